@@ -4,6 +4,14 @@
 
 pub mod codes;
 mod diagnostic;
+mod grammar;
+mod layout;
+mod lexer;
+mod literals;
+mod parser;
+pub mod properties;
+mod reparse;
+pub mod suggest;
 mod syntax_kind;
 
 pub use codes::Code;
@@ -16,6 +24,8 @@ pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, Syntax
 pub struct Parse {
     green: rowan::GreenNode,
     diagnostics: Vec<Diagnostic>,
+    /// Where the lexer took a literal for unterminated, and how far it looked to know: an edit there may close it.
+    lookaheads: Vec<TextRange>,
 }
 
 impl Parse {
@@ -28,20 +38,10 @@ impl Parse {
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
-
-    /// The parse of the text after one edit: `old_range` of the old text was replaced by `inserted` bytes, which gave
-    /// `new_text`. Equal to `parse(new_text)`, in time that depends on the edit and not on the file.
-    pub fn reparse(&self, old_range: TextRange, inserted: TextSize, new_text: &str) -> Parse {
-        let _ = (old_range, inserted);
-        parse(new_text)
-    }
 }
 
 /// Parses a file. Files of 4 GiB and more are the caller's to refuse, since positions are 32 bits wide.
 pub fn parse(text: &str) -> Parse {
-    let mut builder = rowan::GreenNodeBuilder::new();
-    builder.start_node(rowan::SyntaxKind(SyntaxKind::SOURCE_FILE as u16));
-    builder.token(rowan::SyntaxKind(SyntaxKind::TEXT as u16), text);
-    builder.finish_node();
-    Parse { green: builder.finish(), diagnostics: Vec::new() }
+    let parser::Parsed { green, diagnostics, lookaheads } = parser::parse(text);
+    Parse { green, diagnostics, lookaheads }
 }

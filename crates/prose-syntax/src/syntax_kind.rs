@@ -159,12 +159,167 @@ syntax_kinds! {
         R_BRACE,
         /// A character that starts no token of the language.
         UNKNOWN,
+        /// `'text'`, which other languages take for a string.
+        SINGLE_QUOTED,
+        /// `//` up to the end of the line, which other languages take for a comment.
+        SLASH_COMMENT,
+
+        // Whole literals as the lexer sees them. The parser splits them into the tokens above, so they are not in the tree.
+        /// A one-line string with both quotes.
+        STRING_LITERAL,
+        /// A one-line string without its closing quote.
+        UNTERMINATED_STRING,
+        /// A triple-quoted string with both quotes.
+        TRIPLE_STRING_LITERAL,
+        /// A triple-quoted string without its closing quotes.
+        UNTERMINATED_TRIPLE_STRING,
+        /// A discretion with both markers.
+        DISCRETION_LITERAL,
+        /// A discretion without its closing marker.
+        UNTERMINATED_DISCRETION,
+
+        // Layout, as the parser sees it. These have no text and are not in the tree.
+        /// The end of a logical line.
+        LINE_END,
+        /// The next line is indented deeper.
+        INDENT,
+        /// The next line is back at an outer indentation.
+        DEDENT,
+        /// The end of the file.
+        END,
     }
     nodes {
         /// The whole file.
         SOURCE_FILE,
         /// Text that fits no rule of the grammar.
         ERROR,
+        /// Statements that are indented together.
+        BLOCK,
+        /// A name where it is defined.
+        NAME,
+        /// A name where it is used.
+        NAME_REF,
+
+        /// `use "alice/research" as research`
+        USE,
+        /// `import "skill" from "source"`, the legacy form.
+        IMPORT,
+        /// `input topic: "What to research"`
+        INPUT,
+        /// `output report = …`, or `output …` that returns.
+        OUTPUT,
+        /// `agent researcher:` with its properties.
+        AGENT,
+        /// `block review(topic):` with its body.
+        BLOCK_DEF,
+        /// `(topic, depth)` of a block.
+        PARAM_LIST,
+        /// One parameter.
+        PARAM,
+        /// `(max: 3)`, `("first", on-fail: "continue")`
+        MODIFIER_LIST,
+        /// One of a modifier list.
+        MODIFIER,
+        /// `let x = …` and `const x = …`
+        LET,
+        /// `{ a, b }` of a `let`.
+        DESTRUCTURING,
+        /// `x = …`, also a branch of a `parallel`.
+        ASSIGNMENT,
+        /// An expression as a statement: a call or a pipeline.
+        EXPR_STMT,
+        /// `...` where a sketch leaves something out.
+        PLACEHOLDER,
+
+        /// `session "…"`, `session: agent`, with its properties.
+        SESSION,
+        /// `resume: agent`, with its properties.
+        RESUME,
+        /// `session "a" -> session "b"`
+        ARROW_CHAIN,
+        /// The indented properties of an agent or a session, or those in parentheses behind a session.
+        PROPERTY_LIST,
+        /// `model: opus`
+        PROPERTY,
+        /// `do review("x")`
+        DO_CALL,
+        /// `do:` with its body.
+        DO_BLOCK,
+        /// `("x", depth: 3)`
+        ARG_LIST,
+        /// One argument.
+        ARG,
+        /// `parallel:` with its branches.
+        PARALLEL,
+        /// `parallel for x in xs:`
+        PARALLEL_FOR,
+        /// `repeat 3 as i:`
+        REPEAT,
+        /// `for x, i in xs:`
+        FOR,
+        /// `loop until **done** (max: 5) as i:`
+        LOOP,
+        /// `try:` with its clauses.
+        TRY,
+        /// `catch as error:`
+        CATCH_CLAUSE,
+        /// `finally:`
+        FINALLY_CLAUSE,
+        /// `choice **which**:` with its options.
+        CHOICE,
+        /// `option "label":`
+        CHOICE_OPTION,
+        /// `if **so**:` with its clauses.
+        IF,
+        /// `elif **so**:`
+        ELIF_CLAUSE,
+        /// `else:`
+        ELSE_CLAUSE,
+        /// `throw "message"`
+        THROW,
+        /// `return x`
+        RETURN,
+        /// `break`
+        BREAK,
+        /// `continue`
+        CONTINUE,
+        /// `assert x: "message"`
+        ASSERT,
+        /// `xs | map: … | reduce(a, b): …`
+        PIPELINE,
+        /// `| map:` with its body.
+        PIPE_STAGE,
+
+        /// A string of either kind.
+        STRING,
+        /// `**condition**` or `***condition***`
+        DISCRETION,
+        /// `{name}`, `{a.b[0]}` inside a string or a discretion.
+        INTERPOLATION,
+        /// A number, a duration, `true`, `false` or `null`.
+        LITERAL,
+        /// `[a, b]`
+        ARRAY,
+        /// `{ a, key: b }`
+        OBJECT,
+        /// One entry of an object.
+        OBJECT_ENTRY,
+        /// `f(x)`, with an optional `from "…"`
+        CALL,
+        /// `a.b`
+        FIELD,
+        /// `a[0]`
+        INDEX,
+        /// `a + b`, `a and b`, `a == b`
+        BINARY,
+        /// `not a`, `-a`
+        UNARY,
+        /// `a ? b : c`
+        TERNARY,
+        /// `(a)`
+        PAREN,
+        /// `input "…"` as a value.
+        INPUT_VALUE,
     }
 }
 

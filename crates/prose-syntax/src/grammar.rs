@@ -1,0 +1,373 @@
+//! The rules of the language, one function each, in the shape of the EBNF of the reference.
+
+mod control;
+mod definitions;
+mod expressions;
+mod foreign;
+mod literals;
+mod pipelines;
+mod recovery;
+mod sessions;
+
+pub(crate) use literals::literal;
+
+use rowan::TextRange;
+
+use crate::codes::Code;
+use crate::diagnostic::{FixSafety, TextEdit};
+use crate::parser::{MAX_DEPTH, Parser, fix, is_name, is_string};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// What a list of statements stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parent {
+    File,
+    Body,
+    Choice,
+    /// Below a line that was reported: nothing tells what the lines here are, so properties, options and clauses are as
+    /// good as statements (decision 8).
+    Unknown,
+}
+
+pub(crate) fn source_file(p: &mut Parser<'_>) {
+    p.start_root();
+    while !p.at(END) {
+        statements(p, Parent::File);
+        // Only text that is indented although nothing opens a block ends the list early.
+        p.eat(DEDENT);
+    }
+    p.finish_root();
+}
+
+fn statements(p: &mut Parser<'_>, parent: Parent) {
+    let mut after_error = parent == Parent::Unknown;
+    let mut handlerless_try = None;
+    loop {
+        match p.kind() {
+            END | DEDENT => break,
+            LINE_END => p.bump(),
+            INDENT => recovery::indented(p, after_error),
+            _ => {
+                let before = p.diagnostic_count();
+                statement(p, parent, after_error);
+                let has_error = p.has_errors_since(before);
+                if let Some(index) = handlerless_try.take()
+                    && has_error
+                {
+                    // The line that was to hold the handler is reported itself.
+                    p.retract(index);
+                }
+                handlerless_try = p.handlerless_try.take();
+                after_error = has_error || parent == Parent::Unknown;
+            }
+        }
+    }
+}
+
+fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
+    if p.depth >= MAX_DEPTH {
+        recovery::too_deep(p, p.range());
+        p.skip_line();
+        return;
+    }
+    p.depth += 1;
+    let start = p.position();
+    statement_at(p, parent, after_error);
+    if p.position() == start {
+        // No rule took the token, so it is passed here: parsing always gets on.
+        recovery::unexpected(p);
+        p.skip_line();
+        p.eat(LINE_END);
+    }
+    p.depth -= 1;
+}
+
+fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
+    if let Some(keyword) = statement_keyword(p) {
+        if parent == Parent::Choice && keyword != OPTION_KW {
+            p.note(
+                Code::W102,
+                p.range(),
+                "a `choice` holds options alone: put this under an `option \"label\":`",
+                None,
+            );
+        }
+        keyword_statement(p, keyword, parent, after_error);
+        return;
+    }
+    match p.kind() {
+        kind if is_name(kind) => match p.nth(1) {
+            EQ => definitions::assignment(p),
+            L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
+            COLON if parent == Parent::Unknown => sessions::property(p),
+            DOT | L_PAREN | L_BRACKET | PIPE | PLUS | MINUS | STAR | SLASH | EQ_EQ | BANG_EQ | LT | GT
+            | LT_EQ | GT_EQ | QUESTION => expression_statement(p, parent),
+            LINE_END if p.nth(2) == PIPE || (p.nth(2) == INDENT && p.nth(3) == PIPE) => {
+                expression_statement(p, parent)
+            }
+            _ => recovery::unknown_statement(p, parent, after_error),
+        },
+        ELLIPSIS => {
+            p.start(PLACEHOLDER);
+            p.bump();
+            p.finish();
+            end_of_statement(p);
+        }
+        PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        _ => expression_statement(p, parent),
+    }
+}
+
+/// The keyword of the statement that starts here, if the keyword is one in this place: every keyword is also a name (L14).
+fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
+    let keyword = p.kind();
+    let starts = match p.nth(1) {
+        DOT | PIPE | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | QUESTION | COMMA => false,
+        EQ => matches!(keyword, LET_KW | CONST_KW | OUTPUT_KW),
+        L_PAREN => matches!(
+            keyword,
+            PARALLEL_KW
+                | LOOP_KW
+                | IF_KW
+                | ELIF_KW
+                | FOR_KW
+                | THROW_KW
+                | RETURN_KW
+                | ASSERT_KW
+                | OUTPUT_KW
+                | REPEAT_KW
+                | SESSION_KW
+        ),
+        L_BRACKET => matches!(keyword, OUTPUT_KW | RETURN_KW | THROW_KW | FOR_KW),
+        _ => true,
+    };
+    let is_statement = matches!(
+        keyword,
+        USE_KW
+            | IMPORT_KW
+            | INPUT_KW
+            | OUTPUT_KW
+            | AGENT_KW
+            | BLOCK_KW
+            | LET_KW
+            | CONST_KW
+            | SESSION_KW
+            | RESUME_KW
+            | DO_KW
+            | PARALLEL_KW
+            | REPEAT_KW
+            | FOR_KW
+            | LOOP_KW
+            | TRY_KW
+            | CATCH_KW
+            | FINALLY_KW
+            | THROW_KW
+            | CHOICE_KW
+            | OPTION_KW
+            | IF_KW
+            | ELIF_KW
+            | ELSE_KW
+            | RETURN_KW
+            | BREAK_KW
+            | CONTINUE_KW
+            | ASSERT_KW
+    );
+    (starts && is_statement).then_some(keyword)
+}
+
+/// A statement that starts with `keyword`, or with a word that is taken for it.
+fn keyword_statement(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent, after_error: bool) {
+    match keyword {
+        USE_KW => definitions::use_statement(p),
+        IMPORT_KW => definitions::import_statement(p),
+        INPUT_KW => definitions::input(p),
+        OUTPUT_KW => definitions::output(p),
+        AGENT_KW => definitions::agent(p),
+        BLOCK_KW => definitions::block(p),
+        LET_KW | CONST_KW => definitions::binding(p, keyword),
+        THROW_KW => control::throw(p),
+        RETURN_KW => control::return_statement(p),
+        BREAK_KW | CONTINUE_KW => control::jump(p, keyword, parent),
+        ASSERT_KW => control::assert(p),
+        OPTION_KW => control::option(p, parent, after_error),
+        ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW => control::orphan_clause(p, keyword, parent, after_error),
+        _ => {
+            let checkpoint = p.checkpoint();
+            block_expression(p, keyword);
+            if keyword == DO_KW {
+                pipelines::pipeline(p, checkpoint);
+            }
+            end_of_statement(p);
+        }
+    }
+}
+
+/// A statement that has a value, and so can also stand behind `=`.
+fn block_expression(p: &mut Parser<'_>, keyword: SyntaxKind) {
+    match keyword {
+        SESSION_KW | RESUME_KW => sessions::session_chain(p, keyword),
+        DO_KW => sessions::do_statement(p),
+        PARALLEL_KW => control::parallel(p),
+        REPEAT_KW => control::repeat(p),
+        FOR_KW => control::for_statement(p),
+        LOOP_KW => control::loop_statement(p),
+        TRY_KW => control::try_statement(p),
+        CHOICE_KW => control::choice(p),
+        _ => control::if_statement(p),
+    }
+}
+
+/// The keyword of the block expression that starts here, if one does.
+fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
+    let next = p.nth(1);
+    let starts = match p.kind() {
+        SESSION_KW => is_string(next) || is_name(next) || matches!(next, COLON | LINE_END),
+        RESUME_KW => is_name(next) || next == COLON,
+        DO_KW => is_name(next) || next == COLON,
+        PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW),
+        REPEAT_KW => matches!(next, NUMBER) || is_name(next),
+        FOR_KW => is_name(next),
+        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
+        TRY_KW => next == COLON && matches!(p.nth(2), LINE_END),
+        CHOICE_KW | IF_KW => {
+            matches!(next, DISCRETION_LITERAL | UNTERMINATED_DISCRETION | NOT_KW) || is_name(next)
+        }
+        _ => false,
+    };
+    starts.then(|| p.kind())
+}
+
+/// What stands behind `=`, `output` and `return`: a block expression, or an expression with its pipeline.
+fn right_hand_side(p: &mut Parser<'_>) {
+    let checkpoint = p.checkpoint();
+    match block_expression_keyword(p) {
+        Some(keyword) => {
+            block_expression(p, keyword);
+            if keyword == DO_KW {
+                pipelines::pipeline(p, checkpoint);
+            }
+        }
+        None => {
+            expressions::expression(p);
+            pipelines::pipeline(p, checkpoint);
+        }
+    }
+}
+
+/// A call or a pipeline; anything else has no effect, and is reported (E1).
+fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
+    let start = p.range();
+    let checkpoint = p.checkpoint();
+    let kind = expressions::expression(p);
+    let has_effect = pipelines::pipeline(p, checkpoint)
+        || kind == CALL
+        || p.line_has_error()
+        || (parent == Parent::Unknown && kind == STRING);
+    p.start_at(checkpoint, EXPR_STMT);
+    p.finish();
+    if !has_effect && p.at_line_end() {
+        recovery::value_without_effect(p, kind, start.cover(p.previous_range()));
+    }
+    end_of_statement(p);
+}
+
+/// Passes the end of the line; what still stands before it is reported.
+fn end_of_statement(p: &mut Parser<'_>) {
+    if p.is_behind_line() || (p.one_line && p.at(PIPE)) {
+        return;
+    }
+    if !p.at_line_end() {
+        recovery::unexpected(p);
+        p.skip_line();
+    }
+    if !p.one_line {
+        p.eat(LINE_END);
+    }
+}
+
+/// The colon that ends a header such as `repeat 3`.
+fn header_end(p: &mut Parser<'_>, header: &str) {
+    if p.eat(COLON) {
+        return;
+    }
+    if p.at_line_end() {
+        let at = p.previous_end();
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(at),
+            format!("missing `:` at the end of the `{header}` line"),
+            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+        );
+        return;
+    }
+    recovery::unexpected(p);
+    p.start(ERROR);
+    while !p.at_line_end() && !(p.at(COLON) && p.nth(1) == LINE_END) {
+        p.bump();
+    }
+    p.finish();
+    p.eat(COLON);
+}
+
+/// The statements below a header, or the one on its line.
+fn body(p: &mut Parser<'_>, header: TextRange, owner: &str) {
+    body_of(p, header, owner, Parent::Body);
+}
+
+fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
+    if p.at(LINE_END) && p.nth(1) == INDENT {
+        block_of(p, parent);
+    } else if p.at_line_end() {
+        if !p.line_has_error() {
+            p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
+        }
+    } else {
+        let one_line = std::mem::replace(&mut p.one_line, true);
+        p.start(BLOCK);
+        statement(p, parent, p.line_has_error());
+        p.finish();
+        p.one_line = one_line;
+    }
+}
+
+/// The indented lines that begin behind the present line end.
+fn block_of(p: &mut Parser<'_>, parent: Parent) {
+    let one_line = std::mem::replace(&mut p.one_line, false);
+    p.eat(LINE_END);
+    p.bump();
+    let column = p.column();
+    p.start(BLOCK);
+    statements(p, parent);
+    p.finish_block(column);
+    p.eat(DEDENT);
+    p.one_line = one_line;
+}
+
+/// A name that is defined here.
+fn name(p: &mut Parser<'_>) {
+    p.start(NAME);
+    p.bump_as(IDENT);
+    p.finish();
+}
+
+/// A name that is used here.
+fn name_ref(p: &mut Parser<'_>) {
+    p.start(NAME_REF);
+    p.bump_as(IDENT);
+    p.finish();
+}
+
+/// The name that a definition must have.
+fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
+    if p.at_name() {
+        name(p);
+        return true;
+    }
+    let (range, message) = match p.kind() {
+        UNKNOWN | SINGLE_QUOTED => return recovery::invalid_name(p),
+        kind if is_string(kind) => (p.range(), format!("{what} is written without quotes")),
+        _ => (recovery::missing_at(p), format!("missing {what}")),
+    };
+    p.error(code, range, message);
+    false
+}

@@ -1,0 +1,527 @@
+//! Parallel branches, loops, choices, conditions, errors and jumps.
+
+use rowan::TextRange;
+
+use super::expressions::{self, expression};
+use super::sessions::{check_count, modifiers};
+use super::{
+    Parent, block_of, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side,
+};
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion, is_name, is_string};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
+pub(super) fn parallel(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    if p.nth(1) == FOR_KW {
+        p.start(PARALLEL_FOR);
+        p.bump_as(PARALLEL_KW);
+        for_header_and_body(p, keyword);
+    } else {
+        p.start(PARALLEL);
+        p.bump_as(PARALLEL_KW);
+        if p.at(L_PAREN) {
+            modifiers(p);
+        }
+        header_end(p, "parallel");
+        body(p, keyword, "parallel");
+    }
+    p.finish();
+}
+
+/// `repeat 3 as i:`
+pub(super) fn repeat(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(REPEAT);
+    p.bump_as(REPEAT_KW);
+    if p.at(COLON) {
+        let range = p.range();
+        p.error(Code::E005, range, "missing how often to repeat: `repeat 3:`");
+    } else {
+        check_count(p, "repeat");
+        expressions::condition_before_modifiers(p);
+    }
+    if p.at_name() && p.token_text() == "times" {
+        superfluous_times(p);
+    }
+    loop_name(p);
+    header_end(p, "repeat");
+    loop_body(p, keyword, "repeat");
+    p.finish();
+}
+
+fn superfluous_times(p: &mut Parser<'_>) {
+    let range = TextRange::new(p.previous_end(), p.range().end());
+    p.error_with_fix(
+        Code::E108,
+        p.range(),
+        "`repeat` takes the number alone: `repeat 3:`",
+        fix("Remove `times`", FixSafety::Safe, TextEdit::delete(range)),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// `as i`
+fn loop_name(p: &mut Parser<'_>) {
+    if p.eat(AS_KW) {
+        expect_name(p, Code::E005, "the name behind `as`");
+    }
+}
+
+fn loop_body(p: &mut Parser<'_>, header: TextRange, owner: &str) {
+    p.loops += 1;
+    body(p, header, owner);
+    p.loops -= 1;
+}
+
+/// `for x, i in xs:`
+pub(super) fn for_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(FOR);
+    for_header_and_body(p, keyword);
+    p.finish();
+}
+
+fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
+    p.bump_as(FOR_KW);
+    let parenthesis = p.at(L_PAREN).then(|| p.range());
+    if let Some(open) = parenthesis {
+        let close =
+            (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
+        p.error_with_fix(
+            Code::E108,
+            open,
+            "`for` has no parentheses: `for item in items:`",
+            close.map(|close| Fix {
+                title: "Remove the parentheses".into(),
+                safety: FixSafety::Safe,
+                edits: vec![TextEdit::delete(open), TextEdit::delete(close)],
+            }),
+        );
+        p.bump();
+    }
+    expect_name(p, Code::E005, "the name of the loop variable");
+    if p.eat(COMMA) {
+        expect_name(p, Code::E005, "the name of the index");
+    }
+    if p.at_name() && p.token_text() == "of" {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "`for` goes through a collection with `in`",
+            fix("Change `of` to `in`", FixSafety::Safe, TextEdit::replace(range, "in")),
+        );
+        p.bump_as(IN_KW);
+    } else if !p.eat(IN_KW) {
+        let at = p.previous_end();
+        let quick_fix = (p.at_name() || p.at(L_BRACKET))
+            .then(|| TextEdit::insert(at, " in"))
+            .and_then(|edit| fix("Insert `in`", FixSafety::Safe, edit));
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(at),
+            "missing `in` and the collection: `for item in items:`",
+            quick_fix,
+        );
+    }
+    if p.at(COLON) || p.at_line_end() {
+        let range = recovery::missing_at(p);
+        p.error(Code::E005, range, "missing the collection behind `in`");
+    } else {
+        expression(p);
+    }
+    if parenthesis.is_some() {
+        p.eat(R_PAREN);
+    }
+    header_end(p, "for");
+    loop_body(p, keyword, "for");
+}
+
+/// `loop until **done** (max: 5) as i:`
+pub(super) fn loop_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(LOOP);
+    p.bump_as(LOOP_KW);
+    loop_header(p, keyword);
+    p.finish();
+}
+
+/// `while **so**:`, which other languages have; `keyword` is its range.
+pub(super) fn bare_while(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(LOOP);
+    loop_header(p, keyword);
+    p.finish();
+}
+
+fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
+    if p.at(NUMBER) && p.nth_text(1) == "times" {
+        loop_times(p, keyword);
+    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW)
+        || (p.at_name() && matches!(p.token_text(), "until" | "while"))
+    {
+        p.bump();
+        condition(p, Followed::ByModifiers);
+    } else if is_discretion(p.kind()) {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(p.previous_end()),
+            "a loop says whether it goes on `until` or `while` its condition holds",
+            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")),
+        );
+        p.bump();
+    }
+    if p.at(L_PAREN) {
+        modifiers(p);
+    }
+    loop_name(p);
+    header_end(p, "loop");
+    loop_body(p, keyword, "loop");
+}
+
+fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
+    let times = TextRange::new(p.range().end(), p.nth_range(1).end());
+    p.error_with_fix(
+        Code::E108,
+        keyword.cover(p.nth_range(1)),
+        "a loop that runs a fixed number of times is a `repeat`",
+        Some(Fix {
+            title: format!("Change to `repeat {}`", p.token_text()),
+            safety: FixSafety::Safe,
+            edits: vec![TextEdit::replace(keyword, "repeat"), TextEdit::delete(times)],
+        }),
+    );
+    p.bump();
+    p.bump_as(IDENT);
+}
+
+#[derive(PartialEq, Eq)]
+enum Followed {
+    ByColon,
+    ByModifiers,
+}
+
+/// A condition: a discretion, or an expression over values.
+fn condition(p: &mut Parser<'_>, followed: Followed) {
+    if p.at(COLON) || p.at_line_end() {
+        let range = recovery::missing_at(p);
+        p.error(Code::E005, range, "missing the condition, such as `**the tests pass**`");
+        return;
+    }
+    let start = p.range();
+    // `if the tests pass:` – words in a row are no expression.
+    let is_prose = is_name(p.kind()) && p.kind() != NOT_KW && is_name(p.nth(1)) && !is_operator(p.nth(1));
+    if !is_prose {
+        match followed {
+            Followed::ByColon => expression(p),
+            Followed::ByModifiers => expressions::condition_before_modifiers(p),
+        };
+        if p.at(COLON)
+            || p.at_line_end()
+            || p.line_has_error()
+            || (followed == Followed::ByModifiers && matches!(p.kind(), L_PAREN | AS_KW))
+        {
+            return;
+        }
+        if !(p.at_name() || p.at(UNKNOWN) || p.at(QUESTION)) {
+            return;
+        }
+    }
+    let words = (0..p.rest_of_line())
+        .take_while(|&ahead| {
+            let ends_header = p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END;
+            let modifiers = followed == Followed::ByModifiers && p.nth(ahead) == L_PAREN;
+            !ends_header && !modifiers
+        })
+        .count();
+    let end = if words == 0 { p.previous_end() } else { p.nth_range(words - 1).end() };
+    let range = TextRange::new(start.start(), end);
+    let text = p.text_at(range);
+    p.error_with_fix(
+        Code::E113,
+        range,
+        "a condition in words is written between `**` markers, so that a model judges it",
+        fix("Put it between `**`", FixSafety::Safe, TextEdit::replace(range, format!("**{text}**")))
+            .filter(|_| !text.contains("**")),
+    );
+    p.start(ERROR);
+    for _ in 0..words {
+        p.bump();
+    }
+    p.finish();
+}
+
+fn is_operator(kind: SyntaxKind) -> bool {
+    matches!(kind, AND_KW | OR_KW | IS_KW | AS_KW)
+}
+
+/// `try:` with `catch` and `finally`
+pub(super) fn try_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(TRY);
+    p.bump_as(TRY_KW);
+    header_end(p, "try");
+    body(p, keyword, "try");
+    let mut handlers = 0;
+    while at_clause(p, |kind| matches!(kind, CATCH_KW | FINALLY_KW)) {
+        let clause = p.kind();
+        clause_of_try(p, clause);
+        handlers += 1;
+    }
+    if handlers == 0 {
+        p.handlerless_try = Some(p.diagnostic_count());
+        p.note(Code::E105, keyword, "this `try` has neither a `catch:` nor a `finally:` below it", None);
+    }
+    p.finish();
+}
+
+/// Whether a clause of the present statement comes next; passes the line end before it.
+fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
+    let (clause, next) = if p.at(LINE_END) { (p.nth(1), p.nth(2)) } else { (p.kind(), p.nth(1)) };
+    // `else = 3` assigns to a variable of that name.
+    let found = is_clause(clause) && !matches!(next, EQ | DOT | PIPE);
+    if found {
+        p.eat(LINE_END);
+    }
+    found
+}
+
+fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
+    let keyword = p.range();
+    if clause == CATCH_KW {
+        p.start(CATCH_CLAUSE);
+        p.bump_as(CATCH_KW);
+        if p.eat(AS_KW) {
+            expect_name(p, Code::E005, "the name of the error");
+        } else if p.at_name() {
+            let at = p.range().start();
+            p.error_with_fix(
+                Code::E005,
+                p.range(),
+                "the name of the error stands behind `as`: `catch as error:`",
+                fix("Insert `as`", FixSafety::Safe, TextEdit::insert(at, "as ")),
+            );
+            super::name(p);
+        }
+        header_end(p, "catch");
+        body(p, keyword, "catch");
+    } else {
+        p.start(FINALLY_CLAUSE);
+        p.bump_as(FINALLY_KW);
+        header_end(p, "finally");
+        body(p, keyword, "finally");
+    }
+    p.finish();
+}
+
+/// `choice **which**:` with its options
+pub(super) fn choice(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(CHOICE);
+    p.bump_as(CHOICE_KW);
+    condition(p, Followed::ByColon);
+    header_end(p, "choice");
+    if p.at(LINE_END) && p.nth(1) == INDENT {
+        block_of(p, Parent::Choice);
+    } else {
+        body_of(p, keyword, "choice", Parent::Choice);
+    }
+    p.finish();
+}
+
+/// `option "label":`
+pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
+    let keyword = p.range();
+    if !matches!(parent, Parent::Choice | Parent::Unknown) && !after_error {
+        p.error(Code::E104, keyword, "this `option` stands outside of a `choice`");
+    }
+    p.start(CHOICE_OPTION);
+    p.bump_as(OPTION_KW);
+    if p.at_string() {
+        expressions::string(p);
+    } else {
+        let words = (0..p.rest_of_line())
+            .take_while(|&ahead| !(p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END))
+            .count();
+        if words == 0 {
+            let range = recovery::missing_at(p);
+            p.error(Code::E005, range, "missing the label of the option: `option \"label\":`");
+        } else {
+            let range = p.range().cover(p.nth_range(words - 1));
+            let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
+            p.error_with_fix(
+                Code::E005,
+                range,
+                "the label of an option is written in quotes",
+                fix(
+                    "Put the label in quotes",
+                    FixSafety::Safe,
+                    TextEdit::replace(range, format!("\"{text}\"")),
+                ),
+            );
+            p.start(ERROR);
+            for _ in 0..words {
+                p.bump();
+            }
+            p.finish();
+        }
+    }
+    header_end(p, "option");
+    body(p, keyword, "option");
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `if **so**:` with `elif` and `else`
+pub(super) fn if_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(IF);
+    p.bump_as(IF_KW);
+    condition(p, Followed::ByColon);
+    header_end(p, "if");
+    body(p, keyword, "if");
+    let mut has_else = false;
+    while at_clause(p, |kind| matches!(kind, ELIF_KW | ELSE_KW)) {
+        let clause = p.kind();
+        if has_else {
+            let message = match clause {
+                ELSE_KW if !is_else_if(p) => "this `if` has an `else` already",
+                _ => "an `elif` stands before the `else`",
+            };
+            p.error(Code::E104, p.range(), message);
+        }
+        has_else |= clause == ELSE_KW && !is_else_if(p);
+        clause_of_if(p, clause);
+    }
+    p.finish();
+}
+
+fn is_else_if(p: &Parser<'_>) -> bool {
+    p.at(ELSE_KW) && p.nth(1) == IF_KW
+}
+
+fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
+    let keyword = p.range();
+    if clause == ELSE_KW && !is_else_if(p) {
+        p.start(ELSE_CLAUSE);
+        p.bump_as(ELSE_KW);
+        header_end(p, "else");
+        body(p, keyword, "else");
+        p.finish();
+        return;
+    }
+    p.start(ELIF_CLAUSE);
+    if is_else_if(p) {
+        let range = keyword.cover(p.nth_range(1));
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "a further condition is written `elif`",
+            fix("Change to `elif`", FixSafety::Safe, TextEdit::replace(range, "elif")),
+        );
+        p.bump();
+        p.bump();
+    } else {
+        p.bump_as(ELIF_KW);
+    }
+    condition(p, Followed::ByColon);
+    header_end(p, "elif");
+    body(p, keyword, "elif");
+    p.finish();
+}
+
+/// A clause below a statement that cannot have it.
+pub(super) fn orphan_clause(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent, after_error: bool) {
+    if parent != Parent::Unknown && !after_error {
+        let range = p.range();
+        let (clause, owner) = match keyword {
+            ELIF_KW => ("elif", "an `if`"),
+            ELSE_KW => ("else", "an `if`"),
+            CATCH_KW => ("catch", "a `try`"),
+            _ => ("finally", "a `try`"),
+        };
+        p.error(
+            Code::E104,
+            range,
+            format!("this `{clause}` does not belong to {owner}: none ends above it at this indentation"),
+        );
+    }
+    match keyword {
+        ELIF_KW | ELSE_KW => clause_of_if(p, keyword),
+        _ => clause_of_try(p, keyword),
+    }
+    end_of_statement(p);
+}
+
+/// `throw`, `throw "message"`
+pub(super) fn throw(p: &mut Parser<'_>) {
+    p.start(THROW);
+    p.bump_as(THROW_KW);
+    if !p.at_line_end() {
+        expression(p);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `return`, `return value`
+pub(super) fn return_statement(p: &mut Parser<'_>) {
+    p.start(RETURN);
+    p.bump_as(RETURN_KW);
+    if !p.at_line_end() {
+        right_hand_side(p);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `break`, `continue`
+pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
+    if p.loops == 0 && parent != Parent::Unknown {
+        let range = p.range();
+        let word = if keyword == BREAK_KW { "break" } else { "continue" };
+        p.error(Code::E114, range, format!("`{word}` stands outside of a loop"));
+    }
+    p.start(if keyword == BREAK_KW { BREAK } else { CONTINUE });
+    p.bump_as(keyword);
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `assert condition`, with a message behind a colon or below it
+pub(super) fn assert(p: &mut Parser<'_>) {
+    p.start(ASSERT);
+    p.bump_as(ASSERT_KW);
+    if p.at_line_end() || p.at(COLON) {
+        recovery::missing_value(p);
+    } else {
+        expression(p);
+    }
+    if p.at(COLON) {
+        p.bump();
+        if p.at(LINE_END) && p.nth(1) == INDENT && is_string(p.nth(2)) {
+            p.bump();
+            p.bump();
+            expressions::string(p);
+            p.eat(LINE_END);
+            if p.at(DEDENT) {
+                p.bump();
+            } else {
+                recovery::rest_of_block(p, "the message alone");
+            }
+        } else if p.at_string() {
+            expressions::string(p);
+        } else {
+            let range = recovery::missing_at(p);
+            p.error(Code::E005, range, "missing the message behind `:`");
+        }
+    }
+    p.finish();
+    end_of_statement(p);
+}

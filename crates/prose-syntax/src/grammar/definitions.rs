@@ -1,0 +1,346 @@
+//! Imports, inputs, outputs, agents, blocks and bindings.
+
+use rowan::TextRange;
+
+use super::{
+    body, end_of_statement, expect_name, expressions, header_end, name, name_ref, recovery, right_hand_side,
+    sessions,
+};
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// `use "path" [as name]`
+pub(super) fn use_statement(p: &mut Parser<'_>) {
+    p.start(USE);
+    p.bump_as(USE_KW);
+    if p.at_string() {
+        expressions::string(p);
+        if p.eat(AS_KW) {
+            expect_name(p, Code::E005, "the name behind `as`");
+        } else if p.at_name() {
+            let range = p.range();
+            p.error_with_fix(
+                Code::E005,
+                range,
+                "missing `as` before the name",
+                fix("Insert `as`", FixSafety::Safe, TextEdit::insert(range.start(), "as ")),
+            );
+            name(p);
+        }
+    } else {
+        bare_path(p);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// A path without quotes: `use alice/research as research`.
+fn bare_path(p: &mut Parser<'_>) {
+    if p.at_line_end() {
+        let range = recovery::missing_at(p);
+        p.error(Code::E106, range, "missing the path of the program: `use \"handle/slug\"`");
+        return;
+    }
+    let words = (0..p.rest_of_line()).take_while(|&ahead| p.nth(ahead) != AS_KW).count().max(1);
+    let range = p.range().cover(p.nth_range(words - 1));
+    let path = p.text_at(range).to_owned();
+    p.error_with_fix(
+        Code::E106,
+        range,
+        "the path of a program is written in quotes",
+        fix("Put the path in quotes", FixSafety::Safe, TextEdit::replace(range, format!("\"{path}\""))),
+    );
+    p.start(ERROR);
+    for _ in 0..words {
+        p.bump();
+    }
+    p.finish();
+    if p.eat(AS_KW) {
+        expect_name(p, Code::E005, "the name behind `as`");
+    }
+}
+
+/// `import "skill" from "source"`: legacy, and the `import` of other languages.
+pub(super) fn import_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    let line = p.rest_of_line_range();
+    p.start(IMPORT);
+    p.bump_as(IMPORT_KW);
+    let skill = p.at_string().then(|| p.token_text().trim_matches(['"', '\'']).to_owned());
+    if p.at_string() {
+        expressions::string(p);
+    } else if !p.at(FROM_KW) {
+        p.start(ERROR);
+        while !p.at_line_end() && !(p.at(FROM_KW) && super::is_string(p.nth(1))) {
+            p.bump();
+        }
+        p.finish();
+    }
+    let source = if p.eat(FROM_KW) && p.at_string() {
+        let text = p.token_text().to_owned();
+        expressions::string(p);
+        Some(text)
+    } else {
+        None
+    };
+    let replacement = match (&skill, &source) {
+        (Some(skill), Some(source)) if is_identifier(skill) => Some(format!("use {source} as {skill}")),
+        (_, Some(source)) => Some(format!("use {source}")),
+        (Some(skill), None) => Some(format!("use \"{skill}\"")),
+        (None, None) => None,
+    };
+    let quick_fix =
+        replacement.and_then(|text| fix("Change to `use`", FixSafety::Unsafe, TextEdit::replace(line, text)));
+    if skill.is_some() && source.is_some() {
+        p.note(
+            Code::W103,
+            keyword,
+            "`import … from` is the old form; it registers the name of a skill only. Programs are imported with `use \"path\"`",
+            quick_fix,
+        );
+    } else {
+        p.error_with_fix(
+            Code::E108,
+            keyword,
+            "programs are imported with `use \"path\"`, and with `as` for another name",
+            quick_fix,
+        );
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// `input name: "description"`
+pub(super) fn input(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(INPUT);
+    p.bump_as(INPUT_KW);
+    match p.kind() {
+        kind if super::is_string(kind) => {
+            expressions::string(p);
+        }
+        COLON | LINE_END => {
+            p.error(Code::E020, keyword, "this input has no name: `input topic: \"what it is for\"`");
+            p.eat(COLON);
+            prompt(p);
+        }
+        _ => {
+            if expect_name(p, Code::E020, "the name of an input") {
+                if p.eat(COLON) {
+                    if p.at_line_end() {
+                        recovery::missing_value(p);
+                    }
+                    prompt(p);
+                } else if p.at_string() || is_discretion(p.kind()) {
+                    missing_colon(p, "an input's name and its description");
+                    prompt(p);
+                }
+            }
+        }
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+fn prompt(p: &mut Parser<'_>) {
+    if p.at_string() {
+        expressions::string(p);
+    } else if is_discretion(p.kind()) {
+        p.bump();
+    }
+}
+
+fn missing_colon(p: &mut Parser<'_>, between: &str) {
+    let at = p.previous_end();
+    p.error_with_fix(
+        Code::E005,
+        TextRange::empty(at),
+        format!("missing `:` between {between}"),
+        fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+    );
+}
+
+/// `output name = value`, or `output value`, which returns
+pub(super) fn output(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(OUTPUT);
+    p.bump_as(OUTPUT_KW);
+    match p.nth(1) {
+        EQ if p.at_name() => {
+            name(p);
+            p.bump();
+            right_hand_side(p);
+        }
+        _ if p.at(EQ) => {
+            p.error(Code::E023, keyword, "this output has no name: `output report = …`");
+            p.bump();
+            right_hand_side(p);
+        }
+        COLON if p.at_name() && super::block_expression_keyword(p).is_none() => {
+            let colon = p.nth_range(1);
+            p.error_with_fix(
+                Code::E005,
+                colon,
+                "an output gets its value with `=`",
+                fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(colon, " =")),
+            );
+            name(p);
+            p.bump();
+            right_hand_side(p);
+        }
+        _ if p.at_line_end() => recovery::missing_value(p),
+        _ => right_hand_side(p),
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `agent name:` with its properties
+pub(super) fn agent(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(AGENT);
+    p.bump_as(AGENT_KW);
+    expect_name(p, Code::E005, "the name of an agent");
+    header_end(p, "agent");
+    if p.at_line_end() && !sessions::properties_below(p) && !p.line_has_error() {
+        p.note(Code::W101, keyword, "this `agent` has no properties", None);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `block name(parameters) (max_depth: 5):` with its body
+pub(super) fn block(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(BLOCK_DEF);
+    p.bump_as(BLOCK_KW);
+    expect_name(p, Code::E005, "the name of a block");
+    if p.at(L_PAREN) && !is_modifier_list(p) {
+        expressions::list(p, PARAM_LIST, R_PAREN, |p| {
+            p.start(PARAM);
+            let found = expect_name(p, Code::E005, "the name of a parameter");
+            p.finish();
+            found
+        });
+    }
+    if p.at(L_PAREN) {
+        sessions::modifiers(p);
+    }
+    header_end(p, "block");
+    let loops = std::mem::take(&mut p.loops);
+    body(p, keyword, "block");
+    p.loops = loops;
+    p.finish();
+    end_of_statement(p);
+}
+
+fn is_modifier_list(p: &Parser<'_>) -> bool {
+    crate::parser::is_name(p.nth(1)) && p.nth(2) == COLON
+}
+
+/// `let name = value`, `const { a, b } = value`
+pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
+    let word = p.token_text();
+    p.start(LET);
+    p.bump_as(keyword);
+    if p.at(L_BRACE) {
+        expressions::list(p, DESTRUCTURING, R_BRACE, |p| expect_name(p, Code::E005, "a name to bind"));
+    } else if p.at_name() && p.nth(1) == L_BRACE && p.nth_is_glued(1) {
+        name_with_braces(p);
+    } else {
+        expect_name(p, Code::E005, &format!("the name behind `{word}`"));
+    }
+    if p.eat(EQ) {
+        right_hand_side(p);
+    } else if p.at_line_end() {
+        let range = recovery::missing_at(p);
+        p.error(Code::E005, range, format!("`{word}` binds a value: `{word} name = …`"));
+    } else if p.at(COLON) || super::block_expression_keyword(p).is_some() || p.at_string() {
+        missing_equals(p);
+        right_hand_side(p);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+fn missing_equals(p: &mut Parser<'_>) {
+    if p.at(COLON) {
+        let colon = p.range();
+        p.error_with_fix(
+            Code::E005,
+            colon,
+            "a variable gets its value with `=`",
+            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(colon, " =")),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+        return;
+    }
+    let at = p.previous_end();
+    p.error_with_fix(
+        Code::E005,
+        TextRange::empty(at),
+        "missing `=` between a variable and its value",
+        fix("Insert `=`", FixSafety::Safe, TextEdit::insert(at, " =")),
+    );
+}
+
+/// `name = value`
+pub(super) fn assignment(p: &mut Parser<'_>) {
+    p.start(ASSIGNMENT);
+    p.start(NAME_REF);
+    p.bump_as(IDENT);
+    p.finish();
+    p.bump();
+    right_hand_side(p);
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `report_{item} = …`, which is no name.
+pub(super) fn assignment_to_pattern(p: &mut Parser<'_>) {
+    p.start(ASSIGNMENT);
+    name_with_braces(p);
+    if p.eat(EQ) {
+        right_hand_side(p);
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+fn name_with_braces(p: &mut Parser<'_>) {
+    let words = (0..p.rest_of_line())
+        .take_while(|&ahead| p.nth(ahead) != EQ && (ahead == 0 || p.nth_is_glued(ahead)))
+        .count();
+    let range = p.range().cover(p.nth_range(words - 1));
+    let plain: String = p.text_at(range).chars().filter(|c| !matches!(c, '{' | '}')).collect();
+    p.error_with_fix(
+        Code::E115,
+        range,
+        "a name is fixed when the program is written: braces are replaced in strings only. \
+         To keep one result for each item, gather them in an array",
+        is_identifier(&plain).then(|| Fix {
+            title: format!("Rename to `{plain}`"),
+            safety: FixSafety::Unsafe,
+            edits: vec![TextEdit::replace(range, plain.clone())],
+        }),
+    );
+    p.start(ERROR);
+    for _ in 0..words {
+        p.bump();
+    }
+    p.finish();
+}
+
+/// The agent behind `session:` or `resume:`.
+pub(super) fn agent_reference(p: &mut Parser<'_>) {
+    name_ref(p);
+}

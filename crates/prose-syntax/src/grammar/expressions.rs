@@ -1,0 +1,351 @@
+//! Expressions, from the ternary down to names and literals.
+
+use rowan::TextRange;
+
+use super::{block_expression, block_expression_keyword, name, name_ref, recovery};
+use crate::codes::Code;
+use crate::diagnostic::{FixSafety, TextEdit};
+use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// Whether a value followed by a space and `(` is a call. In a loop's condition the parenthesis opens the modifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    Anywhere,
+    GluedOnly,
+}
+
+/// An expression. Gives the kind of its node, `ERROR` where there is none.
+pub(super) fn expression(p: &mut Parser<'_>) -> SyntaxKind {
+    ternary(p, Calls::Anywhere)
+}
+
+/// The condition of a loop, behind which modifiers may stand in parentheses.
+pub(super) fn condition_before_modifiers(p: &mut Parser<'_>) -> SyntaxKind {
+    ternary(p, Calls::GluedOnly)
+}
+
+fn ternary(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
+    if p.depth >= MAX_DEPTH {
+        recovery::too_deep(p, p.range());
+        p.skip_line();
+        return ERROR;
+    }
+    p.depth += 1;
+    let checkpoint = p.checkpoint();
+    let mut kind = binary(p, 0, calls);
+    if kind != ERROR && p.at(QUESTION) {
+        p.start_at(checkpoint, TERNARY);
+        p.bump();
+        binary(p, 0, calls);
+        if p.eat(COLON) {
+            binary(p, 0, calls);
+        } else {
+            let range = recovery::missing_at(p);
+            p.error(Code::E005, range, "missing `:` of the choice `condition ? one : other`");
+        }
+        p.finish();
+        kind = TERNARY;
+    }
+    p.depth -= 1;
+    kind
+}
+
+/// The operators from the loosest to the tightest. A `not` binds looser than a comparison.
+const LEVELS: &[&[SyntaxKind]] =
+    &[&[OR_KW], &[AND_KW], &[EQ_EQ, BANG_EQ, LT_EQ, GT_EQ, LT, GT, IS_KW], &[PLUS, MINUS], &[STAR, SLASH]];
+const COMPARISONS: usize = 2;
+
+/// Operands of one level side by side in one node: `a + b - c` is flat, so that a long sum is no deep tree.
+fn binary(p: &mut Parser<'_>, level: usize, calls: Calls) -> SyntaxKind {
+    let Some(operators) = LEVELS.get(level) else { return postfix(p, calls) };
+    if level == COMPARISONS && p.at(NOT_KW) && starts_value(p.nth(1)) {
+        return unary(p, |p| binary(p, COMPARISONS, calls));
+    }
+    let checkpoint = p.checkpoint();
+    let mut kind = binary(p, level + 1, calls);
+    if kind == ERROR || !operators.contains(&p.kind()) {
+        return kind;
+    }
+    p.start_at(checkpoint, BINARY);
+    while operators.contains(&p.kind()) {
+        p.bump();
+        if binary(p, level + 1, calls) == ERROR {
+            break;
+        }
+    }
+    p.finish();
+    kind = BINARY;
+    kind
+}
+
+fn unary(p: &mut Parser<'_>, operand: impl FnOnce(&mut Parser<'_>) -> SyntaxKind) -> SyntaxKind {
+    if p.depth >= MAX_DEPTH {
+        recovery::too_deep(p, p.range());
+        p.skip_line();
+        return ERROR;
+    }
+    p.depth += 1;
+    p.start(UNARY);
+    p.bump();
+    operand(p);
+    p.finish();
+    p.depth -= 1;
+    UNARY
+}
+
+fn postfix(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
+    let checkpoint = p.checkpoint();
+    let mut kind = atom(p);
+    // A condition takes no postfix: in `loop until **x** (max: 3)` the parenthesis is a modifier.
+    if matches!(kind, ERROR | DISCRETION | LITERAL | STRING | UNARY | PLACEHOLDER) || kind_is_block(kind) {
+        return kind;
+    }
+    for _ in 0..MAX_DEPTH {
+        match p.kind() {
+            DOT if is_name(p.nth(1)) => {
+                p.start_at(checkpoint, FIELD);
+                p.bump();
+                name_of_field(p);
+                p.finish();
+                kind = FIELD;
+            }
+            DOT => {
+                p.start_at(checkpoint, FIELD);
+                p.bump();
+                let range = recovery::missing_at(p);
+                p.error(Code::E005, range, "missing the name of a property behind `.`");
+                p.finish();
+                return FIELD;
+            }
+            L_BRACKET if p.is_glued() => {
+                p.start_at(checkpoint, INDEX);
+                let open = p.range();
+                p.bump();
+                expression(p);
+                close(p, open, R_BRACKET);
+                p.finish();
+                kind = INDEX;
+            }
+            L_PAREN if p.is_glued() || calls == Calls::Anywhere => {
+                p.start_at(checkpoint, CALL);
+                arguments(p);
+                kind = CALL;
+                from_clause(p);
+                p.finish();
+            }
+            _ => return kind,
+        }
+    }
+    if matches!(p.kind(), DOT | L_BRACKET | L_PAREN) {
+        recovery::too_deep(p, p.range());
+        p.skip_line();
+    }
+    kind
+}
+
+fn kind_is_block(kind: SyntaxKind) -> bool {
+    matches!(kind, SESSION | BLOCK)
+}
+
+/// `from ".env"` behind a call.
+fn from_clause(p: &mut Parser<'_>) {
+    if p.at(FROM_KW) && is_string(p.nth(1)) {
+        p.bump();
+        string(p);
+    }
+}
+
+/// The name behind a dot is resolved through what stands before it, so it is no reference of its own.
+fn name_of_field(p: &mut Parser<'_>) {
+    p.bump_as(IDENT);
+}
+
+fn starts_value(kind: SyntaxKind) -> bool {
+    is_name(kind)
+        || is_string(kind)
+        || is_discretion(kind)
+        || matches!(kind, NUMBER | DURATION | L_PAREN | L_BRACKET | L_BRACE | MINUS)
+}
+
+fn atom(p: &mut Parser<'_>) -> SyntaxKind {
+    if let Some(keyword) = block_expression_keyword(p) {
+        block_expression(p, keyword);
+        return BLOCK;
+    }
+    match p.kind() {
+        kind if is_string(kind) => string(p),
+        kind if is_discretion(kind) => {
+            p.bump();
+            DISCRETION
+        }
+        NUMBER | DURATION => token_node(p, LITERAL),
+        TRUE_KW | FALSE_KW | NULL_KW => token_node(p, LITERAL),
+        NOT_KW if starts_value(p.nth(1)) => unary(p, |p| binary(p, COMPARISONS, Calls::Anywhere)),
+        INPUT_KW if is_string(p.nth(1)) => {
+            p.start(INPUT_VALUE);
+            p.bump();
+            string(p);
+            p.finish();
+            INPUT_VALUE
+        }
+        kind if is_name(kind) => {
+            name_ref(p);
+            NAME_REF
+        }
+        MINUS => unary(p, |p| postfix(p, Calls::Anywhere)),
+        ELLIPSIS => token_node(p, PLACEHOLDER),
+        L_PAREN => {
+            p.start(PAREN);
+            let open = p.range();
+            p.bump();
+            expression(p);
+            close(p, open, R_PAREN);
+            p.finish();
+            PAREN
+        }
+        L_BRACKET => {
+            list(p, ARRAY, R_BRACKET, |p| expression(p) != ERROR);
+            ARRAY
+        }
+        L_BRACE => {
+            list(p, OBJECT, R_BRACE, object_entry);
+            OBJECT
+        }
+        _ => {
+            recovery::missing_value(p);
+            ERROR
+        }
+    }
+}
+
+fn token_node(p: &mut Parser<'_>, node: SyntaxKind) -> SyntaxKind {
+    p.start(node);
+    p.bump();
+    p.finish();
+    node
+}
+
+/// A string of either kind, or one in single quotes, which is reported.
+pub(super) fn string(p: &mut Parser<'_>) -> SyntaxKind {
+    if p.at(SINGLE_QUOTED) {
+        recovery::single_quoted(p);
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+        return STRING;
+    }
+    p.bump();
+    STRING
+}
+
+/// `(a, key: b)` of a call.
+pub(super) fn arguments(p: &mut Parser<'_>) {
+    list(p, ARG_LIST, R_PAREN, |p| {
+        p.start(ARG);
+        if p.at_name() && p.nth(1) == COLON {
+            name(p);
+            p.bump();
+        }
+        let kind = expression(p);
+        p.finish();
+        kind != ERROR
+    });
+}
+
+fn object_entry(p: &mut Parser<'_>) -> bool {
+    p.start(OBJECT_ENTRY);
+    let has_key = (p.at_name() || p.at_string()) && p.nth(1) == COLON;
+    if has_key {
+        if p.at_string() {
+            string(p);
+        } else {
+            name(p);
+        }
+        p.bump();
+    }
+    let kind = expression(p);
+    p.finish();
+    if !has_key && !matches!(kind, NAME_REF | FIELD | PLACEHOLDER | ERROR | INDEX) {
+        let range = p.previous_range();
+        p.error(Code::E005, range, "an entry of an object is a name, or `key: value`");
+    }
+    kind != ERROR
+}
+
+/// Items between brackets, with commas between them and perhaps behind the last.
+pub(super) fn list(
+    p: &mut Parser<'_>,
+    node: SyntaxKind,
+    closer: SyntaxKind,
+    mut item: impl FnMut(&mut Parser<'_>) -> bool,
+) {
+    p.start(node);
+    let open = p.range();
+    p.bump();
+    while !p.at(closer) && !p.at_line_end() {
+        if !item(p) {
+            skip_item(p, closer);
+        }
+        if p.eat(COMMA) || p.at(closer) || p.at_line_end() {
+            continue;
+        }
+        if starts_value(p.kind()) && !p.line_has_error() && !is_header_colon(p) {
+            let at = p.previous_end();
+            p.error_with_fix(
+                Code::E005,
+                TextRange::empty(at),
+                "missing `,` between two items",
+                fix("Insert `,`", FixSafety::Safe, TextEdit::insert(at, ",")),
+            );
+            continue;
+        }
+        if is_header_colon(p) {
+            break;
+        }
+        recovery::unexpected(p);
+        skip_item(p, closer);
+        p.eat(COMMA);
+    }
+    close(p, open, closer);
+    p.finish();
+}
+
+/// Whether the present colon ends the line: it belongs to the header, and the bracket was forgotten.
+fn is_header_colon(p: &Parser<'_>) -> bool {
+    p.at(COLON) && p.nth(1) == LINE_END
+}
+
+fn skip_item(p: &mut Parser<'_>, closer: SyntaxKind) {
+    let mut open = 0usize;
+    p.start(ERROR);
+    while !p.at_line_end() && !(open == 0 && (p.at(COMMA) || p.at(closer) || is_header_colon(p))) {
+        match p.kind() {
+            L_PAREN | L_BRACKET | L_BRACE => open += 1,
+            R_PAREN | R_BRACKET | R_BRACE => open = open.saturating_sub(1),
+            _ => {}
+        }
+        p.bump();
+    }
+    p.finish();
+}
+
+/// The bracket that closes the one at `open`.
+pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
+    if p.eat(closer) {
+        return;
+    }
+    let closing = match closer {
+        R_PAREN => ")",
+        R_BRACKET => "]",
+        _ => "}",
+    };
+    let at = p.previous_end();
+    let opening = p.text_at(open);
+    p.error_with_fix(
+        Code::E005,
+        open,
+        format!("this `{opening}` is never closed: `{closing}` is missing"),
+        fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing)),
+    );
+}

@@ -1,0 +1,260 @@
+//! Statements of other languages and dialects, which are answered with what to write instead (decision 6).
+
+use super::{Parent, control, end_of_statement, expressions, keyword_statement, recovery};
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion, is_name, is_string};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// A word that starts a statement elsewhere.
+struct Foreign {
+    word: &'static str,
+    /// What follows the word where it is that statement.
+    followed: Followed,
+    message: &'static str,
+    /// The keyword that takes its place, where the rest of the line can stay.
+    replacement: Option<(&'static str, SyntaxKind)>,
+}
+
+#[derive(Clone, Copy)]
+enum Followed {
+    ByName,
+    ByCondition,
+    ByText,
+    ByColon,
+    ByAnything,
+}
+
+const fn replaced(
+    word: &'static str,
+    followed: Followed,
+    message: &'static str,
+    keyword: &'static str,
+    kind: SyntaxKind,
+) -> Foreign {
+    Foreign { word, followed, message, replacement: Some((keyword, kind)) }
+}
+
+const fn refused(word: &'static str, followed: Followed, message: &'static str) -> Foreign {
+    Foreign { word, followed, message, replacement: None }
+}
+
+const FOREIGN: &[Foreign] = &[
+    replaced("foreach", Followed::ByName, "a loop over a collection is a `for`", "for", FOR_KW),
+    replaced("var", Followed::ByName, "a variable is bound with `let`", "let", LET_KW),
+    replaced("val", Followed::ByName, "a constant is bound with `const`", "const", CONST_KW),
+    replaced("set", Followed::ByName, "a variable is bound with `let`", "let", LET_KW),
+    replaced("def", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("function", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("func", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("fn", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("call", Followed::ByName, "a block is called with `do`", "do", DO_KW),
+    replaced("elsif", Followed::ByCondition, "a further condition is written `elif`", "elif", ELIF_KW),
+    replaced("elseif", Followed::ByCondition, "a further condition is written `elif`", "elif", ELIF_KW),
+    replaced("when", Followed::ByCondition, "a condition is written `if`", "if", IF_KW),
+    replaced("switch", Followed::ByCondition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
+    replaced("match", Followed::ByCondition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
+    replaced("case", Followed::ByText, "a label of a `choice` is an `option`", "option", OPTION_KW),
+    replaced("raise", Followed::ByText, "an error is raised with `throw`", "throw", THROW_KW),
+    replaced("except", Followed::ByColon, "errors are handled in a `catch`", "catch", CATCH_KW),
+    replaced("rescue", Followed::ByColon, "errors are handled in a `catch`", "catch", CATCH_KW),
+    replaced("ensure", Followed::ByColon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
+    replaced("spawn", Followed::ByText, "an agent is spawned with `session`", "session", SESSION_KW),
+    replaced("task", Followed::ByText, "an agent is spawned with `session`", "session", SESSION_KW),
+    replaced("print", Followed::ByText, "text is worked on by a `session`", "session", SESSION_KW),
+    refused(
+        "fixed_loop",
+        Followed::ByAnything,
+        "a loop that runs a fixed number of times is a `repeat`: `repeat 3:`",
+    ),
+    refused(
+        "gate",
+        Followed::ByName,
+        "`gate` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
+    ),
+    refused(
+        "approve",
+        Followed::ByAnything,
+        "`approve` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
+    ),
+    refused(
+        "exec",
+        Followed::ByText,
+        "`exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`",
+    ),
+    refused("pass", Followed::ByAnything, "OpenProse has no `pass`; leave the block out"),
+    refused("end", Followed::ByAnything, "a block ends where its indentation ends; it needs no `end`"),
+];
+
+impl Foreign {
+    fn fits(&self, p: &Parser<'_>) -> bool {
+        let next = p.nth(1);
+        match self.followed {
+            Followed::ByName => is_name(next),
+            Followed::ByCondition => is_discretion(next) || is_name(next),
+            Followed::ByText => is_string(next),
+            Followed::ByColon => matches!(next, COLON | AS_KW),
+            Followed::ByAnything => true,
+        }
+    }
+}
+
+/// Parses the present line as what it stands for in another language, if it is such a line.
+pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bool {
+    let word = p.token_text();
+    if matches!(word, "while" | "until") && !matches!(p.nth(1), COLON | LINE_END) {
+        bare_while(p);
+        return true;
+    }
+    let Some(foreign) = FOREIGN.iter().find(|foreign| foreign.word == word && foreign.fits(p)) else {
+        return false;
+    };
+    let range = p.range();
+    match foreign.replacement {
+        Some((keyword, kind)) => {
+            p.error_with_fix(
+                Code::E108,
+                range,
+                foreign.message,
+                fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
+            );
+            keyword_statement(p, kind, parent, after_error);
+        }
+        None => {
+            p.error_with_fix(Code::E108, range, foreign.message, refused_fix(p, word));
+            p.skip_line();
+            end_of_statement(p);
+        }
+    }
+    true
+}
+
+/// What to put in the place of a line whose statement has no counterpart of the same form.
+fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
+    let line = p.rest_of_line_range();
+    match word {
+        "fixed_loop" => {
+            let count =
+                (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == NUMBER).map(|at| p.nth_text(at))?;
+            fix("Change to `repeat`", FixSafety::Safe, TextEdit::replace(line, format!("repeat {count}:")))
+        }
+        "gate" => {
+            let name = p.nth_text(1);
+            fix(
+                "Change to `input`",
+                FixSafety::Unsafe,
+                TextEdit::replace(line, format!("input {name}: \"Approve {name}?\"")),
+            )
+        }
+        "approve" => {
+            let question = if is_string(p.nth(1)) { p.nth_text(1) } else { "\"Approve?\"" };
+            fix(
+                "Change to `input`",
+                FixSafety::Unsafe,
+                TextEdit::replace(line, format!("input approval: {question}")),
+            )
+        }
+        "exec" => fix(
+            "Change to `session`",
+            FixSafety::Unsafe,
+            TextEdit::replace(
+                line,
+                format!("session \"Run this command: {}", p.nth_text(1).trim_start_matches('"')),
+            ),
+        ),
+        _ => None,
+    }
+}
+
+/// `while **so**:` without `loop`.
+fn bare_while(p: &mut Parser<'_>) {
+    let range = p.range();
+    let word = p.token_text();
+    p.error_with_fix(
+        Code::E108,
+        range,
+        format!("a loop with a condition is written `loop {word}`"),
+        fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop ")),
+    );
+    control::bare_while(p);
+    end_of_statement(p);
+}
+
+/// `session("text")`
+pub(super) fn session_call(p: &mut Parser<'_>) {
+    let open = p.range();
+    let close = (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
+    let is_plain = is_string(p.nth(1)) && p.nth(2) == R_PAREN;
+    p.error_with_fix(
+        Code::E108,
+        open,
+        "the text of a session is written without parentheses: `session \"what to do\"`",
+        close.filter(|_| is_plain).map(|close| Fix {
+            title: "Remove the parentheses".into(),
+            safety: FixSafety::Safe,
+            edits: vec![TextEdit::replace(open, " "), TextEdit::delete(close)],
+        }),
+    );
+    expressions::arguments(p);
+}
+
+/// `session "text" with { a: b }`, `session "text" as name`
+pub(super) fn behind_session(p: &mut Parser<'_>) {
+    let range = p.range();
+    match p.token_text() {
+        "with" => {
+            let quick_fix = properties_of_object(p);
+            p.error_with_fix(
+                Code::E108,
+                range,
+                "a session has no `with`; its properties follow on indented lines, such as `context: research`",
+                quick_fix,
+            );
+            p.skip_line();
+        }
+        "as" if is_name(p.nth(1)) => {
+            let name = p.nth_text(1);
+            p.error(
+                Code::E108,
+                range,
+                format!("the result of a session is bound in front of it: `let {name} = session …`"),
+            );
+            p.skip_line();
+        }
+        _ => {
+            recovery::unexpected(p);
+            p.skip_line();
+        }
+    }
+}
+
+/// `with { a: b, c: d }` as indented properties.
+fn properties_of_object(p: &Parser<'_>) -> Option<Fix> {
+    let count = p.rest_of_line();
+    if p.nth(1) != L_BRACE || p.nth(count - 1) != R_BRACE {
+        return None;
+    }
+    let indent = format!("\n{}  ", p.indentation_at(p.range().start()));
+    let mut lines = String::new();
+    let mut open = 0;
+    let mut entry_start = 2;
+    for ahead in 2..count {
+        match p.nth(ahead) {
+            L_PAREN | L_BRACKET | L_BRACE => open += 1,
+            R_PAREN | R_BRACKET | R_BRACE if open > 0 => open -= 1,
+            COMMA | R_BRACE if open == 0 && ahead > entry_start => {
+                let entry = p.nth_range(entry_start).cover(p.nth_range(ahead - 1));
+                if p.nth(entry_start + 1) != COLON {
+                    return None;
+                }
+                lines.push_str(&indent);
+                lines.push_str(p.text_at(entry));
+                entry_start = ahead + 1;
+            }
+            _ => {}
+        }
+    }
+    let range = rowan::TextRange::new(p.previous_end(), p.rest_of_line_range().end());
+    fix("Move the properties below", FixSafety::Unsafe, TextEdit::replace(range, lines))
+        .filter(|_| !p.at_line_end())
+}

@@ -1,0 +1,99 @@
+//! `xs | filter: … | map: … | reduce(total, x): …`
+
+use rowan::Checkpoint;
+
+use super::expressions::close;
+use super::{body, expect_name, header_end, recovery};
+use crate::codes::Code;
+use crate::parser::Parser;
+use crate::syntax_kind::SyntaxKind::*;
+
+/// The stages behind the expression that began at `checkpoint`: on its line, on lines indented below it, or on lines that start
+/// with `|` at its column. Tells whether there are any.
+pub(super) fn pipeline(p: &mut Parser<'_>, checkpoint: Checkpoint) -> bool {
+    if !at_stage(p) {
+        return false;
+    }
+    p.start_at(checkpoint, PIPELINE);
+    let mut indented = 0;
+    while at_stage(p) {
+        while !p.at(PIPE) {
+            indented += usize::from(p.at(INDENT));
+            p.bump();
+        }
+        stage(p);
+        while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
+            p.eat(LINE_END);
+            p.bump();
+            indented -= 1;
+        }
+    }
+    for _ in 0..indented {
+        recovery::rest_of_block(p, "a stage that starts with `|`");
+    }
+    p.finish();
+    true
+}
+
+/// Whether a stage comes next, perhaps on the next line. The body of a stage that stands on its line ends with it, so the lines
+/// below belong to the pipeline outside.
+fn at_stage(p: &Parser<'_>) -> bool {
+    if p.one_line {
+        return false;
+    }
+    match p.kind() {
+        PIPE => true,
+        LINE_END => p.nth(1) == PIPE || (p.nth(1) == INDENT && p.nth(2) == PIPE),
+        _ => false,
+    }
+}
+
+/// `| map: body`
+pub(super) fn stage(p: &mut Parser<'_>) {
+    p.start(PIPE_STAGE);
+    p.bump();
+    let header = p.range();
+    let operator = p.token_text().to_owned();
+    match p.kind() {
+        MAP_KW | FILTER_KW | PMAP_KW => p.bump(),
+        REDUCE_KW => {
+            p.bump();
+            reduce_names(p);
+        }
+        _ => recovery::unknown_pipe_operator(p),
+    }
+    header_end(p, if p.line_has_error() { "|" } else { &operator });
+    body(p, header, &operator);
+    p.finish();
+}
+
+/// `(total, item)`
+fn reduce_names(p: &mut Parser<'_>) {
+    if !p.at(L_PAREN) {
+        let range = recovery::missing_at(p);
+        p.error(Code::E116, range, "`reduce` names what it gathers and the item: `reduce(total, item):`");
+        return;
+    }
+    p.start(PARAM_LIST);
+    let open = p.range();
+    p.bump();
+    param(p);
+    if p.eat(COMMA) {
+        param(p);
+    } else {
+        let range = recovery::missing_at(p);
+        p.error(
+            Code::E116,
+            range,
+            "`reduce` needs two names, what it gathers and the item: `reduce(total, item):`",
+        );
+    }
+    close(p, open, R_PAREN);
+    p.finish();
+}
+
+fn param(p: &mut Parser<'_>) {
+    p.start(PARAM);
+    expect_name(p, Code::E116, "a name of `reduce(total, item)`");
+    p.finish();
+}

@@ -1,0 +1,334 @@
+//! What is said of text that fits no rule, and how parsing goes on behind it.
+
+use rowan::TextRange;
+
+use super::{
+    Parent, block_of, end_of_statement, expressions, foreign, keyword_statement, pipelines, sessions,
+    statement_keyword, statements,
+};
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string};
+use crate::properties;
+use crate::suggest;
+use crate::syntax_kind::{
+    KEYWORDS,
+    SyntaxKind::{self, *},
+};
+
+/// Lines that are indented although nothing opens a block. They are parsed all the same.
+pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
+    let indentation = indentation_before(p, 1);
+    if !after_error {
+        let word = p.nth_text(1);
+        let message = if p.nth(2) == COLON && properties::find(word).is_some() {
+            format!("`{word}:` is a property, but the statement above it takes none")
+        } else {
+            "this line is indented deeper than the one above, which opens no block".to_owned()
+        };
+        p.note(Code::E101, indentation, message, None);
+    }
+    if p.depth >= MAX_DEPTH {
+        too_deep(p, p.nth_range(1));
+        skip_block(p);
+        return;
+    }
+    p.depth += 1;
+    block_of(p, Parent::Unknown);
+    p.depth -= 1;
+}
+
+/// The indentation of the line on which the lexeme `ahead` places on stands.
+fn indentation_before(p: &Parser<'_>, ahead: usize) -> TextRange {
+    let start = p.nth_range(ahead).start();
+    let len = rowan::TextSize::of(p.indentation_at(start));
+    TextRange::new(start - len, start)
+}
+
+/// Passes an indented region without looking at it.
+fn skip_block(p: &mut Parser<'_>) {
+    let mut open = 0usize;
+    p.start(ERROR);
+    loop {
+        match p.kind() {
+            INDENT => open += 1,
+            DEDENT => open -= 1,
+            END => break,
+            _ => {}
+        }
+        p.bump();
+        if open == 0 {
+            break;
+        }
+    }
+    p.finish();
+}
+
+/// The rest of an indented region whose lines were to continue a chain, up to and with its end.
+pub(super) fn rest_of_block(p: &mut Parser<'_>, expected: &str) {
+    p.eat(LINE_END);
+    if statement_keyword(p).is_some() {
+        p.error(Code::E004, p.range(), format!("expected {expected}, or a line that is indented less"));
+    }
+    statements(p, Parent::Unknown);
+    p.eat(DEDENT);
+}
+
+pub(super) fn too_deep(p: &mut Parser<'_>, range: TextRange) {
+    p.error(
+        Code::E111,
+        range,
+        format!("nested more than {MAX_DEPTH} levels deep; move the inner part into a `block` of its own"),
+    );
+}
+
+/// Where something is missing: behind the last token of the line, or at the token that stands in its place.
+pub(super) fn missing_at(p: &Parser<'_>) -> TextRange {
+    if p.at_line_end() { TextRange::empty(p.previous_end()) } else { p.range() }
+}
+
+/// A value was expected.
+pub(super) fn missing_value(p: &mut Parser<'_>) {
+    if p.at_line_end() {
+        let range = missing_at(p);
+        let behind = p.text_at(p.previous_range());
+        p.error(Code::E005, range, format!("missing a value behind `{}`", shorten(behind)));
+    } else {
+        unexpected(p);
+    }
+}
+
+/// A token stands where it cannot. Reports it, and leaves passing it to the caller.
+pub(super) fn unexpected(p: &mut Parser<'_>) {
+    let range = p.range();
+    let text = p.token_text();
+    match p.kind() {
+        SINGLE_QUOTED => single_quoted(p),
+        UNKNOWN if text == ";" && p.nth(1) == LINE_END => p.error_with_fix(
+            Code::E004,
+            range,
+            "a statement ends with its line; it needs no `;`",
+            fix("Remove `;`", FixSafety::Safe, TextEdit::delete(range)),
+        ),
+        UNKNOWN if text.starts_with(['“', '”', '„']) => p.error_with_fix(
+            Code::E109,
+            range,
+            "strings are written between straight quotes `\"`, not typographic ones",
+            straight_quotes(p),
+        ),
+        UNKNOWN => {
+            let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
+            p.error(Code::E004, range, format!("`{shown}` is no part of the language outside of strings"));
+        }
+        R_PAREN | R_BRACKET | R_BRACE => {
+            p.error(Code::E004, range, format!("this `{text}` closes nothing"));
+        }
+        kind if is_string(kind) => p.error(
+            Code::E004,
+            range,
+            "unexpected string; is an operator, a comma or a colon missing before it?",
+        ),
+        kind if is_discretion(kind) => p.error(Code::E004, range, "a `**condition**` cannot stand here"),
+        _ => p.error(Code::E004, range, format!("unexpected `{}`", shorten(text))),
+    }
+}
+
+fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
+    let rest = p.rest_of_line_range();
+    let edits = p
+        .text_at(rest)
+        .match_indices(['“', '”', '„'])
+        .map(|(at, quote)| {
+            let start = rest.start() + rowan::TextSize::new(at as u32);
+            TextEdit::replace(TextRange::at(start, rowan::TextSize::of(quote)), "\"")
+        })
+        .collect();
+    Some(Fix { title: "Use straight quotes".into(), safety: FixSafety::Safe, edits })
+}
+
+pub(super) fn single_quoted(p: &mut Parser<'_>) {
+    let range = p.range();
+    let text = p.token_text();
+    let content = &text[1..text.len() - 1];
+    let straight = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
+    p.error_with_fix(
+        Code::E109,
+        range,
+        "strings are written between double quotes",
+        fix("Use double quotes", FixSafety::Safe, TextEdit::replace(range, straight)),
+    );
+}
+
+/// A line that starts with a word that starts no statement.
+pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
+    let range = p.range();
+    let word = p.token_text();
+    if p.nth(1) == COLON && properties::find(word).is_some() {
+        p.error(
+            Code::E004,
+            range,
+            format!("`{word}:` is a property; indent it below the `agent` or `session` that it belongs to"),
+        );
+        sessions::property(p);
+        return;
+    }
+    if foreign::statement(p, parent, after_error) {
+        return;
+    }
+    if let Some((keyword, kind)) = nearest_keyword(p, parent) {
+        p.error_with_fix(
+            Code::E107,
+            range,
+            format!("unknown statement `{}`; did you mean `{keyword}`?", shorten(word)),
+            fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
+        );
+        keyword_statement(p, kind, parent, after_error);
+        return;
+    }
+    let message = match p.nth(1) {
+        LINE_END => format!(
+            "`{}` alone does nothing; a statement starts with a keyword such as `session`",
+            shorten(word)
+        ),
+        _ => format!("`{}` starts no statement of the language", shorten(word)),
+    };
+    p.error(Code::E107, range, message);
+    p.skip_line();
+    end_of_statement(p);
+}
+
+/// The statement keyword that the present word was probably meant to be, where what follows fits it.
+fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, SyntaxKind)> {
+    let candidates = KEYWORDS
+        .iter()
+        .copied()
+        .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
+        .filter(|&(_, kind)| fits(p, kind));
+    suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
+}
+
+/// Whether what follows the present word would fit a statement of this keyword.
+fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
+    let (next, second) = (p.nth(1), p.nth(2));
+    let is_header = p.nth(p.rest_of_line().saturating_sub(1)) == COLON;
+    let condition = is_discretion(next) || (is_name(next) && is_header);
+    match keyword {
+        USE_KW | IMPORT_KW | OPTION_KW => is_string(next),
+        INPUT_KW => is_name(next) && (second == COLON || is_string(second)),
+        AGENT_KW => is_name(next) && matches!(second, COLON | LINE_END),
+        BLOCK_KW => is_name(next) && matches!(second, COLON | L_PAREN | LINE_END),
+        FOR_KW => is_name(next) && matches!(second, IN_KW | COMMA),
+        OUTPUT_KW => is_name(next) && second == EQ,
+        LET_KW | CONST_KW => (is_name(next) && second == EQ) || next == L_BRACE,
+        SESSION_KW => is_string(next) || next == COLON,
+        RESUME_KW => next == COLON,
+        DO_KW => (is_name(next) && matches!(second, L_PAREN | LINE_END)) || next == COLON,
+        PARALLEL_KW => matches!(next, COLON | FOR_KW | L_PAREN),
+        REPEAT_KW => (next == NUMBER || is_name(next)) && is_header,
+        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
+        TRY_KW | FINALLY_KW | ELSE_KW => next == COLON,
+        CATCH_KW => matches!(next, COLON | AS_KW),
+        CHOICE_KW => is_discretion(next),
+        IF_KW | ELIF_KW => condition,
+        THROW_KW => is_string(next) || next == LINE_END,
+        ASSERT_KW => condition,
+        BREAK_KW | CONTINUE_KW | RETURN_KW => next == LINE_END,
+        _ => false,
+    }
+}
+
+/// A value stands where a statement should.
+pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
+    match kind {
+        STRING => p.error_with_fix(
+            Code::E004,
+            range,
+            "a text alone does nothing; to have an agent work on it, put `session` before it",
+            fix("Insert `session`", FixSafety::Unsafe, TextEdit::insert(range.start(), "session ")),
+        ),
+        DISCRETION => p.error(
+            Code::E004,
+            range,
+            "a condition alone does nothing; it belongs behind `if`, `loop until` or `choice`",
+        ),
+        ERROR => {}
+        _ => p.error(
+            Code::E004,
+            range,
+            "this value is not used; bind it with `let name = …` or return it with `output …`",
+        ),
+    }
+}
+
+/// A line that starts with `|` or `->` where there is nothing to continue.
+pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
+    if !after_error {
+        let range = p.range();
+        p.error(
+            Code::E004,
+            range,
+            format!("there is nothing above that this `{}` could continue", p.token_text()),
+        );
+    }
+    if p.at(PIPE) {
+        pipelines::stage(p);
+    } else {
+        p.start(ARROW_CHAIN);
+        while p.eat(ARROW) {
+            expressions::expression(p);
+        }
+        p.finish();
+    }
+    end_of_statement(p);
+}
+
+pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
+    const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
+    let range = missing_at(p);
+    let word = p.token_text();
+    let nearest = suggest::nearest(word, OPERATORS, |operator| operator).filter(|_| p.at_name());
+    match nearest {
+        Some(operator) => p.error_with_fix(
+            Code::E116,
+            range,
+            format!("unknown pipeline operator `{}`; did you mean `{operator}`?", shorten(word)),
+            fix(format!("Change to `{operator}`"), FixSafety::Safe, TextEdit::replace(range, operator)),
+        ),
+        None => p.error(
+            Code::E116,
+            range,
+            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`",
+        ),
+    }
+    p.start(ERROR);
+    while !p.at_line_end() && !p.at(COLON) && !p.at(PIPE) {
+        p.bump();
+    }
+    p.finish();
+}
+
+/// A name with a character that names cannot have.
+pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
+    let range = p.range();
+    let shown: String = p.token_text().chars().take(40).flat_map(char::escape_debug).collect();
+    p.error(
+        Code::E115,
+        range,
+        format!("`{shown}` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`"),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+    false
+}
+
+/// A piece of program text short enough for a message.
+pub(super) fn shorten(text: &str) -> String {
+    const LIMIT: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}

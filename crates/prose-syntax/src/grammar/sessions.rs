@@ -1,0 +1,403 @@
+//! Sessions, their properties, arrow chains and `do`.
+
+use rowan::TextRange;
+
+use super::definitions::agent_reference;
+use super::{Parent, expect_name};
+use super::{
+    body, end_of_statement, expressions, foreign, name, name_ref, recovery, statement, statement_keyword,
+};
+use crate::codes::Code;
+use crate::diagnostic::{FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion, is_name};
+use crate::properties;
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// A session, and those chained behind it by arrows.
+pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
+    let checkpoint = p.checkpoint();
+    session(p, keyword);
+    if !at_arrow(p) {
+        return;
+    }
+    p.start_at(checkpoint, ARROW_CHAIN);
+    let mut indented = 0;
+    while at_arrow(p) {
+        while !p.at(ARROW) {
+            indented += usize::from(p.at(INDENT));
+            p.bump();
+        }
+        p.bump();
+        match p.kind() {
+            keyword @ (SESSION_KW | RESUME_KW) => session(p, keyword),
+            _ => {
+                let range = recovery::missing_at(p);
+                p.error(
+                    Code::E005,
+                    range,
+                    "an arrow leads to a `session` or a `resume`: `session \"a\" -> session \"b\"`",
+                );
+                p.skip_line();
+            }
+        }
+        while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
+            p.eat(LINE_END);
+            p.bump();
+            indented -= 1;
+        }
+    }
+    for _ in 0..indented {
+        recovery::rest_of_block(p, "a session behind `->`");
+    }
+    p.finish();
+}
+
+fn at_arrow(p: &Parser<'_>) -> bool {
+    match p.kind() {
+        ARROW => true,
+        LINE_END => p.nth(1) == ARROW || (p.nth(1) == INDENT && p.nth(2) == ARROW),
+        _ => false,
+    }
+}
+
+/// `session "text"`, `session: agent`, `session name: agent`, `resume: agent`
+fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
+    let keyword_range = p.range();
+    let is_session = keyword == SESSION_KW;
+    p.start(if is_session { SESSION } else { RESUME });
+    p.bump_as(keyword);
+    match p.kind() {
+        COLON => {
+            p.bump();
+            if p.at_name() {
+                agent_reference(p);
+            } else {
+                missing_target(p, keyword_range, keyword);
+            }
+        }
+        kind if super::is_string(kind) && is_session => {
+            expressions::string(p);
+            behind_text(p);
+        }
+        kind if is_name(kind) && is_session && p.nth(1) == COLON => {
+            name(p);
+            p.bump();
+            if p.at_name() {
+                agent_reference(p);
+            }
+        }
+        kind if is_name(kind) && p.rest_of_line() == 1 => {
+            let word = if is_session { "session" } else { "resume" };
+            let at = p.previous_end();
+            p.error_with_fix(
+                Code::E003,
+                TextRange::empty(at),
+                format!(
+                    "missing `:` before the name of the agent: `{word}: {}`",
+                    recovery::shorten(p.token_text())
+                ),
+                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+            );
+            agent_reference(p);
+        }
+        kind if is_name(kind) && is_session => {
+            let range = p.rest_of_line_range();
+            let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
+            p.error_with_fix(
+                Code::E003,
+                range,
+                "the text of a session is written in quotes",
+                fix(
+                    "Put the text in quotes",
+                    FixSafety::Unsafe,
+                    TextEdit::replace(range, format!("\"{text}\"")),
+                ),
+            );
+            p.skip_line();
+        }
+        L_PAREN if is_session => foreign::session_call(p),
+        _ => {
+            if p.at(UNKNOWN) {
+                recovery::unexpected(p);
+            } else {
+                missing_target(p, keyword_range, keyword);
+            }
+            p.skip_line();
+        }
+    }
+    properties_below(p);
+    p.finish();
+}
+
+fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
+    let message = match keyword {
+        SESSION_KW => "a session needs a text or an agent: `session \"what to do\"` or `session: agent`",
+        _ => "`resume` needs the agent that goes on: `resume: agent`",
+    };
+    p.error(Code::E003, range, message);
+}
+
+/// What may stand behind the text of a session on its line.
+fn behind_text(p: &mut Parser<'_>) {
+    match p.kind() {
+        L_PAREN => {
+            expressions::list(p, PROPERTY_LIST, R_PAREN, |p| {
+                p.start(PROPERTY);
+                let found = expect_name(p, Code::E005, "the name of a property");
+                if found {
+                    property_value(p);
+                }
+                p.finish();
+                found
+            });
+        }
+        COLON if p.nth(1) == LINE_END => {
+            let colon = p.range();
+            p.error_with_fix(
+                Code::E108,
+                colon,
+                "no `:` stands behind the text of a session; its properties follow on indented lines",
+                fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+        }
+        kind if is_name(kind) && p.nth(1) == COLON => {
+            p.start(PROPERTY_LIST);
+            while p.at_name() && p.nth(1) == COLON {
+                p.start(PROPERTY);
+                name(p);
+                property_value(p);
+                p.finish();
+            }
+            p.finish();
+        }
+        kind if is_name(kind) => foreign::behind_session(p),
+        _ => {}
+    }
+}
+
+/// The `:` and the value of a property whose name was passed, both on the present line.
+fn property_value(p: &mut Parser<'_>) {
+    let property = p.text_at(p.previous_range());
+    if !p.eat(COLON) {
+        let range = recovery::missing_at(p);
+        p.error(
+            Code::E005,
+            range,
+            format!("missing `:` behind the property `{}`", recovery::shorten(property)),
+        );
+        return;
+    }
+    check_count(p, property);
+    let start = p.range();
+    let kind = expressions::expression(p);
+    if kind == NAME_REF && (p.at_name() || p.at(UNKNOWN)) && p.nth(1) != COLON {
+        let range = start.cover(p.rest_of_line_range());
+        let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
+        p.error_with_fix(
+            Code::E004,
+            range,
+            "a text of several words is written in quotes",
+            fix("Put the text in quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{text}\""))),
+        );
+        p.skip_line();
+    }
+}
+
+/// Reports a number that a count cannot be: `max: 0`, `retry: 1.5`, `count: -1`.
+pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
+    if !matches!(what, "retry" | "max" | "count" | "max_depth" | "repeat") {
+        return;
+    }
+    let (number, range) = match (p.kind(), p.nth(1)) {
+        (NUMBER, _) => (p.token_text(), p.range()),
+        (MINUS, NUMBER) => (p.nth_text(1), p.range().cover(p.nth_range(1))),
+        _ => return,
+    };
+    let is_positive = number.bytes().any(|byte| matches!(byte, b'1'..=b'9')) && p.at(NUMBER);
+    let what = if what == "repeat" { "the count of `repeat`".to_owned() } else { format!("`{what}`") };
+    let message = if number.contains('.') {
+        format!("{what} must be a whole number")
+    } else if !is_positive {
+        format!("{what} must be at least 1")
+    } else {
+        return;
+    };
+    p.note(Code::E112, range, message, None);
+}
+
+/// The indented property lines below the present line. Tells whether there are any.
+pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
+    if !(p.at(LINE_END) && p.nth(1) == INDENT) || matches!(p.nth(2), ARROW | PIPE) {
+        return false;
+    }
+    let after_error = p.line_has_error();
+    let one_line = std::mem::replace(&mut p.one_line, false);
+    p.bump();
+    p.bump();
+    let column = p.column();
+    p.start(PROPERTY_LIST);
+    property_lines(p, after_error);
+    p.finish_block(column);
+    p.eat(DEDENT);
+    p.one_line = one_line;
+    true
+}
+
+fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
+    // One session indented below another is one mistake, however many lines it has.
+    let mut statements_reported = false;
+    loop {
+        let before = p.diagnostic_count();
+        match p.kind() {
+            END | DEDENT => break,
+            LINE_END => p.bump(),
+            INDENT => recovery::indented(p, after_error),
+            kind if is_name(kind) && p.nth(1) == COLON && !starts_statement_with_colon(kind) => property(p),
+            kind if is_name(kind) && properties::find(p.token_text()).is_some() => property(p),
+            _ => {
+                let is_statement = statement_keyword(p).is_some() || (p.at_name() && p.nth(1) == EQ);
+                if is_statement && !statements_reported {
+                    statements_reported = true;
+                    p.error(
+                        Code::E101,
+                        p.range(),
+                        "only properties are indented below this; indent a statement like the line it follows",
+                    );
+                } else if is_statement {
+                    p.line_is_reported();
+                } else if p.at_name() {
+                    let word = recovery::shorten(p.token_text());
+                    p.error(
+                        Code::E004,
+                        p.range(),
+                        format!("`{word}` is no property; a property is written `name: value`"),
+                    );
+                    p.skip_line();
+                    end_of_statement(p);
+                    after_error = true;
+                    continue;
+                }
+                statement(p, Parent::Unknown, true);
+            }
+        }
+        after_error = p.has_errors_since(before);
+    }
+}
+
+/// Whether a keyword followed by a colon is a statement and no property, here where properties are expected.
+fn starts_statement_with_colon(keyword: SyntaxKind) -> bool {
+    matches!(
+        keyword,
+        SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | LOOP_KW | TRY_KW | ELSE_KW | FINALLY_KW | CATCH_KW
+    )
+}
+
+/// `name: value`, or `name:` with entries below it
+pub(super) fn property(p: &mut Parser<'_>) {
+    p.start(PROPERTY);
+    let property = p.token_text();
+    name(p);
+    match p.kind() {
+        COLON if p.nth(1) == LINE_END && p.nth(2) == INDENT => {
+            p.bump();
+            properties_below(p);
+        }
+        COLON => property_value(p),
+        EQ => {
+            let range = p.range();
+            p.error_with_fix(
+                Code::E005,
+                range,
+                format!("a property is written with `:`, as in `{property}: …`"),
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            expressions::expression(p);
+        }
+        _ if p.at_line_end() => {
+            let at = p.previous_end();
+            p.error(Code::E005, TextRange::empty(at), format!("missing `:` and a value behind `{property}`"));
+            properties_below(p);
+        }
+        _ => {
+            let at = p.previous_end();
+            p.error_with_fix(
+                Code::E005,
+                TextRange::empty(at),
+                format!("missing `:` behind `{property}`"),
+                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+            );
+            expressions::expression(p);
+        }
+    }
+    p.finish();
+    end_of_statement(p);
+}
+
+/// `(max: 3)`, `("first", on-fail: "continue")`
+pub(super) fn modifiers(p: &mut Parser<'_>) {
+    expressions::list(p, MODIFIER_LIST, R_PAREN, |p| {
+        p.start(MODIFIER);
+        let mut found = true;
+        if p.at_name() && p.nth(1) == COLON {
+            let modifier = p.token_text();
+            name(p);
+            p.bump();
+            check_count(p, modifier);
+            found = expressions::expression(p) != ERROR;
+            // `wait: 2s each`
+            while found && p.at_name() {
+                p.bump_as(IDENT);
+            }
+        } else if p.at_name() && matches!(p.nth(1), EQ) {
+            let equals = p.nth_range(1);
+            p.error_with_fix(
+                Code::E005,
+                equals,
+                "a modifier is written with `:`, as in `(max: 5)`",
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":")),
+            );
+            found = false;
+        } else if p.at_string() || p.at_name() || is_discretion(p.kind()) {
+            expressions::expression(p);
+        } else {
+            recovery::unexpected(p);
+            found = false;
+        }
+        p.finish();
+        found
+    });
+}
+
+/// `do:` with its body, or `do block(arguments)`
+pub(super) fn do_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    if p.nth(1) == COLON {
+        p.start(DO_BLOCK);
+        p.bump_as(DO_KW);
+        p.bump();
+        body(p, keyword, "do");
+    } else {
+        p.start(DO_CALL);
+        p.bump_as(DO_KW);
+        if p.at_name() {
+            name_ref(p);
+            if p.at(L_PAREN) {
+                expressions::arguments(p);
+            }
+        } else {
+            let range = recovery::missing_at(p);
+            p.error(
+                Code::E005,
+                range,
+                "`do` needs the name of a block, or `:` and a body: `do review(\"x\")`",
+            );
+        }
+    }
+    p.finish();
+}

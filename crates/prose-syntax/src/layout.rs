@@ -1,0 +1,298 @@
+//! Layout: which tokens the grammar sees, and where its lines and indentations begin and end.
+//!
+//! The pass is pure. It groups raw tokens into logical lines, and puts `LINE_END`, `INDENT` and `DEDENT` between them; blank lines
+//! and comments have no layout, nor have newlines inside brackets and literals.
+
+use rowan::{TextRange, TextSize};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
+use crate::lexer::{Token, Tokens};
+use crate::parser::MAX_DEPTH;
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// How many columns a tab is taken for. Tabs are an error; the width only decides how the lines are parsed all the same.
+const TAB_COLUMNS: u32 = 2;
+
+/// A token as the grammar sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lexeme {
+    pub(crate) kind: SyntaxKind,
+    /// The index of the raw token; of the next one for the kinds without text.
+    pub(crate) token: u32,
+}
+
+/// The result of the pass.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Closed by an `END`.
+    pub(crate) lexemes: Vec<Lexeme>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+struct Indentation {
+    column: u32,
+    /// A second column that is taken for the same, after an inconsistent dedent has been reported once.
+    also: u32,
+}
+
+struct LayoutPass<'a> {
+    text: &'a str,
+    tokens: &'a Tokens,
+    at: usize,
+    lexemes: Vec<Lexeme>,
+    diagnostics: Vec<Diagnostic>,
+    indentations: Vec<Indentation>,
+}
+
+/// Lays out the tokens of `text`.
+pub(crate) fn lay_out(text: &str, tokens: &Tokens) -> Layout {
+    let mut pass = LayoutPass {
+        text,
+        tokens,
+        at: 0,
+        lexemes: Vec::with_capacity(tokens.list.len()),
+        diagnostics: Vec::new(),
+        indentations: vec![Indentation { column: 0, also: 0 }],
+    };
+    pass.check_slash_comments();
+    while let Some(column) = pass.next_line() {
+        pass.indent_to(column);
+        pass.logical_line(column);
+    }
+    for _ in 1..pass.indentations.len() {
+        pass.push(DEDENT);
+    }
+    pass.push(END);
+    Layout { lexemes: pass.lexemes, diagnostics: pass.diagnostics }
+}
+
+impl LayoutPass<'_> {
+    fn token(&self, index: usize) -> Token {
+        self.tokens.list[index]
+    }
+
+    fn push(&mut self, kind: SyntaxKind) {
+        self.lexemes.push(Lexeme { kind, token: self.at as u32 });
+    }
+
+    /// Goes to the first token of the next line that holds code, and tells its column.
+    fn next_line(&mut self) -> Option<u32> {
+        let (index, column) = self.first_of_line(self.at);
+        self.at = index;
+        if self.token(index).kind == END {
+            return None;
+        }
+        self.check_tabs();
+        Some(column)
+    }
+
+    /// The first token of code at or after `index`, which starts a line, and its column.
+    fn first_of_line(&self, mut index: usize) -> (usize, u32) {
+        let mut column = 0;
+        loop {
+            match self.token(index).kind {
+                WHITESPACE => column = self.columns(index),
+                NEWLINE => column = 0,
+                COMMENT | SLASH_COMMENT | BYTE_ORDER_MARK => {}
+                _ => return (index, column),
+            }
+            index += 1;
+        }
+    }
+
+    fn columns(&self, index: usize) -> u32 {
+        let whitespace = &self.text[self.tokens.range(index)];
+        whitespace.bytes().fold(0, |column, byte| match byte {
+            b'\t' => (column / TAB_COLUMNS + 1) * TAB_COLUMNS,
+            _ => column + 1,
+        })
+    }
+
+    fn check_slash_comments(&mut self) {
+        for &index in &self.tokens.slash_comments {
+            let range = self.tokens.range(index);
+            let slashes = TextRange::at(range.start(), TextSize::new(2));
+            self.diagnostics.push(Diagnostic {
+                code: Code::E110,
+                range: slashes,
+                message: "a comment starts with `#`".into(),
+                fix: Some(Fix {
+                    title: "Change `//` to `#`".into(),
+                    safety: FixSafety::Safe,
+                    edits: vec![TextEdit::replace(slashes, "#")],
+                }),
+            });
+        }
+    }
+
+    fn check_tabs(&mut self) {
+        let range = self.indentation();
+        if !self.text[range].contains('\t') {
+            return;
+        }
+        self.diagnostics.push(Diagnostic {
+            code: Code::E103,
+            range,
+            message: "this line is indented with a tab; OpenProse is indented with spaces".into(),
+            fix: Some(Fix {
+                title: "Indent with spaces".into(),
+                safety: FixSafety::Safe,
+                edits: vec![TextEdit::replace(range, " ".repeat(self.columns(self.at - 1) as usize))],
+            }),
+        });
+    }
+
+    fn indent_to(&mut self, column: u32) {
+        // The outermost indentation is never popped, and no column is less than its.
+        let is_at = |level: &Indentation| column == level.column || column == level.also;
+        while self.indentations.len() > 1 {
+            let [.., outer, top] = self.indentations.as_slice() else { break };
+            if column >= top.column || is_at(top) {
+                break;
+            }
+            if column > outer.column && !is_at(outer) {
+                self.inconsistent_dedent(column);
+                return;
+            }
+            self.indentations.pop();
+            self.push(DEDENT);
+        }
+        if let Some(top) = self.indentations.last()
+            && column > top.column
+            && !is_at(top)
+        {
+            self.indentations.push(Indentation { column, also: column });
+            self.push(INDENT);
+        }
+    }
+
+    /// The column lies between two open indentations: the line stays in the inner one.
+    fn inconsistent_dedent(&mut self, column: u32) {
+        let range = self.indentation();
+        let [.., outer, top] = self.indentations.as_mut_slice() else { return };
+        let (inner, outer) = (top.column, outer.column);
+        top.also = column;
+        self.diagnostics.push(Diagnostic {
+            code: Code::E102,
+            range,
+            message: format!(
+                "this line is indented by {column}, but the lines above are indented by {outer} and {inner}; \
+                 indent it by one of the two"
+            ),
+            fix: Some(Fix {
+                title: format!("Indent by {inner}"),
+                safety: FixSafety::Unsafe,
+                edits: vec![TextEdit::replace(range, " ".repeat(inner as usize))],
+            }),
+        });
+    }
+
+    /// The whitespace before the present token, which starts a line.
+    fn indentation(&self) -> TextRange {
+        match self.at.checked_sub(1) {
+            Some(before) if self.token(before).kind == WHITESPACE => self.tokens.range(before),
+            _ => TextRange::empty(TextSize::new(self.token(self.at).start)),
+        }
+    }
+
+    /// Passes on the tokens of one logical line.
+    fn logical_line(&mut self, column: u32) {
+        let mut brackets = Brackets::default();
+        // Set by a bracket that is never closed: its line ends like any other, so that a forgotten bracket costs one line and
+        // not the rest of the file.
+        let mut ends_at_newline = false;
+        loop {
+            let kind = self.token(self.at).kind;
+            match kind {
+                END => break,
+                WHITESPACE | COMMENT | SLASH_COMMENT | BYTE_ORDER_MARK => {}
+                NEWLINE => match self.continuation(self.at, column) {
+                    Some(next) if !brackets.is_empty() => {
+                        self.at = next;
+                        continue;
+                    }
+                    _ => break,
+                },
+                _ => {
+                    if opens(kind) && brackets.is_empty() && !ends_at_newline {
+                        ends_at_newline = !self.is_closed(column);
+                    }
+                    if !ends_at_newline {
+                        brackets.see(kind);
+                    }
+                    self.push(kind);
+                }
+            }
+            self.at += 1;
+        }
+        self.push(LINE_END);
+    }
+
+    /// Whether the bracket at the present token is closed before a line that cannot belong to it.
+    fn is_closed(&self, column: u32) -> bool {
+        let mut brackets = Brackets::default();
+        let mut index = self.at;
+        loop {
+            match self.token(index).kind {
+                END => return false,
+                NEWLINE => match self.continuation(index, column) {
+                    Some(next) => {
+                        index = next;
+                        continue;
+                    }
+                    None => return false,
+                },
+                kind => brackets.see(kind),
+            }
+            if brackets.is_empty() {
+                return true;
+            }
+            index += 1;
+        }
+    }
+
+    /// The first token of the next line, where that line can go on with a bracket opened on a line at `column`: it is indented
+    /// deeper, or starts with a closing bracket.
+    fn continuation(&self, newline: usize, column: u32) -> Option<usize> {
+        let (next, next_column) = self.first_of_line(newline);
+        let kind = self.token(next).kind;
+        (kind != END && (next_column > column || opener_of(kind).is_some())).then_some(next)
+    }
+}
+
+/// The brackets that are open. A closing bracket that matches none of them is not counted.
+#[derive(Default)]
+struct Brackets(Vec<SyntaxKind>);
+
+impl Brackets {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn see(&mut self, kind: SyntaxKind) {
+        if opens(kind) {
+            // Deeper ones are refused by the parser; not counting them keeps the search below short.
+            if self.0.len() < MAX_DEPTH {
+                self.0.push(kind);
+            }
+        } else if let Some(opener) = opener_of(kind)
+            && let Some(open) = self.0.iter().rposition(|&open| open == opener)
+        {
+            self.0.truncate(open);
+        }
+    }
+}
+
+fn opens(kind: SyntaxKind) -> bool {
+    matches!(kind, L_PAREN | L_BRACKET | L_BRACE)
+}
+
+fn opener_of(kind: SyntaxKind) -> Option<SyntaxKind> {
+    match kind {
+        R_PAREN => Some(L_PAREN),
+        R_BRACKET => Some(L_BRACKET),
+        R_BRACE => Some(L_BRACE),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! Raw tokens: every byte of the text belongs to exactly one, whitespace included.
+
+use logos::Logos;
+use rowan::{TextRange, TextSize};
+
+use crate::literals::{self, Literal};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// A raw token. Its end is the start of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: SyntaxKind,
+    pub(crate) start: u32,
+}
+
+/// The tokens of a text, closed by an `END` token at its length.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    pub(crate) list: Vec<Token>,
+    /// The indices of the comments in the form of other languages.
+    pub(crate) slash_comments: Vec<usize>,
+    /// For each literal that was taken as unterminated: its start and how far the lexer had to look to know.
+    pub(crate) lookaheads: Vec<TextRange>,
+}
+
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(extras = LexerState)]
+enum Raw {
+    #[regex(r"[ \t\x0C]+")]
+    Whitespace,
+    #[regex(r"\r\n|\n|\r", |lex| lex.extras.line_start = lex.span().end)]
+    Newline,
+    #[regex(r"#[^\r\n]*", allow_greedy = true)]
+    Comment,
+    #[token("\u{FEFF}")]
+    ByteOrderMark,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*")]
+    Word,
+    #[regex(r"[0-9]+(\.[0-9]+)?")]
+    Number,
+    #[regex(r"[0-9]+(\.[0-9]+)?(ms|s|m|h)")]
+    Duration,
+    #[token("\"", |lex| lex.extras.literal(lex.source(), lex.span(), literals::one_line_string))]
+    #[token("\"\"\"", |lex| lex.extras.literal(lex.source(), lex.span(), literals::triple_string))]
+    #[regex(r"\*\*+", |lex| lex.extras.literal(lex.source(), lex.span(), literals::discretion))]
+    Literal(Literal),
+    #[regex(r"'[^'\r\n]*'")]
+    SingleQuoted,
+    #[regex(r"//[^\r\n]*", allow_greedy = true)]
+    SlashComment,
+    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F]([A-Za-z0-9_]|[^\x00-\x7F])*", priority = 1)]
+    NonAsciiWord,
+    #[token("->")]
+    Arrow,
+    #[token("==")]
+    EqEq,
+    #[token("!=")]
+    BangEq,
+    #[token("<=")]
+    LtEq,
+    #[token(">=")]
+    GtEq,
+    #[token("<")]
+    Lt,
+    #[token(">")]
+    Gt,
+    #[token("=")]
+    Eq,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("|")]
+    Pipe,
+    #[token(":")]
+    Colon,
+    #[token(",")]
+    Comma,
+    #[token(".")]
+    Dot,
+    #[token("...")]
+    Ellipsis,
+    #[token("?")]
+    Question,
+    #[token("(")]
+    LParen,
+    #[token(")")]
+    RParen,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+}
+
+/// What the lexer remembers from token to token.
+#[derive(Default)]
+struct LexerState {
+    line_start: usize,
+    memory: literals::Memory,
+}
+
+impl LexerState {
+    fn literal(&mut self, text: &str, opener: logos::Span, scan: literals::Scan) -> Literal {
+        let start = opener.start;
+        let literal = scan(text, opener, self.line_start, &mut self.memory);
+        if let Some(newline) = memchr::memrchr2(b'\n', b'\r', &text.as_bytes()[start..literal.end]) {
+            self.line_start = start + newline + 1;
+        }
+        literal
+    }
+}
+
+impl Raw {
+    fn kind(self, text: &str) -> SyntaxKind {
+        match self {
+            Raw::Whitespace => WHITESPACE,
+            Raw::Newline => NEWLINE,
+            Raw::Comment => COMMENT,
+            Raw::ByteOrderMark => BYTE_ORDER_MARK,
+            Raw::Word => SyntaxKind::from_keyword(text).unwrap_or(IDENT),
+            Raw::Number => NUMBER,
+            Raw::Duration => DURATION,
+            Raw::Literal(literal) => literal.kind,
+            Raw::SingleQuoted => SINGLE_QUOTED,
+            Raw::SlashComment => SLASH_COMMENT,
+            Raw::NonAsciiWord => UNKNOWN,
+            Raw::Arrow => ARROW,
+            Raw::EqEq => EQ_EQ,
+            Raw::BangEq => BANG_EQ,
+            Raw::LtEq => LT_EQ,
+            Raw::GtEq => GT_EQ,
+            Raw::Lt => LT,
+            Raw::Gt => GT,
+            Raw::Eq => EQ,
+            Raw::Plus => PLUS,
+            Raw::Minus => MINUS,
+            Raw::Star => STAR,
+            Raw::Slash => SLASH,
+            Raw::Pipe => PIPE,
+            Raw::Colon => COLON,
+            Raw::Comma => COMMA,
+            Raw::Dot => DOT,
+            Raw::Ellipsis => ELLIPSIS,
+            Raw::Question => QUESTION,
+            Raw::LParen => L_PAREN,
+            Raw::RParen => R_PAREN,
+            Raw::LBracket => L_BRACKET,
+            Raw::RBracket => R_BRACKET,
+            Raw::LBrace => L_BRACE,
+            Raw::RBrace => R_BRACE,
+        }
+    }
+}
+
+/// Splits `text` into tokens. Total: every text gives tokens, and their texts joined are the text.
+pub(crate) fn lex(text: &str) -> Tokens {
+    let mut lexer = Raw::lexer(text);
+    // About one token for every four bytes of a typical program.
+    let mut list: Vec<Token> = Vec::with_capacity(text.len() / 4 + 2);
+    let mut slash_comments = Vec::new();
+    while let Some(raw) = lexer.next() {
+        let start = lexer.span().start;
+        let kind = match raw {
+            Ok(Raw::Literal(literal)) => {
+                // The scanners give ends between the opener and the end of the text, on character boundaries.
+                lexer.bump(literal.end - lexer.span().end);
+                literal.kind
+            }
+            // An address without quotes is no comment.
+            Ok(Raw::SlashComment) if list.last().is_some_and(|last| last.kind == COLON) => UNKNOWN,
+            Ok(Raw::SlashComment) => {
+                slash_comments.push(list.len());
+                SLASH_COMMENT
+            }
+            Ok(raw) => raw.kind(lexer.slice()),
+            Err(()) => UNKNOWN,
+        };
+        list.push(Token { kind, start: start as u32 });
+    }
+    list.push(Token { kind: END, start: text.len() as u32 });
+    Tokens { list, slash_comments, lookaheads: lexer.extras.memory.into_lookaheads() }
+}
+
+impl Tokens {
+    pub(crate) fn range(&self, index: usize) -> TextRange {
+        TextRange::new(TextSize::new(self.list[index].start), TextSize::new(self.list[index + 1].start))
+    }
+}

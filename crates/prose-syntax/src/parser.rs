@@ -1,0 +1,429 @@
+//! The parser's machinery: a cursor over lexemes that builds the green tree and collects diagnostics.
+//!
+//! The rules of the language are in [`grammar`](crate::grammar). They never fail: what fits no rule is wrapped in an `ERROR` node
+//! that ends with its line, and is reported once.
+
+use rowan::{Checkpoint, GreenNode, GreenNodeBuilder, TextRange, TextSize};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
+use crate::grammar;
+use crate::layout::{self, Lexeme};
+use crate::lexer::{self, Tokens};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// How deep blocks and brackets may be nested together. Deeper text is an error, so that no input can exhaust the stack, neither
+/// ours nor that of a caller who walks the tree.
+pub(crate) const MAX_DEPTH: usize = 128;
+
+/// What parsing a text gave.
+pub(crate) struct Parsed {
+    pub(crate) green: GreenNode,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) lookaheads: Vec<TextRange>,
+}
+
+/// Parses `text` as a file, or as some top-level statements of one.
+pub(crate) fn parse(text: &str) -> Parsed {
+    let tokens = lexer::lex(text);
+    let layout = layout::lay_out(text, &tokens);
+    let mut parser = Parser {
+        text,
+        tokens: &tokens,
+        lexemes: &layout.lexemes,
+        at: 0,
+        next_token: 0,
+        builder: GreenNodeBuilder::new(),
+        diagnostics: layout.diagnostics,
+        reported_at: None,
+        depth: 0,
+        loops: 0,
+        one_line: false,
+        handlerless_try: None,
+    };
+    grammar::source_file(&mut parser);
+    let mut diagnostics = parser.diagnostics;
+    // Layout and grammar report in passes of their own. The sort is stable, so those at one place keep their order.
+    diagnostics.sort_by_key(|diagnostic| diagnostic.range.start());
+    Parsed { green: parser.builder.finish(), diagnostics, lookaheads: tokens.lookaheads }
+}
+
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    tokens: &'a Tokens,
+    lexemes: &'a [Lexeme],
+    /// The present lexeme.
+    at: usize,
+    /// The first raw token that is not yet in the tree.
+    next_token: usize,
+    builder: GreenNodeBuilder<'static>,
+    diagnostics: Vec<Diagnostic>,
+    /// The token at which the present line was reported, if it was: what follows on the line is a consequence.
+    reported_at: Option<usize>,
+    pub(crate) depth: usize,
+    /// How many loops enclose the present statement, within its block definition.
+    pub(crate) loops: usize,
+    /// Whether the present statement is a body on its header's line, which ends with that line.
+    pub(crate) one_line: bool,
+    /// The diagnostic of a `try` that just ended without a handler.
+    pub(crate) handlerless_try: Option<usize>,
+}
+
+/// Looking.
+impl<'a> Parser<'a> {
+    pub(crate) fn kind(&self) -> SyntaxKind {
+        self.lexemes[self.at].kind
+    }
+
+    /// The kind of the lexeme `ahead` places on; `END` behind the last.
+    pub(crate) fn nth(&self, ahead: usize) -> SyntaxKind {
+        self.lexemes.get(self.at + ahead).map_or(END, |lexeme| lexeme.kind)
+    }
+
+    pub(crate) fn at(&self, kind: SyntaxKind) -> bool {
+        self.kind() == kind
+    }
+
+    /// Whether the present lexeme can be a name. All keywords can (L14).
+    pub(crate) fn at_name(&self) -> bool {
+        is_name(self.kind())
+    }
+
+    pub(crate) fn at_string(&self) -> bool {
+        is_string(self.kind())
+    }
+
+    pub(crate) fn at_line_end(&self) -> bool {
+        matches!(self.kind(), LINE_END | INDENT | DEDENT | END)
+    }
+
+    /// How many lexemes have been passed.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Whether the line is over: its end was just passed, as part of a construct that spans lines.
+    pub(crate) fn is_behind_line(&self) -> bool {
+        self.at
+            .checked_sub(1)
+            .is_some_and(|before| matches!(self.lexemes[before].kind, LINE_END | INDENT | DEDENT))
+    }
+
+    /// The text of the present token; empty for layout.
+    pub(crate) fn token_text(&self) -> &'a str {
+        self.nth_text(0)
+    }
+
+    pub(crate) fn nth_text(&self, ahead: usize) -> &'a str {
+        &self.text[self.nth_range(ahead)]
+    }
+
+    pub(crate) fn range(&self) -> TextRange {
+        self.nth_range(0)
+    }
+
+    /// The range of a lexeme. Layout has the empty range at the end of the text before it.
+    pub(crate) fn nth_range(&self, ahead: usize) -> TextRange {
+        let index = (self.at + ahead).min(self.lexemes.len() - 1);
+        let lexeme = self.lexemes[index];
+        match lexeme.kind {
+            LINE_END | INDENT | DEDENT | END => TextRange::empty(self.end_before(index)),
+            _ => self.tokens.range(lexeme.token as usize),
+        }
+    }
+
+    fn end_before(&self, index: usize) -> TextSize {
+        self.lexemes[..index]
+            .iter()
+            .rev()
+            .find(|lexeme| !matches!(lexeme.kind, LINE_END | INDENT | DEDENT | END))
+            .map_or(TextSize::new(0), |lexeme| self.tokens.range(lexeme.token as usize).end())
+    }
+
+    /// The end of the last token that was passed.
+    pub(crate) fn previous_end(&self) -> TextSize {
+        self.end_before(self.at)
+    }
+
+    /// The range of the last token that was passed.
+    pub(crate) fn previous_range(&self) -> TextRange {
+        self.lexemes[..self.at]
+            .iter()
+            .rev()
+            .find(|lexeme| !matches!(lexeme.kind, LINE_END | INDENT | DEDENT | END))
+            .map_or(TextRange::empty(TextSize::new(0)), |lexeme| self.tokens.range(lexeme.token as usize))
+    }
+
+    /// Whether nothing stands between the previous token and the present one.
+    pub(crate) fn is_glued(&self) -> bool {
+        self.nth_is_glued(0)
+    }
+
+    /// Whether nothing stands between the token `ahead` places on and the one before it.
+    pub(crate) fn nth_is_glued(&self, ahead: usize) -> bool {
+        let index = self.at + ahead;
+        index > 0
+            && self.lexemes.get(index).is_some_and(|lexeme| {
+                self.lexemes[index - 1].token + 1 == lexeme.token
+                    && self.nth_range(ahead).len() > TextSize::new(0)
+            })
+    }
+
+    /// How many lexemes there are up to the end of the logical line.
+    pub(crate) fn rest_of_line(&self) -> usize {
+        self.lexemes[self.at..]
+            .iter()
+            .take_while(|lexeme| !matches!(lexeme.kind, LINE_END | INDENT | DEDENT | END))
+            .count()
+    }
+
+    /// The range from the present token to the last of the logical line.
+    pub(crate) fn rest_of_line_range(&self) -> TextRange {
+        match self.rest_of_line() {
+            0 => self.range(),
+            count => self.range().cover(self.nth_range(count - 1)),
+        }
+    }
+
+    pub(crate) fn text_at(&self, range: TextRange) -> &'a str {
+        &self.text[range]
+    }
+
+    /// The whitespace that starts the physical line of `offset`.
+    pub(crate) fn indentation_at(&self, offset: TextSize) -> &'a str {
+        let before = &self.text[..usize::from(offset)];
+        let start = before.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+        let line = &self.text[start..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+}
+
+/// Building.
+impl Parser<'_> {
+    fn raw_token(&mut self, kind: SyntaxKind) {
+        let range = self.tokens.range(self.next_token);
+        self.builder.token(kind.into(), &self.text[range]);
+        self.next_token += 1;
+    }
+
+    /// Puts the trivia before the present token into the open node.
+    fn flush_trivia(&mut self) {
+        let until = self.lexemes[self.at].token as usize;
+        while self.next_token < until {
+            let kind = self.tokens.list[self.next_token].kind;
+            // Inside brackets a logical line has several physical ones, each with its own mistakes.
+            if kind == NEWLINE && self.reported_at.is_some_and(|reported| reported <= self.next_token) {
+                self.reported_at = None;
+            }
+            self.raw_token(kind);
+        }
+    }
+
+    pub(crate) fn start(&mut self, kind: SyntaxKind) {
+        self.flush_trivia();
+        self.builder.start_node(kind.into());
+    }
+
+    /// Starts the root, which holds even the first trivia.
+    pub(crate) fn start_root(&mut self) {
+        self.builder.start_node(SOURCE_FILE.into());
+    }
+
+    pub(crate) fn checkpoint(&mut self) -> Checkpoint {
+        self.flush_trivia();
+        self.builder.checkpoint()
+    }
+
+    pub(crate) fn start_at(&mut self, checkpoint: Checkpoint, kind: SyntaxKind) {
+        self.builder.start_node_at(checkpoint, kind.into());
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.builder.finish_node();
+    }
+
+    /// Closes the root, with the trivia at the end of the file.
+    pub(crate) fn finish_root(&mut self) {
+        self.flush_trivia();
+        self.builder.finish_node();
+    }
+
+    /// Closes a block, with the comments below its last line that are indented like it.
+    pub(crate) fn finish_block(&mut self, column: usize) {
+        let until = self.lexemes[self.at].token as usize;
+        let mut keep = self.next_token;
+        let mut on_new_line = false;
+        let mut indent = 0;
+        for index in self.next_token..until {
+            match self.tokens.list[index].kind {
+                NEWLINE => (on_new_line, indent) = (true, 0),
+                WHITESPACE => indent = usize::from(self.tokens.range(index).len()),
+                COMMENT if on_new_line && indent < column => break,
+                COMMENT => keep = index + 1,
+                _ => {}
+            }
+        }
+        while self.next_token < keep {
+            self.raw_token(self.tokens.list[self.next_token].kind);
+        }
+        self.builder.finish_node();
+    }
+
+    /// The column of the present token, in bytes.
+    pub(crate) fn column(&self) -> usize {
+        self.indentation_at(self.range().start()).len()
+    }
+
+    /// Passes the present lexeme, and puts it into the tree if it is a token.
+    pub(crate) fn bump(&mut self) {
+        self.bump_as(self.kind());
+    }
+
+    /// Passes the present token under another kind: a keyword that is a name here, or a misspelt keyword.
+    pub(crate) fn bump_as(&mut self, kind: SyntaxKind) {
+        match self.kind() {
+            LINE_END | INDENT | DEDENT => self.reported_at = None,
+            END => return,
+            STRING_LITERAL
+            | UNTERMINATED_STRING
+            | TRIPLE_STRING_LITERAL
+            | UNTERMINATED_TRIPLE_STRING
+            | DISCRETION_LITERAL
+            | UNTERMINATED_DISCRETION => {
+                return self.literal();
+            }
+            _ => {
+                self.flush_trivia();
+                self.raw_token(kind);
+            }
+        }
+        self.at += 1;
+    }
+
+    pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Passes the present literal, split into its parts.
+    fn literal(&mut self) {
+        self.flush_trivia();
+        let range = self.range();
+        grammar::literal(self, self.kind(), range);
+        self.next_token += 1;
+        self.at += 1;
+    }
+
+    /// Puts a part of a literal into the tree.
+    pub(crate) fn part(&mut self, kind: SyntaxKind, range: TextRange) {
+        if !range.is_empty() {
+            self.builder.token(kind.into(), &self.text[range]);
+        }
+    }
+
+    /// Opens a node inside a literal, where there is no trivia.
+    pub(crate) fn start_part(&mut self, kind: SyntaxKind) {
+        self.builder.start_node(kind.into());
+    }
+
+    /// Wraps the rest of the logical line in an `ERROR` node, if there is any.
+    pub(crate) fn skip_line(&mut self) {
+        if self.at_line_end() {
+            return;
+        }
+        self.start(ERROR);
+        while !self.at_line_end() {
+            self.bump();
+        }
+        self.finish();
+    }
+}
+
+/// Reporting.
+impl Parser<'_> {
+    /// Reports the line, unless it was reported before: one mistake gives one diagnostic.
+    pub(crate) fn error(&mut self, code: Code, range: TextRange, message: impl Into<String>) {
+        self.error_with_fix(code, range, message, None);
+    }
+
+    pub(crate) fn error_with_fix(
+        &mut self,
+        code: Code,
+        range: TextRange,
+        message: impl Into<String>,
+        fix: Option<Fix>,
+    ) {
+        if !self.line_has_error() {
+            self.note(code, range, message, fix);
+            self.line_is_reported();
+        }
+    }
+
+    /// Reports something that says nothing about the rest of the line.
+    pub(crate) fn note(
+        &mut self,
+        code: Code,
+        range: TextRange,
+        message: impl Into<String>,
+        fix: Option<Fix>,
+    ) {
+        self.diagnostics.push(Diagnostic { code, range, message: message.into(), fix });
+    }
+
+    pub(crate) fn line_has_error(&self) -> bool {
+        self.reported_at.is_some()
+    }
+
+    /// Marks the line as reported, where a diagnostic on it explains what follows.
+    pub(crate) fn line_is_reported(&mut self) {
+        self.reported_at = Some(self.lexemes[self.at].token as usize);
+    }
+
+    /// How many diagnostics there are so far.
+    pub(crate) fn diagnostic_count(&self) -> usize {
+        self.diagnostics.len()
+    }
+
+    /// Whether an error was reported since there were `before` diagnostics.
+    pub(crate) fn has_errors_since(&self, before: usize) -> bool {
+        self.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity() == Severity::Error)
+    }
+
+    /// Takes the diagnostic at `index` back, when a later line has shown that it was a consequence.
+    pub(crate) fn retract(&mut self, index: usize) {
+        self.diagnostics.remove(index);
+    }
+}
+
+impl From<SyntaxKind> for rowan::SyntaxKind {
+    fn from(kind: SyntaxKind) -> Self {
+        rowan::SyntaxKind(kind as u16)
+    }
+}
+
+pub(crate) fn is_name(kind: SyntaxKind) -> bool {
+    kind == IDENT || kind.is_keyword()
+}
+
+pub(crate) fn is_string(kind: SyntaxKind) -> bool {
+    matches!(
+        kind,
+        STRING_LITERAL
+            | UNTERMINATED_STRING
+            | TRIPLE_STRING_LITERAL
+            | UNTERMINATED_TRIPLE_STRING
+            | SINGLE_QUOTED
+    )
+}
+
+pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {
+    matches!(kind, DISCRETION_LITERAL | UNTERMINATED_DISCRETION)
+}
+
+/// A fix of one edit.
+pub(crate) fn fix(title: impl Into<String>, safety: FixSafety, edit: TextEdit) -> Option<Fix> {
+    Some(Fix { title: title.into(), safety, edits: vec![edit] })
+}
