@@ -56,12 +56,12 @@ impl Diagnostic {
         self.code.info().severity
     }
 
-    /// The same diagnostic in a text that starts `offset` bytes earlier.
-    pub(crate) fn shifted(mut self, offset: TextSize) -> Self {
-        self.range += offset;
+    /// The same diagnostic where its text has moved.
+    pub(crate) fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
+        self.range = by(self.range);
         if let Some(fix) = &mut self.fix {
             for edit in &mut fix.edits {
-                edit.range += offset;
+                edit.range = by(edit.range);
             }
         }
         self

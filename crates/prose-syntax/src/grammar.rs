@@ -49,6 +49,8 @@ fn statements(p: &mut Parser<'_>, parent: Parent) {
             INDENT => recovery::indented(p, after_error),
             _ => {
                 let before = p.diagnostic_count();
+                let may_be_try =
+                    p.at(TRY_KW) || matches!(p.kind(), LET_KW | CONST_KW | OUTPUT_KW) || p.nth(1) == EQ;
                 statement(p, parent, after_error);
                 let has_error = p.has_errors_since(before);
                 if let Some(index) = handlerless_try.take()
@@ -57,7 +59,7 @@ fn statements(p: &mut Parser<'_>, parent: Parent) {
                     // The line that was to hold the handler is reported itself.
                     p.retract(index);
                 }
-                handlerless_try = p.handlerless_try.take();
+                handlerless_try = p.handlerless_try.take().filter(|_| may_be_try);
                 after_error = has_error || parent == Parent::Unknown;
             }
         }

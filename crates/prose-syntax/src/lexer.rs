@@ -19,7 +19,7 @@ pub(crate) struct Tokens {
     pub(crate) list: Vec<Token>,
     /// The indices of the comments in the form of other languages.
     pub(crate) slash_comments: Vec<usize>,
-    /// For each literal that was taken as unterminated: its start and how far the lexer had to look to know.
+    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
     pub(crate) lookaheads: Vec<TextRange>,
 }
 

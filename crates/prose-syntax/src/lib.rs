@@ -24,7 +24,8 @@ pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, Syntax
 pub struct Parse {
     green: rowan::GreenNode,
     diagnostics: Vec<Diagnostic>,
-    /// Where the lexer took a literal for unterminated, and how far it looked to know: an edit there may close it.
+    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at. An edit there may
+    /// move its end.
     lookaheads: Vec<TextRange>,
 }
 

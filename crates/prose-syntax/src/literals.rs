@@ -21,6 +21,7 @@ pub(crate) type Scan = fn(&str, logos::Span, usize, &mut Memory) -> Literal;
 /// What earlier literals of the same text have shown.
 #[derive(Default)]
 pub(crate) struct Memory {
+    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
     lookaheads: Vec<TextRange>,
     /// Markers that were searched for up to the end of the text in vain: searching again from a later place would find nothing
     /// either, and would make a text of many unterminated literals take quadratic time.
@@ -82,6 +83,7 @@ pub(crate) fn triple_string(
             return close;
         }
         let next = next_quote_run(text, run.end);
+        memory.looked_ahead(opener.start, next.as_ref().map_or(text.len(), |next| next.end));
         if block_open
             && run.len() == MARK.len()
             && let Some(next) = &next
@@ -97,7 +99,6 @@ pub(crate) fn triple_string(
         if !opens_another {
             return close;
         }
-        memory.looked_ahead(opener.start, next.map_or(text.len(), |next| next.end));
         let end = end_of_indented(text, opener.end, indent, run_line);
         return Literal { kind: UNTERMINATED_TRIPLE_STRING, end };
     }
@@ -148,12 +149,12 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     let close_line = line_start_of(text, opener.end, close);
     if opens_discretion(&text[close_line..close]) {
         let next = find(close_end);
+        memory.looked_ahead(opener.start, next.map_or(text.len(), |next| next + mark.len()));
         let opens_another = next.is_some_and(|next| {
             let next_line = line_start_of(text, close_end, next);
             next_line == close_end || !opens_discretion(&text[next_line..next])
         });
         if opens_another {
-            memory.looked_ahead(opener.start, next.map_or(text.len(), |next| next + mark.len()));
             return unterminated(close_line);
         }
     }

@@ -5,7 +5,8 @@ use prose_syntax::{Code, parse};
 #[test]
 fn the_wrong_program_has_the_diagnostic_and_no_other() {
     for &code in Code::ALL {
-        let found: Vec<Code> = parse(code.info().wrong).diagnostics().iter().map(|found| found.code).collect();
+        let found: Vec<Code> =
+            parse(code.info().wrong).diagnostics().iter().map(|found| found.code).collect();
         assert_eq!(found, [code], "in the wrong program of {code}:\n{}", code.info().wrong);
     }
 }

@@ -1,0 +1,130 @@
+//! Parsing after an edit gives what parsing the new text gives, and keeps what the edit did not touch.
+
+use prose_syntax::{Parse, TextRange, TextSize, parse};
+
+fn size(len: usize) -> TextSize {
+    TextSize::new(u32::try_from(len).unwrap())
+}
+
+/// Replaces `from` by `to` once in `before`, and compares with a fresh parse.
+#[track_caller]
+fn check(before: &str, from: &str, to: &str) -> (Parse, Parse) {
+    let at = before.find(from).unwrap();
+    let after = before.replacen(from, to, 1);
+    let old = parse(before);
+    let new = old.reparse(TextRange::at(size(at), size(from.len())), size(to.len()), &after);
+    let fresh = parse(&after);
+    assert_eq!(new.diagnostics(), fresh.diagnostics());
+    assert_eq!(format!("{:#?}", new.syntax()), format!("{:#?}", fresh.syntax()));
+    assert!(new == fresh);
+    (old, new)
+}
+
+const PROGRAM: &str = r#"# A program.
+agent writer:
+  model: opus
+  prompt: """
+    Write well.
+  """
+
+let draft = session: writer
+  prompt: "Write about {topic}"
+
+if **the draft is good**:
+  session "Publish"
+else:
+  session "Discard"
+
+try:
+  session "Announce"
+catch as error:
+  session "Explain {error}"
+
+["a", "b"]
+  | map: session "Look at {item}"
+"#;
+
+#[test]
+fn an_edit_inside_a_prompt() {
+    check(PROGRAM, "Write about", "Write at length about");
+}
+
+#[test]
+fn statements_the_edit_does_not_touch_keep_their_nodes() {
+    let (old, new) = check(PROGRAM, "Write about", "Write at length about");
+    let kept =
+        |parse: &Parse, index: usize| parse.syntax().children().nth(index).unwrap().green().into_owned();
+    let pointer = |parse: &Parse, index: usize| {
+        let green: rowan::GreenNode = kept(parse, index);
+        std::ptr::from_ref::<rowan::GreenNodeData>(&green).addr()
+    };
+    assert_ne!(pointer(&old, 1), pointer(&new, 1), "the edited statement is new");
+    assert_eq!(pointer(&old, 3), pointer(&new, 3), "a later statement is the same node");
+    assert_eq!(pointer(&old, 4), pointer(&new, 4), "and so is the last");
+}
+
+#[test]
+fn a_clause_loses_its_statement() {
+    check(PROGRAM, "if **the draft is good**:\n", "");
+    check(PROGRAM, "if **the draft is good**:", "@@@");
+}
+
+#[test]
+fn a_statement_becomes_a_clause() {
+    check("if **a**:\n  session \"x\"\nsession \"y\"\n", "session \"y\"", "else:\n  session \"y\"");
+    check("session \"x\"\nsession \"y\"\n", "session \"y\"", "-> session \"y\"");
+}
+
+#[test]
+fn a_literal_is_opened_and_closed() {
+    check(PROGRAM, "Write well.\n  \"\"\"", "Write well.");
+    check(PROGRAM, "model: opus", "model: opus\n  prompt: \"\"\"");
+    check(PROGRAM, "session \"Publish\"", "session \"\"\"Publish");
+    check(PROGRAM, "**the draft is good**:", "**\n  the draft is good");
+    let open = "let a = \"\"\"\nlet b = 1\nlet c = 2\n";
+    check(open, "let c", "\"\"\"\nlet c");
+}
+
+#[test]
+fn a_bracket_is_opened_and_closed() {
+    check(PROGRAM, "[\"a\", \"b\"]", "[\"a\", \"b\"");
+    check("let a = [\n  1,\n  2\n]\nsession \"x\"\n", "]", "");
+    check("let a = [\n  1,\n  2\n\nsession \"x\"\n", "\n\n", "\n]\n");
+}
+
+#[test]
+fn a_handler_is_lost() {
+    check(PROGRAM, "catch as error:", "@@@");
+    check(PROGRAM, "catch as error:\n  session \"Explain {error}\"\n", "");
+    check("try:\n  session \"x\"\n@@@\n", "@@@", "session \"y\"");
+    check("try:\n  session \"x\"\nsession \"y\"\n", "session \"y\"", "@@@");
+}
+
+#[test]
+fn the_whole_text_and_nothing() {
+    check(PROGRAM, PROGRAM, "");
+    check(PROGRAM, "# A program.\n", "");
+    check(PROGRAM, "agent", "  agent");
+    let empty = parse("");
+    assert!(empty.reparse(TextRange::default(), size(PROGRAM.len()), PROGRAM) == parse(PROGRAM));
+}
+
+#[test]
+fn every_single_deletion_and_insertion() {
+    let old = parse(PROGRAM);
+    for (at, c) in PROGRAM.char_indices() {
+        let mut shorter = PROGRAM.to_owned();
+        shorter.remove(at);
+        let range = TextRange::at(size(at), size(c.len_utf8()));
+        assert!(old.reparse(range, size(0), &shorter) == parse(&shorter), "without {c:?} at {at}");
+        for inserted in ["\"", "**", "\n", "(", "]", " ", ":", "\"\"\"\n", "else:", "#", "->"] {
+            let mut longer = PROGRAM.to_owned();
+            longer.insert_str(at, inserted);
+            let range = TextRange::empty(size(at));
+            assert!(
+                old.reparse(range, size(inserted.len()), &longer) == parse(&longer),
+                "with {inserted:?} at {at}"
+            );
+        }
+    }
+}
