@@ -2,6 +2,8 @@
 //!
 //! Parsing never fails: [`parse`] returns a tree whose text is the input, byte for byte, and the diagnostics found on the way.
 
+#[doc(hidden)]
+pub mod bench;
 pub mod codes;
 mod diagnostic;
 mod grammar;
