@@ -304,7 +304,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
     }
     recovery::unexpected(p);
     p.start(ERROR);
-    while !p.at_line_end() && !(p.at(COLON) && p.nth(1) == LINE_END) {
+    while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
         p.bump();
     }
     p.finish();

@@ -48,7 +48,7 @@ enum Raw {
     SingleQuoted,
     #[regex(r"//[^\r\n]*", allow_greedy = true)]
     SlashComment,
-    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F]([A-Za-z0-9_]|[^\x00-\x7F])*", priority = 1)]
+    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F\u{FEFF}]([A-Za-z0-9_]|[^\x00-\x7F\u{FEFF}])*", priority = 1)]
     NonAsciiWord,
     #[token("->")]
     Arrow,
@@ -180,6 +180,7 @@ pub(crate) fn lex(text: &str) -> Tokens {
                 slash_comments.push(list.len());
                 SLASH_COMMENT
             }
+            Ok(Raw::ByteOrderMark) if start > 0 => UNKNOWN,
             Ok(raw) => raw.kind(lexer.slice()),
             Err(()) => UNKNOWN,
         };

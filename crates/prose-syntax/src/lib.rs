@@ -2,6 +2,7 @@
 //!
 //! Parsing never fails: [`parse`] returns a tree whose text is the input, byte for byte, and the diagnostics found on the way.
 
+pub mod ast;
 #[doc(hidden)]
 pub mod bench;
 pub mod codes;
@@ -35,6 +36,11 @@ impl Parse {
     /// The root of the tree, of kind `SOURCE_FILE`.
     pub fn syntax(&self) -> SyntaxNode {
         SyntaxNode::new_root(self.green.clone())
+    }
+
+    /// The typed view of the root.
+    pub fn tree(&self) -> ast::SourceFile {
+        ast::AstNode::cast(self.syntax()).expect("the root is a source file: the parser starts no other")
     }
 
     /// The syntax diagnostics, sorted by position.

@@ -76,7 +76,7 @@ impl Edit<'_> {
             let fragment = parser::parse(text);
             let looked_over_end = fragment.lookaheads.iter().any(|looked| looked.end() == TextSize::of(text));
             let ends_with_try =
-                fragment.green.children().filter_map(NodeOrToken::into_node).last().is_some_and(is_try);
+                fragment.green.children().rev().find_map(NodeOrToken::into_node).is_some_and(is_try);
             if behind < children.len() && (looked_over_end || ends_with_try) {
                 behind += 1;
                 step *= 2;

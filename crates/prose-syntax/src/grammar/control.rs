@@ -104,7 +104,12 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         );
         p.bump();
     }
-    expect_name(p, Code::E005, "the name of the loop variable");
+    if p.at(IN_KW) && p.nth(1) != IN_KW {
+        let range = p.range();
+        p.error(Code::E005, range, "missing the name of the loop variable: `for item in items:`");
+    } else {
+        expect_name(p, Code::E005, "the name of the loop variable");
+    }
     if p.eat(COMMA) {
         expect_name(p, Code::E005, "the name of the index");
     }

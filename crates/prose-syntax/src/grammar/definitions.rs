@@ -73,7 +73,7 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         expressions::string(p);
     } else if !p.at(FROM_KW) {
         p.start(ERROR);
-        while !p.at_line_end() && !(p.at(FROM_KW) && super::is_string(p.nth(1))) {
+        while !(p.at_line_end() || p.at(FROM_KW) && super::is_string(p.nth(1))) {
             p.bump();
         }
         p.finish();

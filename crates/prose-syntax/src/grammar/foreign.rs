@@ -18,11 +18,11 @@ struct Foreign {
 
 #[derive(Clone, Copy)]
 enum Followed {
-    ByName,
-    ByCondition,
-    ByText,
-    ByColon,
-    ByAnything,
+    Name,
+    Condition,
+    Text,
+    Colon,
+    Anything,
 }
 
 const fn replaced(
@@ -40,61 +40,61 @@ const fn refused(word: &'static str, followed: Followed, message: &'static str) 
 }
 
 const FOREIGN: &[Foreign] = &[
-    replaced("foreach", Followed::ByName, "a loop over a collection is a `for`", "for", FOR_KW),
-    replaced("var", Followed::ByName, "a variable is bound with `let`", "let", LET_KW),
-    replaced("val", Followed::ByName, "a constant is bound with `const`", "const", CONST_KW),
-    replaced("set", Followed::ByName, "a variable is bound with `let`", "let", LET_KW),
-    replaced("def", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("function", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("func", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("fn", Followed::ByName, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("call", Followed::ByName, "a block is called with `do`", "do", DO_KW),
-    replaced("elsif", Followed::ByCondition, "a further condition is written `elif`", "elif", ELIF_KW),
-    replaced("elseif", Followed::ByCondition, "a further condition is written `elif`", "elif", ELIF_KW),
-    replaced("when", Followed::ByCondition, "a condition is written `if`", "if", IF_KW),
-    replaced("switch", Followed::ByCondition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
-    replaced("match", Followed::ByCondition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
-    replaced("case", Followed::ByText, "a label of a `choice` is an `option`", "option", OPTION_KW),
-    replaced("raise", Followed::ByText, "an error is raised with `throw`", "throw", THROW_KW),
-    replaced("except", Followed::ByColon, "errors are handled in a `catch`", "catch", CATCH_KW),
-    replaced("rescue", Followed::ByColon, "errors are handled in a `catch`", "catch", CATCH_KW),
-    replaced("ensure", Followed::ByColon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
-    replaced("spawn", Followed::ByText, "an agent is spawned with `session`", "session", SESSION_KW),
-    replaced("task", Followed::ByText, "an agent is spawned with `session`", "session", SESSION_KW),
-    replaced("print", Followed::ByText, "text is worked on by a `session`", "session", SESSION_KW),
+    replaced("foreach", Followed::Name, "a loop over a collection is a `for`", "for", FOR_KW),
+    replaced("var", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
+    replaced("val", Followed::Name, "a constant is bound with `const`", "const", CONST_KW),
+    replaced("set", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
+    replaced("def", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("function", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("func", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("fn", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
+    replaced("call", Followed::Name, "a block is called with `do`", "do", DO_KW),
+    replaced("elsif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
+    replaced("elseif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
+    replaced("when", Followed::Condition, "a condition is written `if`", "if", IF_KW),
+    replaced("switch", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
+    replaced("match", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
+    replaced("case", Followed::Text, "a label of a `choice` is an `option`", "option", OPTION_KW),
+    replaced("raise", Followed::Text, "an error is raised with `throw`", "throw", THROW_KW),
+    replaced("except", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
+    replaced("rescue", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
+    replaced("ensure", Followed::Colon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
+    replaced("spawn", Followed::Text, "an agent is spawned with `session`", "session", SESSION_KW),
+    replaced("task", Followed::Text, "an agent is spawned with `session`", "session", SESSION_KW),
+    replaced("print", Followed::Text, "text is worked on by a `session`", "session", SESSION_KW),
     refused(
         "fixed_loop",
-        Followed::ByAnything,
+        Followed::Anything,
         "a loop that runs a fixed number of times is a `repeat`: `repeat 3:`",
     ),
     refused(
         "gate",
-        Followed::ByName,
+        Followed::Name,
         "`gate` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
     ),
     refused(
         "approve",
-        Followed::ByAnything,
+        Followed::Anything,
         "`approve` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
     ),
     refused(
         "exec",
-        Followed::ByText,
+        Followed::Text,
         "`exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`",
     ),
-    refused("pass", Followed::ByAnything, "OpenProse has no `pass`; leave the block out"),
-    refused("end", Followed::ByAnything, "a block ends where its indentation ends; it needs no `end`"),
+    refused("pass", Followed::Anything, "OpenProse has no `pass`; leave the block out"),
+    refused("end", Followed::Anything, "a block ends where its indentation ends; it needs no `end`"),
 ];
 
 impl Foreign {
     fn fits(&self, p: &Parser<'_>) -> bool {
         let next = p.nth(1);
         match self.followed {
-            Followed::ByName => is_name(next),
-            Followed::ByCondition => is_discretion(next) || is_name(next),
-            Followed::ByText => is_string(next),
-            Followed::ByColon => matches!(next, COLON | AS_KW),
-            Followed::ByAnything => true,
+            Followed::Name => is_name(next),
+            Followed::Condition => is_discretion(next) || is_name(next),
+            Followed::Text => is_string(next),
+            Followed::Colon => matches!(next, COLON | AS_KW),
+            Followed::Anything => true,
         }
     }
 }

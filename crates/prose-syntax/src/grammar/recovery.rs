@@ -24,7 +24,10 @@ pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
         let message = if p.nth(2) == COLON && properties::find(word).is_some() {
             format!("`{word}:` is a property, but the statement above it takes none")
         } else {
-            "this line is indented deeper than the one above, which opens no block".to_owned()
+            match p.position() {
+                0 => "the first line of a program is not indented".to_owned(),
+                _ => "this line is indented deeper than the one above, which opens no block".to_owned(),
+            }
         };
         p.note(Code::E101, indentation, message, None);
     }
@@ -116,6 +119,7 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             "strings are written between straight quotes `\"`, not typographic ones",
             straight_quotes(p),
         ),
+        UNKNOWN if text.contains(char::is_alphanumeric) => not_a_name(p),
         UNKNOWN => {
             let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
             p.error(Code::E004, range, format!("`{shown}` is no part of the language outside of strings"));
@@ -307,15 +311,23 @@ pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
     p.finish();
 }
 
-/// A name with a character that names cannot have.
-pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
+/// A word with a character that names cannot have.
+fn not_a_name(p: &mut Parser<'_>) {
     let range = p.range();
     let shown: String = p.token_text().chars().take(40).flat_map(char::escape_debug).collect();
     p.error(
         Code::E115,
         range,
-        format!("`{shown}` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`"),
+        format!(
+            "`{shown}` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. \
+             Other text is written in quotes"
+        ),
     );
+}
+
+/// Passes a word that stands in the place of a name and is none.
+pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
+    not_a_name(p);
     p.start(ERROR);
     p.bump();
     p.finish();

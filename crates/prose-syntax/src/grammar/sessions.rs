@@ -308,11 +308,12 @@ pub(super) fn property(p: &mut Parser<'_>) {
         COLON => property_value(p),
         EQ => {
             let range = p.range();
+            let behind_name = TextRange::new(p.previous_end(), range.end());
             p.error_with_fix(
                 Code::E005,
                 range,
                 format!("a property is written with `:`, as in `{property}: …`"),
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
             );
             p.start(ERROR);
             p.bump();
