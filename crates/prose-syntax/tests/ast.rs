@@ -1,5 +1,7 @@
 //! The typed view of a program that uses everything.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use prose_syntax::ast::*;
 use prose_syntax::{ast, parse};
 

@@ -1,5 +1,7 @@
 //! Parsing after an edit gives what parsing the new text gives, and keeps what the edit did not touch.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use prose_syntax::{Parse, TextRange, TextSize, parse};
 
 fn size(len: usize) -> TextSize {
