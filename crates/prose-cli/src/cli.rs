@@ -1,0 +1,134 @@
+//! The arguments of the command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Tools for OpenProse programs (`.prose` files): check them, explain what is wrong, serve editors.
+#[derive(Debug, Parser)]
+#[command(
+    name = "prose",
+    version,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "Examples:
+  prose check                    check every program below the current folder
+  prose check deploy.prose       check one program
+  prose explain E001             say what a code means, with an example")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colours
+    ///
+    /// `auto` uses them on a terminal, unless `NO_COLOR` is set, and elsewhere only if `CLICOLOR_FORCE` is set.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    pub(crate) color: ColorWhen,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(CheckArgs),
+    Explain(ExplainArgs),
+}
+
+/// Report the mistakes in programs
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  no errors (there may be warnings)
+  1  at least one error
+  2  wrong usage, or a file that could not be read; the others are still checked
+
+Examples:
+  prose check                                  every program below the current folder
+  prose check a.prose flows/                   one program and a folder
+  prose check --output-format concise flows/   one line for each finding
+  prose check --output-format sarif > out.sarif
+  git show HEAD:a.prose | prose check - --stdin-filename a.prose")]
+pub(crate) struct CheckArgs {
+    /// Programs and folders to check; `-` is standard input
+    ///
+    /// In folders, files named `*.prose` are checked, except hidden ones and those that `.gitignore` or `.ignore` files
+    /// exclude. A file that is named here is always checked.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// How to write the findings to standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Full)]
+    pub(crate) output_format: OutputFormat,
+
+    /// The name to show for standard input
+    #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
+    pub(crate) stdin_filename: PathBuf,
+
+    /// Write findings and failures, but no summary and no remarks
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// How many threads to use [default: the number of processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// Explain a diagnostic code
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  prose explain          list every code
+  prose explain E001     explain one
+  prose explain --output-format json")]
+pub(crate) struct ExplainArgs {
+    /// The code, such as `E001`; without one, every code is listed
+    pub(crate) code: Option<String>,
+
+    /// How to write the answer
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainFormat::Text)]
+    pub(crate) output_format: ExplainFormat,
+}
+
+/// How `prose check` writes its findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The source line, what is wrong with it and how to mend it
+    Full,
+    /// One line each: `path:line:column: error[E001]: message`
+    Concise,
+    /// An array of objects
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+    /// SARIF 2.1.0, for code scanning services
+    Sarif,
+}
+
+/// How `prose explain` writes its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On terminals that can show them
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

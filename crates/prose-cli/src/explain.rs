@@ -1,0 +1,143 @@
+//! `prose explain`: the table of diagnostic codes, for people and for programs.
+
+use std::io::{self, Write};
+
+use prose_syntax::codes::CodeInfo;
+use prose_syntax::{Code, Severity};
+use serde::Serialize;
+
+use crate::Status;
+use crate::cli::{ExplainArgs, ExplainFormat};
+use crate::terminal::{self, BOLD, ERROR, HELP, Terminal, WARNING, one_line};
+
+/// Texts are wrapped at the width of the terminal, but no wider than is easy to read.
+const WIDEST: usize = 100;
+
+/// A row of the table, as JSON.
+#[derive(Serialize)]
+struct Row {
+    code: &'static str,
+    title: &'static str,
+    severity: &'static str,
+    strict_severity: &'static str,
+    explanation: &'static str,
+    wrong: &'static str,
+    right: &'static str,
+}
+
+/// Explains the code that the arguments name, or lists all.
+pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> io::Result<Status> {
+    let code = match &args.code {
+        None => None,
+        Some(text) => match text.trim().parse::<Code>() {
+            Ok(code) => Some(code),
+            Err(unknown) => {
+                write_unknown(&unknown.0, &mut terminal.stderr())?;
+                return Ok(Status::Trouble);
+            }
+        },
+    };
+    let mut out = terminal.stdout();
+    match (args.output_format, code) {
+        (ExplainFormat::Text, Some(code)) => write_code(code.info(), &mut out)?,
+        (ExplainFormat::Text, None) => write_list(&mut out)?,
+        (ExplainFormat::Json, Some(code)) => write_json(&row(code), &mut out)?,
+        (ExplainFormat::Json, None) => {
+            write_json(&Code::ALL.iter().copied().map(row).collect::<Vec<_>>(), &mut out)?;
+        }
+    }
+    out.flush()?;
+    Ok(Status::Clean)
+}
+
+fn write_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}
+
+fn row(code: Code) -> Row {
+    let info = code.info();
+    Row {
+        code: info.name,
+        title: info.title,
+        severity: info.severity.as_str(),
+        strict_severity: info.strict.as_str(),
+        explanation: info.explanation,
+        wrong: info.wrong,
+        right: info.right,
+    }
+}
+
+fn write_code(info: &CodeInfo, out: &mut dyn Write) -> io::Result<()> {
+    let width = terminal::width().unwrap_or(WIDEST).clamp(20, WIDEST);
+    writeln!(out, "{BOLD}{}: {}{BOLD:#}\n", info.name, info.title)?;
+    if info.severity == info.strict {
+        writeln!(out, "Severity: {}\n", info.severity)?;
+    } else {
+        writeln!(out, "Severity: {}; {} in the strict profile\n", info.severity, info.strict)?;
+    }
+    writeln!(out, "{}\n", textwrap::fill(info.explanation, width))?;
+    write_example("Wrong", info.wrong, ERROR, out)?;
+    writeln!(out)?;
+    write_example("Right", info.right, HELP, out)
+}
+
+fn write_example(heading: &str, program: &str, style: anstyle::Style, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{style}{heading}{style:#}\n")?;
+    for line in program.trim_end().lines() {
+        let indented = format!("    {line}");
+        writeln!(out, "{}", indented.trim_end())?;
+    }
+    Ok(())
+}
+
+fn write_list(out: &mut dyn Write) -> io::Result<()> {
+    for code in Code::ALL {
+        let info = code.info();
+        let style = match info.severity {
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+            Severity::Information | Severity::Hint => HELP,
+        };
+        writeln!(out, "{BOLD}{}{BOLD:#}  {style}{:<7}{style:#}  {}", info.name, info.severity, info.title)?;
+    }
+    Ok(())
+}
+
+fn write_unknown(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{ERROR}error{ERROR:#}: `{}` is not a diagnostic code\n", one_line(text))?;
+    for code in suggestions(text) {
+        writeln!(out, "  {HELP}tip{HELP:#}: did you mean {BOLD}{}{BOLD:#}, {}?", code, code.info().title)?;
+    }
+    writeln!(out, "  {HELP}tip{HELP:#}: `prose explain` lists every code")
+}
+
+/// The codes that were probably meant: those with the text in their title, else the nearest name.
+fn suggestions(text: &str) -> Vec<Code> {
+    let text = text.trim().to_lowercase();
+    let codes = Code::ALL.iter().copied();
+    let by_title: Vec<Code> =
+        codes.clone().filter(|code| text.len() >= 4 && code.info().title.contains(&text)).take(5).collect();
+    if !by_title.is_empty() {
+        return by_title;
+    }
+    codes
+        .map(|code| (strsim::damerau_levenshtein(&text, &code.as_str().to_lowercase()), code))
+        .min()
+        .filter(|&(distance, _)| distance <= 2)
+        .map(|(_, code)| vec![code])
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_suggests_the_nearest_code() {
+        assert_eq!(suggestions("E01"), [Code::E001]);
+        assert_eq!(suggestions("e0002"), [Code::E002]);
+        assert_eq!(suggestions("unterminated"), [Code::E001]);
+        assert_eq!(suggestions("something else"), []);
+    }
+}

@@ -1,0 +1,10 @@
+//! The output formats of `prose check`. Each turns checked files, sorted by path, into text.
+
+pub(crate) mod concise;
+pub(crate) mod full;
+pub(crate) mod github;
+pub(crate) mod json;
+pub(crate) mod sarif;
+
+#[cfg(test)]
+mod tests;

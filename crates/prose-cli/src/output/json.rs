@@ -1,0 +1,102 @@
+//! An array with one object for each finding.
+//!
+//! ```json
+//! {
+//!   "path": "a.prose",
+//!   "code": "E001",
+//!   "severity": "error",             // or "warning", "info", "hint"
+//!   "title": "unterminated literal", // the same for every finding with this code
+//!   "message": "…",                  // about this very finding
+//!   "range": {
+//!     "start": { "line": 1, "column": 9, "offset": 8 },
+//!     "end": { "line": 1, "column": 12, "offset": 11 }
+//!   },
+//!   "fix": {                         // or null
+//!     "title": "Insert '\"'",
+//!     "safe": true,                  // false: a guess, to be looked at
+//!     "edits": [{ "range": …, "text": "\"" }]
+//!   }
+//! }
+//! ```
+//!
+//! Lines and columns start at 1 and columns count characters; offsets count bytes from 0. A range ends before its `end`, and
+//! an edit whose range is empty inserts.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::finding::{CheckedFile, Finding, Span};
+
+#[derive(Serialize)]
+struct Record<'a> {
+    path: &'a str,
+    code: &'a str,
+    severity: &'a str,
+    title: &'a str,
+    message: &'a str,
+    range: Range,
+    fix: Option<Fix<'a>>,
+}
+
+#[derive(Serialize)]
+struct Fix<'a> {
+    title: &'a str,
+    safe: bool,
+    edits: Vec<Edit<'a>>,
+}
+
+#[derive(Serialize)]
+struct Edit<'a> {
+    range: Range,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Range {
+    start: Place,
+    end: Place,
+}
+
+#[derive(Serialize)]
+struct Place {
+    line: usize,
+    column: usize,
+    offset: usize,
+}
+
+pub(crate) fn write(files: &[CheckedFile], out: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<_> = files.iter().map(CheckedFile::name).collect();
+    let records: Vec<Record<'_>> = files
+        .iter()
+        .zip(&names)
+        .flat_map(|(file, name)| file.findings.iter().map(move |finding| record(name, finding)))
+        .collect();
+    serde_json::to_writer_pretty(&mut *out, &records)?;
+    writeln!(out)
+}
+
+fn record<'a>(path: &'a str, finding: &'a Finding) -> Record<'a> {
+    let fix = finding.fix.as_ref().map(|fix| Fix {
+        title: &fix.title,
+        safe: fix.safe,
+        edits: fix.edits.iter().map(|(span, text)| Edit { range: range(span), text }).collect(),
+    });
+    Record {
+        path,
+        code: finding.code.as_str(),
+        severity: finding.severity.as_str(),
+        title: finding.code.info().title,
+        message: &finding.message,
+        range: range(&finding.span),
+        fix,
+    }
+}
+
+fn range(span: &Span) -> Range {
+    let Span { start, end, bytes } = span;
+    Range {
+        start: Place { line: start.line, column: start.column, offset: bytes.start },
+        end: Place { line: end.line, column: end.column, offset: bytes.end },
+    }
+}

@@ -1,0 +1,487 @@
+//! The formats on diagnostics that are made by hand, so that they show what a format does with every kind of diagnostic
+//! and not what the parser does with some program.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::{Expect, expect};
+use prose_syntax::{Code, Diagnostic, Fix, FixSafety, TextEdit, TextRange, TextSize};
+
+use super::{concise, full, github, json, sarif};
+use crate::check::Failure;
+use crate::finding::{CheckedFile, Finding};
+use crate::position::LineIndex;
+
+/// A diagnostic on the first occurrence of `marked`.
+fn diagnostic(text: &str, marked: &str, message: &str) -> Diagnostic {
+    Diagnostic { code: Code::E001, range: range_of(text, marked), message: message.to_owned(), fix: None }
+}
+
+fn range_of(text: &str, marked: &str) -> TextRange {
+    let start = u32::try_from(text.find(marked).unwrap()).unwrap();
+    TextRange::at(start.into(), TextSize::of(marked))
+}
+
+fn fixed(mut diagnostic: Diagnostic, title: &str, edits: Vec<TextEdit>) -> Diagnostic {
+    diagnostic.fix = Some(Fix { title: title.to_owned(), safety: FixSafety::Safe, edits });
+    diagnostic
+}
+
+fn checked(path: &str, text: &str, diagnostics: &[Diagnostic]) -> CheckedFile {
+    let index = LineIndex::new(text);
+    let findings = diagnostics.iter().map(|diagnostic| Finding::new(diagnostic, &index)).collect();
+    let full = full::render(path, text, &index, diagnostics, &full::renderer(false, None));
+    CheckedFile { path: PathBuf::from(path), findings, full }
+}
+
+/// Two findings, one of them with a fix, in a text with characters of several bytes.
+fn example() -> [CheckedFile; 1] {
+    let text = "# Grüße\nsession \"Hallo, Welt\nsession \"50%\\q\"\n";
+    let unclosed = diagnostic(text, "\"Hallo, Welt", "This string is not closed: add `\"` at its end");
+    let end = unclosed.range.end();
+    let unclosed = fixed(unclosed, "Insert `\"`", vec![TextEdit::insert(end, "\"")]);
+    let escape = diagnostic(text, "\\q", "There is no escape `\\q`, 100%: not,\nsurely");
+    [checked("flows/grüße.prose", text, &[unclosed, escape])]
+}
+
+#[track_caller]
+fn check(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>, expected: Expect) {
+    let mut out = anstream::StripStream::new(Vec::new());
+    write(&mut out).unwrap();
+    expected.assert_eq(&String::from_utf8(out.into_inner()).unwrap());
+}
+
+#[track_caller]
+fn check_full(text: &str, diagnostic: Diagnostic, expected: Expect) {
+    expected.assert_eq(&checked("a.prose", text, &[diagnostic]).full);
+}
+
+#[test]
+fn concise_is_one_line_for_each_finding() {
+    check(
+        |out| concise::write(&example(), out),
+        expect![[r#"
+        flows/grüße.prose:2:9: error[E001]: This string is not closed: add `"` at its end
+        flows/grüße.prose:3:13: error[E001]: There is no escape `\q`, 100%: not,\nsurely
+    "#]],
+    );
+}
+
+#[test]
+fn json_has_lines_columns_and_offsets() {
+    check(
+        |out| json::write(&example(), out),
+        expect![[r#"
+        [
+          {
+            "path": "flows/grüße.prose",
+            "code": "E001",
+            "severity": "error",
+            "title": "unterminated literal",
+            "message": "This string is not closed: add `\"` at its end",
+            "range": {
+              "start": {
+                "line": 2,
+                "column": 9,
+                "offset": 18
+              },
+              "end": {
+                "line": 2,
+                "column": 21,
+                "offset": 30
+              }
+            },
+            "fix": {
+              "title": "Insert `\"`",
+              "safe": true,
+              "edits": [
+                {
+                  "range": {
+                    "start": {
+                      "line": 2,
+                      "column": 21,
+                      "offset": 30
+                    },
+                    "end": {
+                      "line": 2,
+                      "column": 21,
+                      "offset": 30
+                    }
+                  },
+                  "text": "\""
+                }
+              ]
+            }
+          },
+          {
+            "path": "flows/grüße.prose",
+            "code": "E001",
+            "severity": "error",
+            "title": "unterminated literal",
+            "message": "There is no escape `\\q`, 100%: not,\nsurely",
+            "range": {
+              "start": {
+                "line": 3,
+                "column": 13,
+                "offset": 43
+              },
+              "end": {
+                "line": 3,
+                "column": 15,
+                "offset": 45
+              }
+            },
+            "fix": null
+          }
+        ]
+    "#]],
+    );
+}
+
+#[test]
+fn json_of_nothing_is_an_empty_array() {
+    check(
+        |out| json::write(&[], out),
+        expect![[r#"
+        []
+    "#]],
+    );
+}
+
+#[test]
+fn github_escapes_what_would_end_a_command() {
+    let failure = Failure { path: PathBuf::from("b,c.prose"), reason: "does not exist".to_owned() };
+    check(
+        |out| github::write(&example(), &[failure], out),
+        expect![[r#"
+        ::error file=flows/grüße.prose,line=2,endLine=2,col=9,endColumn=21,title=E001%3A unterminated literal::This string is not closed: add `"` at its end
+        ::error file=flows/grüße.prose,line=3,endLine=3,col=13,endColumn=15,title=E001%3A unterminated literal::There is no escape `\q`, 100%25: not,%0Asurely
+        ::error file=b%2Cc.prose,title=not checked::This file does not exist
+    "#]],
+    );
+}
+
+#[test]
+fn github_gives_no_columns_for_several_lines() {
+    let text = "a\nb\n";
+    let file = checked("a.prose", text, &[diagnostic(text, "a\nb", "Two lines")]);
+    check(
+        |out| github::write(&[file], &[], out),
+        expect![[r#"
+        ::error file=a.prose,line=1,endLine=2,title=E001%3A unterminated literal::Two lines
+    "#]],
+    );
+}
+
+#[test]
+fn sarif_has_what_the_standard_requires() {
+    let failure = Failure { path: PathBuf::from("gone.prose"), reason: "does not exist".to_owned() };
+    let mut out = Vec::new();
+    sarif::write(&example(), &[failure], &mut out).unwrap();
+    let log: serde_json::Value = serde_json::from_slice(&out).unwrap();
+
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
+    let run = &log["runs"][0];
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "prose");
+    assert_eq!(driver["rules"].as_array().unwrap().len(), Code::ALL.len());
+    for (rule, code) in driver["rules"].as_array().unwrap().iter().zip(Code::ALL) {
+        assert_eq!(rule["id"], code.as_str());
+        assert_eq!(rule["shortDescription"]["text"], code.info().title);
+        let level = rule["defaultConfiguration"]["level"].as_str().unwrap();
+        assert!(["error", "warning", "note", "none"].contains(&level), "{level}");
+    }
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    for result in run["results"].as_array().unwrap() {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(driver["rules"][index]["id"], result["ruleId"]);
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+    }
+    let mut rest = log["runs"][0].clone();
+    rest.as_object_mut().unwrap().remove("tool");
+    expect![[r#"
+        {
+          "columnKind": "unicodeCodePoints",
+          "invocations": [
+            {
+              "executionSuccessful": false,
+              "toolExecutionNotifications": [
+                {
+                  "level": "error",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "gone.prose"
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "does not exist"
+                  }
+                }
+              ]
+            }
+          ],
+          "results": [
+            {
+              "fixes": [
+                {
+                  "artifactChanges": [
+                    {
+                      "artifactLocation": {
+                        "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                      },
+                      "replacements": [
+                        {
+                          "deletedRegion": {
+                            "endColumn": 21,
+                            "endLine": 2,
+                            "startColumn": 21,
+                            "startLine": 2
+                          },
+                          "insertedContent": {
+                            "text": "\""
+                          }
+                        }
+                      ]
+                    }
+                  ],
+                  "description": {
+                    "text": "Insert `\"`"
+                  }
+                }
+              ],
+              "level": "error",
+              "locations": [
+                {
+                  "physicalLocation": {
+                    "artifactLocation": {
+                      "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                    },
+                    "region": {
+                      "endColumn": 21,
+                      "endLine": 2,
+                      "startColumn": 9,
+                      "startLine": 2
+                    }
+                  }
+                }
+              ],
+              "message": {
+                "text": "This string is not closed: add `\"` at its end"
+              },
+              "ruleId": "E001",
+              "ruleIndex": 0
+            },
+            {
+              "level": "error",
+              "locations": [
+                {
+                  "physicalLocation": {
+                    "artifactLocation": {
+                      "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                    },
+                    "region": {
+                      "endColumn": 15,
+                      "endLine": 3,
+                      "startColumn": 13,
+                      "startLine": 3
+                    }
+                  }
+                }
+              ],
+              "message": {
+                "text": "There is no escape `\\q`, 100%: not,\nsurely"
+              },
+              "ruleId": "E001",
+              "ruleIndex": 0
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&format!("{rest:#}\n"));
+}
+
+#[test]
+fn full_shows_the_line_and_the_fix() {
+    expect![[r#"
+        error[E001]: This string is not closed: add `"` at its end
+         --> flows/grüße.prose:2:9
+          |
+        2 | session "Hallo, Welt
+          |         ^^^^^^^^^^^^
+          |
+        help: Insert `"`
+          |
+        2 | session "Hallo, Welt"
+          |                     +
+
+        error[E001]: There is no escape `\q`, 100%: not,
+                     surely
+         --> flows/grüße.prose:3:13
+          |
+        3 | session "50%\q"
+          |             ^^
+
+    "#]]
+    .assert_eq(&example()[0].full);
+}
+
+#[test]
+fn full_marks_where_something_is_missing() {
+    let text = "if **ready**\n  session \"go\"\n";
+    let end = range_of(text, "\n").start();
+    let missing = Diagnostic {
+        code: Code::E001,
+        range: TextRange::empty(end),
+        message: "Expected `:`".to_owned(),
+        fix: None,
+    };
+    check_full(
+        text,
+        fixed(missing, "Insert `:`", vec![TextEdit::insert(end, ":")]),
+        expect![[r#"
+            error[E001]: Expected `:`
+             --> a.prose:1:13
+              |
+            1 | if **ready**
+              |             ^
+              |
+            help: Insert `:`
+              |
+            1 | if **ready**:
+              |             +
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_points_at_the_end_of_a_file_without_a_last_line_break() {
+    let text = "session \"a\"\nif **ready**";
+    let end = TextSize::of(text);
+    let missing = Diagnostic {
+        code: Code::E001,
+        range: TextRange::empty(end),
+        message: "Expected `:`".to_owned(),
+        fix: None,
+    };
+    check_full(
+        text,
+        missing,
+        expect![[r#"
+            error[E001]: Expected `:`
+             --> a.prose:2:13
+              |
+            2 | if **ready**
+              |             ^
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_shows_carriage_returns_tabs_and_control_characters_harmlessly() {
+    let text = "\u{feff}session\t\"\u{1b}[31m→\\q\"\r\nsession \"b\"\r\n";
+    check_full(
+        text,
+        diagnostic(text, "\\q", "There is no escape `\\q` \u{1b}[31m"),
+        expect![[r#"
+            error[E001]: There is no escape `\q` ␛[31m
+             --> a.prose:1:16
+              |
+            1 | session    "␛[31m→\q"
+              |                   ^^
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_shows_a_range_of_several_lines() {
+    let text = "let x = \"\"\"\n  one\n  two\n  three\n  four\n";
+    check_full(
+        text,
+        diagnostic(text, &text[8..], "This text is not closed"),
+        expect![[r#"
+            error[E001]: This text is not closed
+             --> a.prose:1:9
+              |
+            1 |   let x = """
+              |  _________^
+            2 | |   one
+            3 | |   two
+            4 | |   three
+            5 | |   four
+              | |_______^
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_shows_a_fix_that_replaces_removes_and_adds_lines() {
+    let text = "try:\n  fixed_loop 3 times:\n    session \"a\"\n";
+    let edits = vec![
+        TextEdit::replace(range_of(text, "fixed_loop"), "repeat"),
+        TextEdit::delete(range_of(text, " times")),
+        TextEdit::insert(TextSize::of(text), "finally:\n  session \"b\"\n"),
+    ];
+    let finding = diagnostic(text, "fixed_loop 3 times", "There is no `fixed_loop`");
+    check_full(
+        text,
+        fixed(finding, "Write `repeat 3`", edits),
+        expect![[r#"
+            error[E001]: There is no `fixed_loop`
+             --> a.prose:2:3
+              |
+            2 |   fixed_loop 3 times:
+              |   ^^^^^^^^^^^^^^^^^^
+              |
+            help: Write `repeat 3`
+              |
+            2 ~   repeat 3:
+            3 ~     session "a"finally:
+            4 +   session "b"
+              |
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_shows_a_cutting_of_a_very_long_line() {
+    let text = format!("session \"x\"\nsession \"{}\\q{}\"\n", "é ".repeat(100_000), "b ".repeat(100_000));
+    let finding = diagnostic(&text, "\\q", "There is no escape `\\q`");
+    let edit = TextEdit::replace(range_of(&text, "\\q"), "q");
+    check_full(
+        &text,
+        fixed(finding, "Write `q`", vec![edit]),
+        expect![[r#"
+        error[E001]: There is no escape `\q`
+         --> a.prose:2:200010
+          |
+         ::: 
+        2 | é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é é \qb b b b b b b b b b b b b b b b b b b b b b b b b b...
+          |                                                                                 ^^
+          |
+        help: Write `q`
+
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_name_cannot_break_a_line() {
+    let text = "x";
+    let file = checked("a\nb.prose", text, &[diagnostic(text, "x", "Wrong")]);
+    assert_eq!(file.path, Path::new("a\nb.prose"));
+    check(
+        |out| concise::write(&[file], out),
+        expect![[r#"
+        a\nb.prose:1:1: error[E001]: Wrong
+    "#]],
+    );
+}

@@ -1,0 +1,90 @@
+//! The two output streams: colours, width, and text that must not steer the terminal.
+
+use std::borrow::Cow;
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+use crate::cli::ColorWhen;
+
+/// The style of the word `error`.
+pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
+/// The style of the word `warning`.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// The style of `help` and `tip`.
+pub(crate) const HELP: Style = AnsiColor::BrightCyan.on_default().bold();
+/// The style of headings and names.
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// Standard output and standard error, with colours where they are wanted. Everything is written styled; the streams take the
+/// styles away where they would not be shown.
+pub(crate) struct Terminal {
+    color: ColorChoice,
+}
+
+impl Terminal {
+    pub(crate) fn new(when: ColorWhen) -> Self {
+        let color = match when {
+            ColorWhen::Auto => ColorChoice::Auto,
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
+        };
+        Self { color }
+    }
+
+    pub(crate) fn stdout(&self) -> AutoStream<io::StdoutLock<'static>> {
+        AutoStream::new(io::stdout().lock(), self.color)
+    }
+
+    pub(crate) fn stderr(&self) -> AutoStream<io::StderrLock<'static>> {
+        AutoStream::new(io::stderr().lock(), self.color)
+    }
+
+    /// Whether standard output shows styles, so that nobody has to make those that would only be taken away again.
+    pub(crate) fn stdout_is_styled(&self) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            choice => choice != ColorChoice::Never,
+        }
+    }
+}
+
+/// The width of the terminal that standard output goes to, if it goes to one.
+pub(crate) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// The text on one line and without control characters. File names and program text may hold anything, and written as they
+/// are, a line feed would break the format and an escape character would steer the reader's terminal.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_become_escapes() {
+        assert_eq!(one_line("plain é"), "plain é");
+        assert_eq!(one_line("a\nb\u{1b}[31mc\u{9b}"), "a\\nb\\u{1b}[31mc\\u{9b}");
+    }
+}
