@@ -1,11 +1,10 @@
 //! The format for people: the source line, what is wrong with it and how to mend it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use annotate_snippets::{
-    AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet, normalize_untrusted_str,
-};
-use prose_syntax::{Diagnostic, Fix, Severity, TextRange};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
+use prose_syntax::{Diagnostic, Fix, Severity, TextEdit, TextRange};
 
 use crate::position::LineIndex;
 use crate::terminal::one_line;
@@ -57,10 +56,8 @@ impl<'a> Sheet<'a> {
             Severity::Hint => Level::NOTE.with_name("hint"),
         };
         let window = Window::around(self.text, self.index, diagnostic.range);
-        let snippet = window
-            .snippet(self.index)
-            .annotation(AnnotationKind::Primary.span(window.local(diagnostic.range)));
-        let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
+        let snippet = window.annotated(self.index, diagnostic.range);
+        let title = level.primary_title(one_line(&diagnostic.message)).id(diagnostic.code.as_str());
         let primary = if window.is_cut {
             // Within a cutting the library would count columns from its start.
             let start = self.index.position(diagnostic.range.start());
@@ -75,7 +72,7 @@ impl<'a> Sheet<'a> {
 
     /// The title of the fix and, unless that would be unreadable, the lines as they would be.
     fn help(&self, fix: &'a Fix) -> Group<'a> {
-        let title = Level::HELP.secondary_title(normalize_untrusted_str(&fix.title));
+        let title = Level::HELP.secondary_title(one_line(&fix.title));
         let Some(whole) = fix.edits.iter().map(|edit| edit.range).reduce(TextRange::cover) else {
             return Group::with_title(title);
         };
@@ -83,9 +80,7 @@ impl<'a> Sheet<'a> {
         if window.is_cut || window.text.len() > LONGEST_SHOWN {
             return Group::with_title(title);
         }
-        let patches =
-            fix.edits.iter().map(|edit| Patch::new(window.local(edit.range), edit.new_text.as_str()));
-        title.element(window.snippet(self.index).patches(patches.collect::<Vec<_>>()))
+        title.element(window.patched(self.index, &fix.edits))
     }
 }
 
@@ -121,8 +116,26 @@ impl<'a> Window<'a> {
         local(range.start().into())..local(range.end().into())
     }
 
-    fn snippet<T: Clone>(&self, index: &LineIndex<'_>) -> Snippet<'a, T> {
+    /// The window with a mark below the range.
+    fn annotated(&self, index: &LineIndex<'_>, range: TextRange) -> Snippet<'a, Annotation<'a>> {
+        Snippet::source(self.text)
+            .line_start(self.first_line(index))
+            .annotation(AnnotationKind::Primary.span(self.local(range)))
+    }
+
+    /// The window with the edits made.
+    fn patched(&self, index: &LineIndex<'_>, edits: &'a [TextEdit]) -> Snippet<'a, Patch<'a>> {
+        let mut text = Cow::Borrowed(self.text);
+        if text.ends_with('\n') {
+            // What is added after the last line break would be drawn on the line before it.
+            text.to_mut().push('\n');
+        }
+        let patches = edits.iter().map(|edit| Patch::new(self.local(edit.range), edit.new_text.as_str()));
+        Snippet::source(text).line_start(self.first_line(index)).patches(patches.collect::<Vec<_>>())
+    }
+
+    fn first_line(&self, index: &LineIndex<'_>) -> usize {
         let start = u32::try_from(self.offset).unwrap_or(u32::MAX);
-        Snippet::source(self.text).line_start(index.position(start.into()).line)
+        index.position(start.into()).line
     }
 }

@@ -318,8 +318,7 @@ fn full_shows_the_line_and_the_fix() {
         2 | session "Hallo, Welt"
           |                     +
 
-        error[E001]: There is no escape `\q`, 100%: not,
-                     surely
+        error[E001]: There is no escape `\q`, 100%: not,\nsurely
          --> flows/grüße.prose:3:13
           |
         3 | session "50%\q"
@@ -389,7 +388,7 @@ fn full_shows_carriage_returns_tabs_and_control_characters_harmlessly() {
         text,
         diagnostic(text, "\\q", "There is no escape `\\q` \u{1b}[31m"),
         expect![[r#"
-            error[E001]: There is no escape `\q` ␛[31m
+            error[E001]: There is no escape `\q` \u{1b}[31m
              --> a.prose:1:16
               |
             1 | session    "␛[31m→\q"
@@ -443,8 +442,9 @@ fn full_shows_a_fix_that_replaces_removes_and_adds_lines() {
             help: Write `repeat 3`
               |
             2 ~   repeat 3:
-            3 ~     session "a"finally:
-            4 +   session "b"
+            3 |     session "a"
+            4 + finally:
+            5 +   session "b"
               |
 
         "#]],
