@@ -213,7 +213,8 @@ impl Outcome {
         let total = self.files.len();
         let mut summary = match (counts.as_slice(), total) {
             ([], 0) => return String::new(),
-            ([], 1) => "The file is clean".to_owned(),
+            ([], 1) => "1 file is clean".to_owned(),
+            ([], _) if !self.failures.is_empty() => format!("{total} files are clean"),
             ([], _) => format!("All {total} files are clean"),
             (counts, _) => {
                 let affected = self.files.iter().filter(|file| !file.findings.is_empty()).count();

@@ -99,7 +99,13 @@ fn write_list(out: &mut dyn Write) -> io::Result<()> {
             Severity::Warning => WARNING,
             Severity::Information | Severity::Hint => HELP,
         };
-        writeln!(out, "{BOLD}{}{BOLD:#}  {style}{:<7}{style:#}  {}", info.name, info.severity, info.title)?;
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {style}{:<7}{style:#}  {}",
+            info.name,
+            info.severity.as_str(),
+            info.title
+        )?;
     }
     Ok(())
 }

@@ -1,0 +1,111 @@
+//! Runs the real binary in a folder of its own.
+
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use expect_test::Expect;
+use tempfile::TempDir;
+
+/// A folder with programs, to run `prose` in.
+pub struct Workspace {
+    folder: TempDir,
+}
+
+/// What a run of `prose` left behind.
+#[derive(Debug)]
+pub struct Run {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Workspace {
+    /// A folder with these files; a name may have folders in it.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let workspace = Self { folder: tempfile::tempdir().expect("a temporary folder can be made") };
+        for (name, text) in files {
+            workspace.write(name, text.as_bytes());
+        }
+        workspace
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("folders can be made");
+        fs::write(&path, bytes).expect("files can be written");
+    }
+
+    /// A command that is free of the settings of whoever runs the tests.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE", "CI"] {
+            command.env_remove(variable);
+        }
+        // The global ignore file of Git belongs to these.
+        for variable in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME"] {
+            command.env(variable, self.folder.path().join("no-home"));
+        }
+        command
+    }
+
+    pub fn prose(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command().args(arguments))
+    }
+
+    pub fn prose_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("standard input is piped");
+        stdin.write_all(input).expect("the binary reads its input");
+        drop(stdin);
+        Run::from(child.wait_with_output().expect("the binary ends"))
+    }
+}
+
+impl Run {
+    pub fn of(command: &mut Command) -> Self {
+        Self::from(command.output().expect("the binary starts"))
+    }
+
+    /// Compares everything that a user would see.
+    #[track_caller]
+    pub fn check(&self, expected: Expect) {
+        expected.assert_eq(&self.shown());
+    }
+
+    fn shown(&self) -> String {
+        let mut shown = format!("status: {}\n", self.status);
+        for (stream, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                shown.push_str(&format!("---- {stream}\n{text}"));
+            }
+        }
+        shown
+    }
+}
+
+impl From<std::process::Output> for Run {
+    fn from(output: std::process::Output) -> Self {
+        Self {
+            status: output.status.code().expect("no signal ended the binary"),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+/// The output with the separators of Unix, so that one expectation serves every system.
+fn text(bytes: &[u8]) -> String {
+    let text = str::from_utf8(bytes).expect("output is UTF-8");
+    if cfg!(windows) { text.replace('\\', "/").replace("prose.exe", "prose") } else { text.to_owned() }
+}
