@@ -1,0 +1,34 @@
+# Functions for the scripts in this folder; to be sourced.
+
+say() { printf '%s\n' "$*" >&2; }
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Runs a command as root, where that is possible without asking anybody.
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        "$@"
+    elif has sudo && sudo -n true 2>/dev/null; then
+        sudo -n --preserve-env=DEBIAN_FRONTEND "$@"
+    else
+        say "error: this needs root: $*"
+        return 2
+    fi
+}
+
+# Installs Debian packages; those that are there cost nothing.
+apt_install() {
+    local missing=() package
+    for package in "$@"; do
+        dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+    if ! has apt-get; then
+        say "error: please install: ${missing[*]}"
+        return 2
+    fi
+    say "installing ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    as_root apt-get update -q </dev/null >&2
+    as_root apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null >&2
+}

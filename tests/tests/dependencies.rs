@@ -1,0 +1,100 @@
+//! The crates that know the language know nothing of how it is served: no protocol, no transport, no network.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
+
+/// The crates that stay pure. A crate that does not exist yet is held to this from its first day.
+const PURE: &[&str] = &["prose-syntax", "prose-analysis", "prose-ide", "prose-format", "prose-vm"];
+
+/// What none of them may reach, even through others.
+const FORBIDDEN: &[&str] = &[
+    "tower-lsp-server",
+    "tower-lsp",
+    "lsp-types",
+    "ls-types",
+    "lsp-server",
+    "reqwest",
+    "hyper",
+    "ureq",
+    "tokio",
+];
+
+/// `prose-vm` may use the tasks and the clock of tokio, since running a program is waiting for sessions.
+const EXCEPTIONS: &[(&str, &str)] = &[("prose-vm", "tokio")];
+
+#[test]
+fn pure_crates_reach_no_protocol_and_no_network() {
+    let reached = Reached::new();
+    let mut offences = Vec::new();
+    for &pure in PURE.iter().filter(|&&pure| reached.is_member(pure)) {
+        let packages = reached.from(pure);
+        for &forbidden in FORBIDDEN {
+            if packages.contains(forbidden) && !EXCEPTIONS.contains(&(pure, forbidden)) {
+                offences.push(format!(
+                    "{pure} reaches {forbidden}: `cargo tree -p {pure} -i {forbidden}` shows how"
+                ));
+            }
+        }
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+#[test]
+fn the_search_would_find_an_offence() {
+    let reached = Reached::new();
+    assert!(reached.is_member("prose-syntax") && reached.is_member("prose-ide"));
+    // `rowan` brings `text-size`; nothing names that directly.
+    assert!(reached.from("prose-syntax").contains("text-size"));
+    assert!(reached.from("prose-ide").contains("text-size"));
+}
+
+/// The packages of the workspace and, for each package, what it needs when it is built for use.
+struct Reached {
+    metadata: Metadata,
+    needs: BTreeMap<PackageId, Vec<PackageId>>,
+}
+
+impl Reached {
+    fn new() -> Self {
+        let manifest = prose_tests::repository().join("Cargo.toml");
+        // The packages of this system have been fetched to build this test, so no network is needed.
+        let options = ["--locked", "--offline", "--filter-platform", &host()];
+        let metadata = MetadataCommand::new()
+            .manifest_path(manifest)
+            .other_options(options.map(str::to_owned))
+            .exec()
+            .expect("cargo describes the workspace");
+        let resolve = metadata.resolve.as_ref().expect("cargo resolves the dependencies");
+        let is_used = |kind: &cargo_metadata::DepKindInfo| kind.kind != DependencyKind::Development;
+        let needs = resolve.nodes.iter().map(|node| {
+            let used = node.deps.iter().filter(|dependency| dependency.dep_kinds.iter().any(is_used));
+            (node.id.clone(), used.map(|dependency| dependency.pkg.clone()).collect())
+        });
+        Self { needs: needs.collect(), metadata }
+    }
+
+    fn is_member(&self, name: &str) -> bool {
+        self.metadata.workspace_packages().iter().any(|package| package.name == name)
+    }
+
+    /// The names of all packages that the workspace's package `name` needs, directly or through others.
+    fn from(&self, name: &str) -> BTreeSet<&str> {
+        let members = self.metadata.workspace_packages();
+        let start = members.iter().find(|package| package.name == name).expect("it is a member");
+        let mut seen = BTreeSet::from([&start.id]);
+        let mut open = vec![&start.id];
+        while let Some(package) = open.pop() {
+            open.extend(self.needs[package].iter().filter(|&needed| seen.insert(needed)));
+        }
+        seen.into_iter().map(|id| self.metadata[id].name.as_str()).collect()
+    }
+}
+
+/// The system that cargo builds for, such as `x86_64-unknown-linux-gnu`.
+fn host() -> String {
+    let output = std::process::Command::new(env!("CARGO")).arg("-vV").output().expect("cargo runs");
+    let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("cargo names its host").to_owned()
+}
