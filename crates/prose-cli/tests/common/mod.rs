@@ -11,21 +11,21 @@ use expect_test::Expect;
 use tempfile::TempDir;
 
 /// A folder with programs, to run `prose` in.
-pub struct Workspace {
+pub(crate) struct Workspace {
     folder: TempDir,
 }
 
 /// What a run of `prose` left behind.
 #[derive(Debug)]
-pub struct Run {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Workspace {
     /// A folder with these files; a name may have folders in it.
-    pub fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let workspace = Self { folder: tempfile::tempdir().expect("a temporary folder can be made") };
         for (name, text) in files {
             workspace.write(name, text.as_bytes());
@@ -33,18 +33,18 @@ impl Workspace {
         workspace
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("folders can be made");
         fs::write(&path, bytes).expect("files can be written");
     }
 
     /// A command that is free of the settings of whoever runs the tests.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE", "CI"] {
@@ -57,11 +57,11 @@ impl Workspace {
         command
     }
 
-    pub fn prose(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn prose(&self, arguments: &[&str]) -> Run {
         Run::of(self.command().args(arguments))
     }
 
-    pub fn prose_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
+    pub(crate) fn prose_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut command = self.command();
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
@@ -73,13 +73,13 @@ impl Workspace {
 }
 
 impl Run {
-    pub fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         Self::from(command.output().expect("the binary starts"))
     }
 
     /// Compares everything that a user would see.
     #[track_caller]
-    pub fn check(&self, expected: Expect) {
+    pub(crate) fn check(&self, expected: Expect) {
         expected.assert_eq(&self.shown());
     }
 

@@ -1,0 +1,148 @@
+//! What `prose check` writes, where, and how it ends.
+
+mod common;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use common::{Run, Workspace};
+use expect_test::expect;
+use serde_json::Value;
+
+const CLEAN: &str = "session \"Say hello\"\n";
+const BROKEN: &str = "agent writer:\n  prompt: \"Grüße\n\nsession: writer\n";
+
+fn workspace() -> Workspace {
+    Workspace::new(&[("b/broken.prose", BROKEN), ("a.prose", CLEAN), ("c.prose", "session \"C:\\q\"\n")])
+}
+
+#[test]
+fn full_is_for_people() {
+    workspace().prose(&["check"]).check(expect![]);
+}
+
+#[test]
+fn concise_is_sorted_by_path_and_position() {
+    workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![]);
+}
+
+#[test]
+fn github_annotates() {
+    workspace().prose(&["check", "--output-format", "github"]).check(expect![]);
+}
+
+#[test]
+fn json_can_be_read_back() {
+    let run = workspace().prose(&["check", "--output-format", "json"]);
+    let findings: Value = serde_json::from_str(&run.stdout).unwrap();
+    let paths: Vec<_> = findings.as_array().unwrap().iter().map(|finding| &finding["path"]).collect();
+    assert_eq!(paths, ["b/broken.prose", "c.prose"]);
+    assert_eq!(findings[0]["range"]["start"]["line"], 2);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+}
+
+#[test]
+fn applying_the_edits_of_a_fix_mends_the_program() {
+    let workspace = workspace();
+    let run = workspace.prose(&["check", "--output-format", "json", "b/broken.prose"]);
+    let findings: Value = serde_json::from_str(&run.stdout).unwrap();
+    let edit = &findings[0]["fix"]["edits"][0];
+    let offset = |end: &str| usize::try_from(edit["range"][end]["offset"].as_u64().unwrap()).unwrap();
+    let mut mended = BROKEN.to_owned();
+    mended.replace_range(offset("start")..offset("end"), edit["text"].as_str().unwrap());
+    assert_eq!(workspace.prose_with_input(&["check", "-"], mended.as_bytes()).status, 0, "{mended}");
+}
+
+#[test]
+fn sarif_names_the_rule_and_the_place() {
+    let run = workspace().prose(&["check", "--output-format", "sarif"]);
+    let log: Value = serde_json::from_str(&run.stdout).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "E001");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "b/broken.prose");
+    assert_eq!(place["region"]["startLine"], 2);
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+}
+
+#[test]
+fn clean_programs_give_an_empty_document_or_nothing() {
+    let workspace = Workspace::new(&[("a.prose", CLEAN), ("b.prose", "")]);
+    workspace.prose(&["check"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        All 2 files are clean.
+    "#]]);
+    assert_eq!(workspace.prose(&["check", "--output-format", "json"]).stdout, "[]\n");
+    for format in ["concise", "github"] {
+        workspace.prose(&["check", "--output-format", format]).check(expect![[r#"
+            status: 0
+        "#]]);
+    }
+}
+
+#[test]
+fn quiet_leaves_out_the_summary_only() {
+    let workspace = workspace();
+    let loud = workspace.prose(&["check"]);
+    let quiet = workspace.prose(&["check", "--quiet"]);
+    assert_eq!((quiet.status, quiet.stdout, quiet.stderr.as_str()), (1, loud.stdout, ""));
+    workspace.prose(&["check", "-q", "gone.prose"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `gone.prose` does not exist
+    "#]]);
+}
+
+#[test]
+fn what_cannot_be_read_weighs_more_than_errors() {
+    let run = workspace().prose(&["check", "c.prose", "gone.prose"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stdout.contains("c.prose:1"), "{run:?}");
+    assert!(run.stderr.contains("Found 1 error in 1 of 1 file; 1 could not be checked."), "{run:?}");
+}
+
+#[test]
+fn colours_are_shown_where_they_are_wanted() {
+    let workspace = workspace();
+    let is_coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = workspace.command();
+        let run = Run::of(command.arg("check").args(arguments).envs(variables.iter().copied()));
+        assert_eq!(run.stdout.contains('\u{1b}'), run.stderr.contains('\u{1b}'), "{run:?}");
+        run.stdout.contains('\u{1b}')
+    };
+    assert!(!is_coloured(&[], &[]), "a pipe is no terminal");
+    assert!(is_coloured(&["--color", "always"], &[]));
+    assert!(is_coloured(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(is_coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!is_coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!is_coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}
+
+#[test]
+fn a_reader_who_stops_early_is_no_failure() {
+    let names: Vec<String> = (0..500).map(|number| format!("{number:03}.prose")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), BROKEN)).collect();
+    let workspace = Workspace::new(&files);
+    let mut command = workspace.command();
+    command.arg("check").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 10]).unwrap();
+    drop(stdout);
+    let run = Run::from(child.wait_with_output().unwrap());
+    // The programs have errors, whoever listens; and the closed pipe is nobody's news.
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let workspace = Workspace::new(&[]);
+    let help = workspace.prose(&["check", "--help"]);
+    assert_eq!((help.status, help.stderr.as_str()), (0, ""));
+    assert!(help.stdout.contains("Exit status:") && help.stdout.contains("Examples:"), "{}", help.stdout);
+    let version = workspace.prose(&["--version"]);
+    assert_eq!((version.status, version.stdout), (0, format!("prose {}\n", env!("CARGO_PKG_VERSION"))));
+}
