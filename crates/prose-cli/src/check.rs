@@ -218,7 +218,11 @@ impl Outcome {
             ([], _) => format!("All {total} files are clean"),
             (counts, _) => {
                 let affected = self.files.iter().filter(|file| !file.findings.is_empty()).count();
-                format!("Found {} in {affected} of {}", enumeration(counts), counted(total, "file"))
+                let files = match total {
+                    1 => "1 file".to_owned(),
+                    _ => format!("{affected} of {total} files"),
+                };
+                format!("Found {} in {files}", enumeration(counts))
             }
         };
         if !self.failures.is_empty() {

@@ -18,17 +18,54 @@ fn workspace() -> Workspace {
 
 #[test]
 fn full_is_for_people() {
-    workspace().prose(&["check"]).check(expect![]);
+    workspace().prose(&["check"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        error[E001]: this string is never closed: the closing `"` is missing
+         --> b/broken.prose:2:11
+          |
+        2 |   prompt: "Grüße
+          |           ^^^^^^
+          |
+        help: Insert the closing `"`
+          |
+        2 |   prompt: "Grüße"
+          |                 +
+
+        error[E002]: unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+         --> c.prose:1:12
+          |
+        1 | session "C:\q"
+          |            ^^
+          |
+        help: Double the backslash
+          |
+        1 | session "C:\\q"
+          |            +
+
+        ---- stderr
+        Found 2 errors in 2 of 3 files.
+    "#]]);
 }
 
 #[test]
 fn concise_is_sorted_by_path_and_position() {
-    workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![]);
+    workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        b/broken.prose:2:11: error[E001]: this string is never closed: the closing `"` is missing
+        c.prose:1:12: error[E002]: unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+    "#]]);
 }
 
 #[test]
 fn github_annotates() {
-    workspace().prose(&["check", "--output-format", "github"]).check(expect![]);
+    workspace().prose(&["check", "--output-format", "github"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        ::error file=b/broken.prose,line=2,endLine=2,col=11,endColumn=17,title=E001%3A unterminated literal::this string is never closed: the closing `"` is missing
+        ::error file=c.prose,line=1,endLine=1,col=12,endColumn=14,title=E002%3A unknown escape sequence::unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+    "#]]);
 }
 
 #[test]
@@ -100,7 +137,7 @@ fn what_cannot_be_read_weighs_more_than_errors() {
     let run = workspace().prose(&["check", "c.prose", "gone.prose"]);
     assert_eq!(run.status, 2);
     assert!(run.stdout.contains("c.prose:1"), "{run:?}");
-    assert!(run.stderr.contains("Found 1 error in 1 of 1 file; 1 could not be checked."), "{run:?}");
+    assert!(run.stderr.contains("Found 1 error in 1 file; 1 could not be checked."), "{run:?}");
 }
 
 #[test]
