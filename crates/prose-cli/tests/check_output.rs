@@ -120,6 +120,61 @@ fn clean_programs_give_an_empty_document_or_nothing() {
 }
 
 #[test]
+fn warnings_alone_are_no_failure() {
+    let program = "import \"search\" from \"./skills\"\nparallel:\n";
+    let workspace = Workspace::new(&[("a.prose", program)]);
+    workspace.prose(&["check"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+         --> a.prose:1:1
+          |
+        1 | import "search" from "./skills"
+          | ^^^^^^
+          |
+        help: Change to `use`
+          |
+        1 - import "search" from "./skills"
+        1 + use "./skills" as search
+          |
+
+        warning[W101]: this `parallel` has an empty body
+         --> a.prose:2:1
+          |
+        2 | parallel:
+          | ^^^^^^^^
+
+        ---- stderr
+        Found 1 warning and 1 remark in 1 file.
+    "#]]);
+    workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        a.prose:1:1: info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+        a.prose:2:1: warning[W101]: this `parallel` has an empty body
+    "#]]);
+    workspace.prose(&["check", "--output-format", "github"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        ::notice file=a.prose,line=1,endLine=1,col=1,endColumn=7,title=W103%3A legacy import::`import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+        ::warning file=a.prose,line=2,endLine=2,col=1,endColumn=9,title=W101%3A empty body::this `parallel` has an empty body
+    "#]]);
+}
+
+#[test]
+fn the_examples_are_clean_but_for_the_one_that_is_wrong_on_purpose() {
+    let mut command = Workspace::new(&[]).command();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let run = Run::of(command.current_dir(examples).args(["check", "--output-format", "json"]));
+    let findings: Value = serde_json::from_str(&run.stdout).unwrap();
+    let findings = findings.as_array().unwrap();
+    assert!(findings.len() >= 3, "{findings:#?}");
+    for finding in findings {
+        assert_eq!(finding["path"], "mistakes.prose", "{finding:#}");
+    }
+}
+
+#[test]
 fn quiet_leaves_out_the_summary_only() {
     let workspace = workspace();
     let loud = workspace.prose(&["check"]);
