@@ -13,6 +13,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
@@ -34,26 +35,40 @@ enum Status {
     Trouble = 2,
 }
 
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
 fn main() -> ExitCode {
     panic::install_hook();
     let cli = Cli::parse();
     let terminal = Terminal::new(cli.color);
-    let result = panic::caught(|| match &cli.command {
-        Command::Check(args) => check::run(args, &terminal),
-        Command::Explain(args) => explain::run(args, &terminal),
-    });
-    let status = match result {
-        Ok(Ok(status)) => status,
+    match panic::caught(|| run(&cli.command, &terminal)) {
+        Ok(Ok(code)) => code,
         // The reader of the output has seen enough, as in `prose explain | head`.
-        Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Status::Clean,
-        Ok(Err(error)) => fail(&terminal, format_args!("cannot write the output: {error}")),
+        Ok(Err(error)) if is_broken_pipe(&error) => Status::Clean.into(),
+        Ok(Err(error)) => fail(&terminal, format_args!("{error:#}")),
         Err(defect) => fail(&terminal, defect),
-    };
-    ExitCode::from(status as u8)
+    }
 }
 
-fn fail(terminal: &Terminal, message: impl Display) -> Status {
+fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
+    const UNWRITABLE: &str = "the output cannot be written";
+    let status = match command {
+        Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
+        Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
+    };
+    Ok(status.into())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn fail(terminal: &Terminal, message: impl Display) -> ExitCode {
     // If this cannot be written either, nobody is listening.
     let _ = writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {message}");
-    Status::Trouble
+    Status::Trouble.into()
 }

@@ -230,6 +230,21 @@ fn a_reader_who_stops_early_is_no_failure() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_a_failure() {
+    let workspace = workspace();
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    for arguments in [&["check"][..], &["explain"]] {
+        let run = Run::of(workspace.command().args(arguments).stdout(full()));
+        assert_eq!(run.status, 2);
+        assert_eq!(
+            run.stderr,
+            "error: the output cannot be written: No space left on device (os error 28)\n"
+        );
+    }
+}
+
+#[test]
 fn help_and_version_are_results() {
     let workspace = Workspace::new(&[]);
     let help = workspace.prose(&["check", "--help"]);
