@@ -1,6 +1,8 @@
 //! What the end-to-end tests share.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
 /// The root of the repository.
 pub fn repository() -> &'static Path {
@@ -20,17 +22,38 @@ pub fn official_programs() -> PathBuf {
     folder
 }
 
-/// The `prose` binary that cargo built along with the tests.
+/// The `prose` binary of the profile that the tests are built with. It is built first, so that no test runs an old one.
 #[track_caller]
 pub fn prose_binary() -> PathBuf {
-    if let Some(binary) = std::env::var_os("PROSE_BINARY") {
-        return PathBuf::from(binary);
-    }
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| std::env::var_os("PROSE_BINARY").map_or_else(build_binary, PathBuf::from)).clone()
+}
+
+fn build_binary() -> PathBuf {
     // Tests are in `target/<profile>/deps`, binaries in `target/<profile>`.
     let test = std::env::current_exe().expect("a running test has a path");
-    let profile =
-        test.parent().and_then(Path::parent).expect("tests are two folders below the target folder");
-    let binary = profile.join(format!("prose{}", std::env::consts::EXE_SUFFIX));
-    assert!(binary.is_file(), "{} is not there; `cargo build -p prose-cli` builds it", binary.display());
-    binary
+    let folder = test.parent().and_then(Path::parent).expect("tests are two folders below the target folder");
+    let target = folder.parent().expect("tests are two folders below the target folder");
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "prose-cli",
+            "--bin",
+            "prose",
+            "--profile",
+            profile,
+            "--target-dir",
+        ])
+        .arg(target)
+        .current_dir(repository())
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the `prose` binary could not be built");
+    folder.join(format!("prose{}", std::env::consts::EXE_SUFFIX))
 }
