@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use prose_syntax::KEYWORDS;
+use prose_tests::repository;
 use serde_json::Value;
 
 /// The scopes under which the grammar puts words of the language. Symbols have scopes under `keyword.operator` too,
@@ -34,10 +34,6 @@ fn words_of_a_group_are_found() {
     assert_eq!(words_of_group(regex, 2), ["for", "each"]);
     assert_eq!(words_of_group(regex, 3), Vec::<String>::new());
     assert_eq!(words_of_group(r"(?<![\w.-])(?:true|false)(?!\w|\s*[:(])", 0), ["true", "false"]);
-}
-
-fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// Every word that a rule under `value` puts in one of [`WORD_SCOPES`].

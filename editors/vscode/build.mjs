@@ -1,0 +1,41 @@
+// Builds what the package holds: one file of code, and copies of the grammar and the licences, whose only source is at the top
+// of the repository. With `--tests`, builds the tests instead.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+process.chdir(fileURLToPath(new URL(".", import.meta.url)));
+
+const shared = { bundle: true, platform: "node", target: "node20", format: "cjs", logLevel: "warning" };
+
+if (process.argv.includes("--tests")) {
+  rmSync("dist-tests", { recursive: true, force: true });
+  await build({ ...shared, entryPoints: ["test/server.test.ts"], outdir: "dist-tests", sourcemap: "inline" });
+} else {
+  rmSync("dist", { recursive: true, force: true });
+  mkdirSync("dist");
+  const { metafile } = await build({
+    ...shared,
+    entryPoints: ["src/extension.ts"],
+    outdir: "dist",
+    external: ["vscode"],
+    minify: true,
+    metafile: true,
+  });
+  writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
+  copyFileSync("../../syntaxes/prose.tmLanguage.json", "dist/prose.tmLanguage.json");
+  for (const file of readdirSync("../..").filter((name) => name.startsWith("LICENSE"))) {
+    copyFileSync(`../../${file}`, file);
+  }
+}
+
+// The licences of the packages that the bundle holds parts of; each asks to be passed on with the code.
+function licencesOf(inputs) {
+  const packages = new Set(inputs.flatMap((input) => input.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []));
+  return [...packages].sort().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+    if (file === undefined) throw new Error(`${name} has no file with its licence`);
+    return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
+  }).join(`\n${"-".repeat(80)}\n\n`);
+}
