@@ -1,0 +1,4 @@
+-- Read by Neovim 0.11 and newer; change it with `vim.lsp.config("prose", { … })`.
+local prose = require("prose")
+
+return { cmd = prose.command(), filetypes = { "prose" }, root_markers = prose.root_markers }

@@ -1,0 +1,97 @@
+-- Starts the language server of OpenProse and attaches buffers to it, on every Neovim since 0.7.
+
+local M = {}
+
+--- The command that starts the server: `vim.g.prose_server_command`, otherwise `prose` from PATH.
+function M.command()
+  return vim.g.prose_server_command or { "prose", "lsp" }
+end
+
+-- A project is where its settings are, or what is under version control.
+M.root_markers = { "prose.toml", ".git" }
+
+local function root_of(file)
+  local folder = vim.fn.fnamemodify(file, ":p:h")
+  local candidate = folder
+  while true do
+    for _, marker in ipairs(M.root_markers) do
+      if vim.loop.fs_stat(candidate .. "/" .. marker) then
+        return candidate
+      end
+    end
+    local parent = vim.fn.fnamemodify(candidate, ":h")
+    if parent == candidate then
+      return folder
+    end
+    candidate = parent
+  end
+end
+
+local function config_for(bufnr)
+  return { name = "prose", cmd = M.command(), root_dir = root_of(vim.api.nvim_buf_get_name(bufnr)) }
+end
+
+-- Neovim 0.7 has neither `vim.lsp.start` nor a way to ask for the clients of a project.
+local clients_by_root = {}
+
+local function start_on_0_7(bufnr)
+  local config = config_for(bufnr)
+  local root = config.root_dir
+  if not clients_by_root[root] then
+    config.on_exit = function()
+      clients_by_root[root] = nil
+    end
+    clients_by_root[root] = vim.lsp.start_client(config)
+  end
+  if clients_by_root[root] then
+    vim.lsp.buf_attach_client(bufnr, clients_by_root[root])
+  end
+end
+
+local warned = false
+
+local function server_is_there()
+  local program = M.command()[1]
+  if vim.fn.executable(program) == 1 then
+    return true
+  end
+  if not warned then
+    warned = true
+    local message = "OpenProse: `%s` is not an executable program. Install `prose` so that it is on PATH, "
+      .. "or set vim.g.prose_server_command."
+    vim.notify(message:format(program), vim.log.levels.WARN)
+  end
+  return false
+end
+
+-- Since 0.11 the editor starts servers itself, from `lsp/prose.lua`.
+local started_by_editor = vim.lsp.config ~= nil and vim.lsp.enable ~= nil
+
+--- Attaches a buffer with an OpenProse program to the server, which is started first if it is not running.
+function M.attach(bufnr)
+  -- A preview or a scratch buffer is no file that the server could know.
+  if vim.bo[bufnr].buftype ~= "" or not server_is_there() or started_by_editor then
+    return
+  end
+  if vim.lsp.start then
+    vim.lsp.start(config_for(bufnr), { bufnr = bufnr })
+  else
+    start_on_0_7(bufnr)
+  end
+end
+
+--- Has every buffer with an OpenProse program attached to the server from now on.
+function M.enable()
+  if started_by_editor then
+    vim.lsp.enable("prose")
+  end
+  vim.api.nvim_create_autocmd("FileType", {
+    group = vim.api.nvim_create_augroup("prose_server", { clear = true }),
+    pattern = "prose",
+    callback = function(event)
+      M.attach(event.buf)
+    end,
+  })
+end
+
+return M

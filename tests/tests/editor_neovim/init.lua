@@ -1,0 +1,6 @@
+-- A Neovim with nothing but the plugin under test.
+vim.opt.runtimepath:prepend(vim.env.PROSE_PLUGIN)
+vim.g.prose_server_command = { vim.env.PROSE_SERVER, "lsp" }
+vim.opt.swapfile = false
+vim.cmd("filetype plugin on")
+vim.cmd("syntax on")
