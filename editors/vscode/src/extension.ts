@@ -64,7 +64,11 @@ async function stop(): Promise<void> {
 function newClient(): LanguageClient {
   const configuration = vscode.workspace.getConfiguration("prose.server");
   const server = serverCommand(
-    { path: configuration.get("path", ""), logFile: configuration.get("logFile", "") },
+    {
+      path: configuration.get("path", ""),
+      logFile: configuration.get("logFile", ""),
+      logLevel: configuration.get("logLevel", "trace"),
+    },
     {
       env: process.env,
       platform: process.platform,

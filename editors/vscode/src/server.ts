@@ -7,6 +7,7 @@ import * as path from "node:path";
 export interface ServerSettings {
   path: string;
   logFile: string;
+  logLevel: string;
 }
 
 /** What the search depends on besides the settings. */
@@ -30,7 +31,7 @@ export function serverCommand(settings: ServerSettings, surroundings: Surroundin
   const args = ["lsp"];
   const logFile = settings.logFile.trim();
   if (logFile !== "") {
-    args.push("--log-file", expand(logFile, "prose.server.logFile", surroundings));
+    args.push("--log-file", expand(logFile, "prose.server.logFile", surroundings), "--log-level", settings.logLevel);
   }
   return { command: serverProgram(settings.path.trim(), surroundings), args };
 }

@@ -18,7 +18,7 @@ function program(name: string, mode = 0o755): string {
 
 function command(settings: { path?: string; logFile?: string }, surroundings: Partial<Surroundings> = {}) {
   return serverCommand(
-    { path: "", logFile: "", ...settings },
+    { path: "", logFile: "", logLevel: "trace", ...settings },
     { env: {}, platform: "linux", home: path.join(folder, "home"), workspaceFolder: undefined, ...surroundings },
   );
 }
@@ -93,9 +93,9 @@ test("on Windows extensions are tried and the variable may be spelt Path", () =>
   assert.equal(command({}, { env, platform: "win32" }).command, found);
 });
 
-test("the log file is passed on", () => {
+test("the log file is passed on with its level", () => {
   const env = { PATH: path.dirname(program("first/prose")) };
   const args = (logFile: string) => command({ logFile }, { env }).args;
-  assert.deepEqual(args("~/prose.log"), ["lsp", "--log-file", path.join(folder, "home/prose.log")]);
+  assert.deepEqual(args("~/prose.log"), ["lsp", "--log-file", path.join(folder, "home/prose.log"), "--log-level", "trace"]);
   assert.match(message({ logFile: "prose.log" }, { env }), /`prose\.server\.logFile` is `prose\.log`, which is a relative path/);
 });
