@@ -1,4 +1,4 @@
-//! The TextMate grammar colours exactly the keywords of the language.
+//! The TextMate grammar colours exactly the keywords of the language, and Neovim's syntax file none fewer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,6 +25,17 @@ fn the_grammar_knows_every_keyword_and_no_other() {
     let unknown: Vec<_> = coloured.difference(&keywords).collect();
     assert!(missing.is_empty(), "keywords that the grammar does not colour: {missing:?}");
     assert!(unknown.is_empty(), "words that the grammar colours and that are no keywords: {unknown:?}");
+}
+
+#[test]
+fn neovim_highlights_every_keyword() {
+    let syntax = fs::read_to_string(repository().join("editors/neovim/syntax/prose.vim")).unwrap();
+    let rules = syntax.lines().filter(|line| line.starts_with("syntax match")).collect::<Vec<_>>().join("\n");
+    let words: BTreeSet<&str> = rules.split(|c: char| !c.is_ascii_alphabetic()).collect();
+    // In a rule, `\zs` sets where the match starts.
+    let named = |keyword: &str| words.contains(keyword) || words.contains(format!("zs{keyword}").as_str());
+    let missing: Vec<_> = KEYWORDS.iter().filter(|(text, _)| !named(text)).collect();
+    assert!(missing.is_empty(), "keywords that `editors/neovim/syntax/prose.vim` does not have: {missing:?}");
 }
 
 #[test]
