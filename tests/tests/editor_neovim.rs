@@ -1,6 +1,8 @@
 //! A real editor: Neovim with the plugin of this repository opens a broken program, sees the mistake, types the fix and sees
 //! it gone.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,5 +1,7 @@
 //! The extension of Visual Studio Code: its own tests, and what its package holds.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,7 @@
 //! The TextMate grammar colours exactly the keywords of the language, and Neovim's syntax file none fewer.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::BTreeSet;
 use std::fs;
 
