@@ -1,1 +1,57 @@
-//! placeholder
+//! The language server: transport, documents and ordering.
+//!
+//! A message takes one road. [`framing`] takes it off the wire, [`jsonrpc`] takes it out of its envelope, [`server`] decodes
+//! it and hands it to the one owner of all state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
+//! which they run in the bounded pool of [`reads`]. What the protocol's types are is known to [`server`] and [`convert`] alone.
+
+mod convert;
+mod diagnostics;
+mod documents;
+mod framing;
+mod jsonrpc;
+mod logging;
+mod owner;
+mod panics;
+mod parent;
+mod reads;
+mod server;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+pub use tracing::level_filters::LevelFilter;
+
+/// How the server is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The file that the log is appended to, besides the warnings on standard error.
+    pub log_file: Option<PathBuf>,
+    /// How much goes into the file. At [`LevelFilter::TRACE`] it holds every message of the session.
+    pub log_level: LevelFilter,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { log_file: None, log_level: LevelFilter::TRACE }
+    }
+}
+
+/// Serves one client over standard input and output until it says `exit`, closes the input or dies.
+///
+/// The exit code is 0 after a `shutdown` request and 1 without one, as the protocol demands.
+pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
+    logging::init(&options)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime could not be started")?;
+    let end = runtime.block_on(server::serve(tokio::io::stdin(), tokio::io::stdout()));
+    // The thread that reads standard input cannot be interrupted, so it is not waited for.
+    runtime.shutdown_background();
+    tracing::info!(?end, "the server ends");
+    Ok(if end.is_orderly() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
