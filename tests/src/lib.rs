@@ -1,5 +1,7 @@
 //! What the end-to-end tests share.
 
+pub mod lsp;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

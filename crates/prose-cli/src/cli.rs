@@ -17,7 +17,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(after_help = "Examples:
   prose check                    check every program below the current folder
   prose check deploy.prose       check one program
-  prose explain E001             say what a code means, with an example")]
+  prose explain E001             say what a code means, with an example
+  prose lsp                      serve an editor, which starts this itself")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,6 +34,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Check(CheckArgs),
     Explain(ExplainArgs),
+    Lsp(LspArgs),
 }
 
 /// Report the mistakes in programs
@@ -86,6 +88,41 @@ pub(crate) struct ExplainArgs {
     /// How to write the answer
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainFormat::Text)]
     pub(crate) output_format: ExplainFormat,
+}
+
+/// Serve an editor over standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the editor ended the session
+  1  the editor went away without ending the session
+  2  the server could not be started")]
+pub(crate) struct LspArgs {
+    /// Append the log to a file; warnings always go to standard error
+    #[arg(long, value_name = "PATH")]
+    pub(crate) log_file: Option<PathBuf>,
+
+    /// How much goes to the log file
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Trace, requires = "log_file")]
+    pub(crate) log_level: LogLevel,
+
+    /// Has no effect: many editors pass it, and there is no other way to talk to the server
+    #[arg(long)]
+    pub(crate) stdio: bool,
+}
+
+/// How much `prose lsp` logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What went wrong in the server
+    Error,
+    /// And what the editor did wrong
+    Warn,
+    /// And how the session began and ended
+    Info,
+    /// And what was ignored
+    Debug,
+    /// And every message
+    Trace,
 }
 
 /// How `prose check` writes its findings.

@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod explain;
 mod finding;
+mod lsp;
 mod output;
 mod panic;
 mod position;
@@ -59,6 +60,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     let status = match command {
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
+        Command::Lsp(args) => return lsp::run(args),
     };
     Ok(status.into())
 }

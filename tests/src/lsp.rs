@@ -1,0 +1,277 @@
+//! A client of the language server that speaks the protocol as plain JSON, without any library for it, so that a test sees every
+//! byte that the server writes.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::prose_binary;
+
+/// How long the server may take for anything. Far more than it needs, since the machine may be busy.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running `prose lsp` and the pipes to it.
+pub struct LspClient {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    output: Receiver<Result<Value, String>>,
+    stderr: Option<JoinHandle<String>>,
+    kept: VecDeque<Value>,
+    next_id: i64,
+}
+
+impl LspClient {
+    /// Starts the server without saying anything to it.
+    pub fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(prose_binary())
+            .arg("lsp")
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let stdout = child.stdout.take().expect("the output is a pipe");
+        let mut stderr = child.stderr.take().expect("the error output is a pipe");
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            while let Some(message) = read_message(&mut stdout).transpose() {
+                let failed = message.is_err();
+                if sender.send(message).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text);
+            text
+        });
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            output,
+            stderr: Some(stderr),
+            kept: VecDeque::new(),
+            next_id: 0,
+        }
+    }
+
+    /// Starts the server and opens a session; gives the answer to `initialize` too.
+    pub fn initialized(capabilities: Value) -> (Self, Value) {
+        let mut client = Self::start(&[]);
+        let params =
+            json!({ "processId": std::process::id(), "rootUri": null, "capabilities": capabilities });
+        let answer = client.request("initialize", params);
+        client.notify("initialized", json!({}));
+        (client, answer["result"].clone())
+    }
+
+    /// The number of the server's process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes bytes as they are.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("the input is open");
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads its input");
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send_bytes(&frame(&notification(method, params)));
+    }
+
+    /// Sends a request and does not wait for the answer; gives its id.
+    pub fn send_request(&mut self, method: &str, params: Value) -> i64 {
+        let (id, message) = self.new_request(method, params);
+        self.send_bytes(&frame(&message));
+        id
+    }
+
+    /// A request with a new id that is not sent yet.
+    pub fn new_request(&mut self, method: &str, params: Value) -> (i64, Value) {
+        self.next_id += 1;
+        (self.next_id, json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }))
+    }
+
+    /// Sends a request and waits for its answer.
+    #[track_caller]
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send_request(method, params);
+        self.answer(&json!(id))
+    }
+
+    /// Sends a request about a document and gives the result, which there must be.
+    #[track_caller]
+    pub fn result(&mut self, method: &str, uri: &str) -> Value {
+        let answer = self.request(method, json!({ "textDocument": { "uri": uri } }));
+        assert_eq!(answer.get("error"), None, "{method} failed");
+        answer["result"].clone()
+    }
+
+    /// Opens a document.
+    pub fn open(&mut self, uri: &str, version: i64, text: &str) {
+        let document = json!({ "uri": uri, "languageId": "prose", "version": version, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+
+    /// Changes a document.
+    pub fn change(&mut self, uri: &str, version: i64, changes: Value) {
+        self.notify("textDocument/didChange", change_params(uri, version, changes));
+    }
+
+    /// The next message of the server; `None` when it closes its output.
+    #[track_caller]
+    pub fn receive(&mut self) -> Option<Value> {
+        match self.kept.pop_front() {
+            Some(message) => Some(message),
+            None => self.receive_new(),
+        }
+    }
+
+    #[track_caller]
+    fn receive_new(&mut self) -> Option<Value> {
+        match self.output.recv_timeout(PATIENCE) {
+            Ok(Ok(message)) => Some(message),
+            Ok(Err(problem)) => panic!("the server wrote something else than the protocol: {problem}"),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server says nothing"),
+        }
+    }
+
+    /// The first message, of those not yet taken, for which `wanted` holds. The others stay.
+    #[track_caller]
+    pub fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(message) = self.kept.iter().position(&wanted).and_then(|index| self.kept.remove(index)) {
+            return message;
+        }
+        loop {
+            let message = self.receive_new().expect("the server goes on");
+            if wanted(&message) {
+                return message;
+            }
+            self.kept.push_back(message);
+        }
+    }
+
+    /// The answer to a request.
+    #[track_caller]
+    pub fn answer(&mut self, id: &Value) -> Value {
+        self.wait_for(|message| message.get("id") == Some(id) && message.get("method").is_none())
+    }
+
+    /// The diagnostics that the server sends for a version of a document.
+    #[track_caller]
+    pub fn diagnostics(&mut self, uri: &str, version: i64) -> Value {
+        let published = self.wait_for(|message| {
+            message["method"] == "textDocument/publishDiagnostics"
+                && message["params"]["uri"] == uri
+                && message["params"]["version"] == version
+        });
+        published["params"]["diagnostics"].clone()
+    }
+
+    /// Puts back a message that was taken too early.
+    pub fn put_back(&mut self, message: Value) {
+        self.kept.push_back(message);
+    }
+
+    /// Everything that the server has said and nobody has asked for yet.
+    pub fn take_kept(&mut self) -> Vec<Value> {
+        self.kept.drain(..).collect()
+    }
+
+    /// Closes the server's input.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Ends the session as the protocol wants it.
+    #[track_caller]
+    pub fn shut_down(mut self) -> Ended {
+        assert_eq!(self.request("shutdown", Value::Null)["result"], Value::Null);
+        self.notify("exit", Value::Null);
+        self.wait_for_end()
+    }
+
+    /// Waits for the server to end by itself.
+    #[track_caller]
+    pub fn wait_for_end(mut self) -> Ended {
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the server can be waited for") {
+                break status;
+            }
+            assert!(since.elapsed() < PATIENCE, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let stderr = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        Ended { status, stderr, took: since.elapsed() }
+    }
+}
+
+impl Drop for LspClient {
+    fn drop(&mut self) {
+        // Nothing can be done about a server that cannot be killed, and one that has ended needs no killing.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How a server ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// All it wrote to standard error.
+    pub stderr: String,
+    /// How long that took.
+    pub took: Duration,
+}
+
+/// A notification as a message.
+pub fn notification(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}
+
+/// The parameters of `textDocument/didChange`.
+pub fn change_params(uri: &str, version: i64, changes: Value) -> Value {
+    json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": changes })
+}
+
+/// A range of a document.
+pub fn range(start: (usize, usize), end: (usize, usize)) -> Value {
+    let position = |(line, character): (usize, usize)| json!({ "line": line, "character": character });
+    json!({ "start": position(start), "end": position(end) })
+}
+
+/// The bytes of a message on the wire.
+pub fn frame(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Reads one message, and refuses every byte that is not one.
+fn read_message(input: &mut impl BufRead) -> Result<Option<Value>, String> {
+    let mut header = String::new();
+    if input.read_line(&mut header).map_err(|error| error.to_string())? == 0 {
+        return Ok(None);
+    }
+    let length = header.strip_prefix("Content-Length: ").and_then(|rest| rest.strip_suffix("\r\n"));
+    let length: usize =
+        length.and_then(|length| length.parse().ok()).ok_or_else(|| format!("the header {header:?}"))?;
+    let mut body = vec![0; length + 2];
+    input.read_exact(&mut body).map_err(|error| error.to_string())?;
+    if !body.starts_with(b"\r\n") {
+        return Err(format!("no empty line after {header:?}"));
+    }
+    serde_json::from_slice(&body[2..]).map(Some).map_err(|error| error.to_string())
+}
