@@ -99,8 +99,7 @@ impl<'a> Window<'a> {
         if text[lines.clone()].starts_with('\u{feff}') && start >= lines.start + '\u{feff}'.len_utf8() {
             lines.start += '\u{feff}'.len_utf8();
         }
-        let longest = text[lines.clone()].split('\n').map(str::len).max().unwrap_or_default();
-        if longest <= LONGEST_SHOWN {
+        if index.longest_line_around(start, end) <= LONGEST_SHOWN {
             return Self { text: &text[lines.clone()], offset: lines.start, is_cut: false };
         }
         let from = text.floor_char_boundary(start.saturating_sub(CONTEXT)).max(lines.start);
