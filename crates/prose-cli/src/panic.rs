@@ -13,7 +13,7 @@ pub(crate) fn install_hook() {
     let default = take_hook();
     set_hook(Box::new(move |info| {
         PLACE.set(info.location().map(ToString::to_string));
-        if std::env::var_os("RUST_BACKTRACE").is_some() {
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
             default(info);
         }
     }));
