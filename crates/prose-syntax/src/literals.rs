@@ -229,8 +229,8 @@ fn opens_discretion(before: &str) -> bool {
 }
 
 fn last_word(code: &str) -> &str {
-    let start = code.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
-    &code[start.map_or(0, |at| at + 1)..]
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    &code[code.trim_end_matches(is_word).len()..]
 }
 
 /// The content of an unterminated `**` without what belongs to the header behind it: `the tests pass (max: 3):`.

@@ -1058,3 +1058,21 @@ let a = [
         "#]],
     );
 }
+
+#[test]
+fn a_wide_character_before_a_marker() {
+    check(
+        r#"
+if **a
+x 😀on**y
+z **b
+"#,
+        expect![[r#"
+            if **a
+               ^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+            x 😀on**y
+            z **b
+            ^ error[E107] `z` starts no statement of the language
+        "#]],
+    );
+}
