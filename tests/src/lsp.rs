@@ -28,9 +28,14 @@ pub struct LspClient {
 impl LspClient {
     /// Starts the server without saying anything to it.
     pub fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(prose_binary())
-            .arg("lsp")
-            .args(args)
+        let mut command = Command::new(prose_binary());
+        command.arg("lsp").args(args);
+        Self::run(command)
+    }
+
+    /// Starts any server.
+    pub fn run(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
