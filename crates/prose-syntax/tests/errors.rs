@@ -663,18 +663,23 @@ parallel ("any", count: 0):
         expect![[r#"
             repeat 0:
                    ^ error[E112] the count of `repeat` must be at least 1
+                   guess: Change to `1` => "repeat 1:"
               session "x"
             repeat 1.5:
                    ^^^ error[E112] the count of `repeat` must be a whole number
+                   guess: Change to `1` => "repeat 1:"
               session "x"
             loop until **a** (max: -1):
                                    ^^ error[E112] `max` must be at least 1
+                                   guess: Change to `1` => "loop until **a** (max: 1):"
               session "x"
             session "x"
               retry: 0
                      ^ error[E112] `retry` must be at least 1
+                     guess: Change to `1` => "  retry: 1"
             parallel ("any", count: 0):
                                     ^ error[E112] `count` must be at least 1
+                                    guess: Change to `1` => "parallel (\"any\", count: 1):"
               session "x"
         "#]],
     );
@@ -904,16 +909,19 @@ loop:
         expect![[r#"
             break
             ^^^^^ error[E114] `break` stands outside of a loop
+            guess: Change to `return` => "return"
             repeat 2:
               if **a**:
                 break
             block f:
               continue
               ^^^^^^^^ error[E114] `continue` stands outside of a loop
+              guess: Change to `return` => "  return"
             loop:
               block g:
                 break
                 ^^^^^ error[E114] `break` stands outside of a loop
+                guess: Change to `return` => "    return"
         "#]],
     );
 }
@@ -956,10 +964,13 @@ input "x": "y"
         expect![[r#"
             input: "x"
             ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            guess: Name it `topic` => "input topic: \"x\""
             input
             ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            guess: Name it `topic` => "input topic"
             output = 3
             ^^^^^^ error[E023] this output has no name: `output report = …`
+            guess: Name it `result` => "output result = 3"
             input x "desc"
                    ^ error[E005] missing `:` between an input's name and its description
                    fix: Insert `:` => "input x: \"desc\""

@@ -491,7 +491,12 @@ pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
     if p.loops == 0 && parent != Parent::Unknown {
         let range = p.range();
         let word = if keyword == BREAK_KW { "break" } else { "continue" };
-        p.error(Code::E114, range, format!("`{word}` stands outside of a loop"));
+        p.error_with_fix(
+            Code::E114,
+            range,
+            format!("`{word}` stands outside of a loop"),
+            fix("Change to `return`", FixSafety::Unsafe, TextEdit::replace(range, "return")),
+        );
     }
     p.start(if keyword == BREAK_KW { BREAK } else { CONTINUE });
     p.bump_as(keyword);

@@ -127,7 +127,12 @@ pub(super) fn input(p: &mut Parser<'_>) {
             expressions::string(p);
         }
         COLON | LINE_END => {
-            p.error(Code::E020, keyword, "this input has no name: `input topic: \"what it is for\"`");
+            p.error_with_fix(
+                Code::E020,
+                keyword,
+                "this input has no name: `input topic: \"what it is for\"`",
+                fix("Name it `topic`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " topic")),
+            );
             p.eat(COLON);
             prompt(p);
         }
@@ -179,7 +184,12 @@ pub(super) fn output(p: &mut Parser<'_>) {
             right_hand_side(p);
         }
         _ if p.at(EQ) => {
-            p.error(Code::E023, keyword, "this output has no name: `output report = …`");
+            p.error_with_fix(
+                Code::E023,
+                keyword,
+                "this output has no name: `output report = …`",
+                fix("Name it `result`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " result")),
+            );
             p.bump();
             right_hand_side(p);
         }

@@ -225,7 +225,14 @@ pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
     } else {
         return;
     };
-    p.note(Code::E112, range, message, None);
+    let whole = number.split('.').next().filter(|_| is_positive).and_then(|whole| whole.parse::<u32>().ok());
+    let nearest = whole.unwrap_or(0).max(1);
+    let quick_fix = fix(
+        format!("Change to `{nearest}`"),
+        FixSafety::Unsafe,
+        TextEdit::replace(range, nearest.to_string()),
+    );
+    p.note(Code::E112, range, message, quick_fix);
 }
 
 /// The indented property lines below the present line. Tells whether there are any.
