@@ -5,15 +5,11 @@
 
 use std::ops::Range;
 
-use ls_types as lsp;
 use prose_ide::{Fold, FoldKind, Symbol, SymbolKind};
 use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, TextRange, TextSize};
 use ropey::Rope;
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-
-use crate::jsonrpc::{Json, json};
+use serde_json::{Value, json};
+use tower_lsp_server::ls_types as lsp;
 
 /// What a column of a position counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,8 +86,8 @@ impl Session {
     }
 
     /// The answer to `initialize`.
-    pub(crate) fn initialize_result(&self) -> Json {
-        json(&serde_json::json!({
+    pub(crate) fn initialize_result(&self) -> Value {
+        json!({
             "capabilities": {
                 "positionEncoding": self.encoding.name(),
                 "textDocumentSync": { "openClose": true, "change": lsp::TextDocumentSyncKind::INCREMENTAL },
@@ -105,7 +101,7 @@ impl Session {
                 "selectionRangeProvider": true,
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
-        }))
+        })
     }
 }
 
@@ -194,18 +190,18 @@ impl Converter<'_> {
         lsp::Range { start: self.position(range.start()), end: self.position(range.end()) }
     }
 
-    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic]) -> Json {
-        json(&diagnostics.iter().map(|diagnostic| self.diagnostic(diagnostic)).collect::<Vec<_>>())
+    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic]) -> Value {
+        Value::Array(diagnostics.iter().map(|diagnostic| self.diagnostic(diagnostic)).collect())
     }
 
-    fn diagnostic(&self, diagnostic: &Diagnostic) -> lsp::Diagnostic {
+    fn diagnostic(&self, diagnostic: &Diagnostic) -> Value {
         let severity = match diagnostic.severity() {
             Severity::Error => lsp::DiagnosticSeverity::ERROR,
             Severity::Warning => lsp::DiagnosticSeverity::WARNING,
             Severity::Information => lsp::DiagnosticSeverity::INFORMATION,
             Severity::Hint => lsp::DiagnosticSeverity::HINT,
         };
-        lsp::Diagnostic {
+        to_value(lsp::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(severity),
             code: Some(lsp::NumberOrString::String(diagnostic.code.to_string())),
@@ -213,7 +209,7 @@ impl Converter<'_> {
             message: diagnostic.message.clone(),
             data: diagnostic.fix.as_ref().map(|fix| self.fix(fix)),
             ..lsp::Diagnostic::default()
-        }
+        })
     }
 
     /// The fix as data of its diagnostic, which a client hands back when it asks for code actions.
@@ -226,44 +222,69 @@ impl Converter<'_> {
             FixSafety::Safe => "safe",
             FixSafety::Unsafe => "unsafe",
         };
-        serde_json::json!({ "title": fix.title, "safety": safety, "edits": edits.collect::<Vec<_>>() })
+        json!({ "title": fix.title, "safety": safety, "edits": edits.collect::<Vec<_>>() })
     }
 
     /// Symbols as a tree or, for a client that does not know trees, as a list.
-    pub(crate) fn symbols(&self, uri: &str, symbols: Vec<Symbol>) -> Json {
+    pub(crate) fn symbols(&self, uri: &str, symbols: Vec<Symbol>) -> Value {
         if self.session.nests_symbols {
-            json(&SymbolTree { converter: self, symbols: &symbols, siblings: 0..symbols.len() })
+            self.nested_symbols(symbols)
         } else {
             self.flat_symbols(uri, &symbols)
         }
     }
 
-    fn flat_symbols(&self, uri: &str, symbols: &[Symbol]) -> Json {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Entry<'a> {
-            name: &'a str,
-            kind: lsp::SymbolKind,
-            location: Location<'a>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            container_name: Option<&'a str>,
+    fn nested_symbols(&self, symbols: Vec<Symbol>) -> Value {
+        let parents: Vec<Option<usize>> = symbols.iter().map(|symbol| symbol.parent).collect();
+        let mut open: Vec<Option<lsp::DocumentSymbol>> =
+            symbols.into_iter().map(|symbol| Some(self.document_symbol(symbol))).collect();
+        let mut roots = Vec::new();
+        // A symbol stands after its parent, so from behind every symbol has all its children when it is moved into its parent.
+        for index in (0..open.len()).rev() {
+            let Some(mut symbol) = open[index].take() else { continue };
+            if let Some(children) = &mut symbol.children {
+                children.reverse();
+            }
+            match parents[index].and_then(|parent| open.get_mut(parent)).and_then(Option::as_mut) {
+                Some(parent) => parent.children.get_or_insert_default().push(symbol),
+                None => roots.push(symbol),
+            }
         }
-        #[derive(Serialize)]
-        struct Location<'a> {
-            uri: &'a str,
-            range: lsp::Range,
-        }
-        let entries = symbols.iter().map(|symbol| Entry {
-            name: &symbol.name,
+        roots.reverse();
+        to_value(roots)
+    }
+
+    #[allow(deprecated)] // The field `deprecated` has to be given.
+    fn document_symbol(&self, symbol: Symbol) -> lsp::DocumentSymbol {
+        lsp::DocumentSymbol {
+            name: symbol.name,
+            detail: symbol.detail,
             kind: symbol_kind(symbol.kind),
-            location: Location { uri, range: self.range(symbol.range) },
-            container_name: symbol.parent.and_then(|parent| symbols.get(parent)).map(|parent| &*parent.name),
+            tags: None,
+            deprecated: None,
+            range: self.range(symbol.range),
+            selection_range: self.range(symbol.selection_range),
+            children: None,
+        }
+    }
+
+    fn flat_symbols(&self, uri: &str, symbols: &[Symbol]) -> Value {
+        let list = symbols.iter().map(|symbol| {
+            let mut entry = json!({
+                "name": symbol.name,
+                "kind": symbol_kind(symbol.kind),
+                "location": { "uri": uri, "range": self.range(symbol.range) },
+            });
+            if let Some(parent) = symbol.parent.and_then(|parent| symbols.get(parent)) {
+                entry["containerName"] = json!(parent.name);
+            }
+            entry
         });
-        json(&entries.collect::<Vec<_>>())
+        Value::Array(list.collect())
     }
 
     /// The folds that span lines. They come in the order of the text, outer ones first.
-    pub(crate) fn folding_ranges(&self, folds: Vec<Fold>) -> Json {
+    pub(crate) fn folding_ranges(&self, folds: Vec<Fold>) -> Value {
         let mut last_start = None;
         let mut ranges = Vec::new();
         for fold in folds {
@@ -291,7 +312,7 @@ impl Converter<'_> {
         if let Some(limit) = self.session.fold_limit {
             ranges.truncate(limit);
         }
-        json(&ranges)
+        to_value(ranges)
     }
 
     /// The ranges around each of `positions`, from the innermost outward.
@@ -299,7 +320,7 @@ impl Converter<'_> {
         &self,
         positions: &[lsp::Position],
         around: impl Fn(TextSize) -> Vec<TextRange>,
-    ) -> Json {
+    ) -> Value {
         let ranges = positions.iter().map(|position| {
             let offset = TextSize::new(clamp_u32(offset(self.text, *position, self.session.encoding)));
             let mut ranges = around(offset);
@@ -317,49 +338,7 @@ impl Converter<'_> {
                     lsp::SelectionRange { range: here, parent: None }
                 })
         });
-        json(&ranges.collect::<Vec<_>>())
-    }
-}
-
-/// Symbols as the protocol nests them. They are converted while they are written, since there may be very many.
-struct SymbolTree<'a> {
-    converter: &'a Converter<'a>,
-    symbols: &'a [Symbol],
-    /// The indices of symbols with a common parent and of all that is below them.
-    siblings: Range<usize>,
-}
-
-impl Serialize for SymbolTree<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Node<'a> {
-            name: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            detail: Option<&'a str>,
-            kind: lsp::SymbolKind,
-            range: lsp::Range,
-            selection_range: lsp::Range,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            children: Option<SymbolTree<'a>>,
-        }
-        let mut list = serializer.serialize_seq(None)?;
-        let mut index = self.siblings.start;
-        while let Some(symbol) = self.symbols[..self.siblings.end].get(index) {
-            // What is below a symbol follows it directly, and has it or a later one as its parent.
-            let below = self.symbols[index + 1..self.siblings.end].iter();
-            let end = index + 1 + below.take_while(|other| other.parent >= Some(index)).count();
-            list.serialize_element(&Node {
-                name: &symbol.name,
-                detail: symbol.detail.as_deref(),
-                kind: symbol_kind(symbol.kind),
-                range: self.converter.range(symbol.range),
-                selection_range: self.converter.range(symbol.selection_range),
-                children: (end > index + 1).then(|| SymbolTree { siblings: index + 1..end, ..*self }),
-            })?;
-            index = end;
-        }
-        list.end()
+        to_value(ranges.collect::<Vec<_>>())
     }
 }
 
@@ -378,10 +357,18 @@ fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
     }
 }
 
+/// The JSON of a type of the protocol.
+fn to_value(value: impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|error| {
+        // Only maps with keys that are no strings fail, and the protocol's types have none.
+        tracing::error!("a result could not be written as JSON: {error}");
+        Value::Null
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 
@@ -476,10 +463,6 @@ mod tests {
         assert_eq!(change.range_in(&Rope::from_str("abcd"), Encoding::Utf16), Some(1..3));
     }
 
-    fn parsed(json: &Json) -> Value {
-        serde_json::from_str(json.get()).unwrap()
-    }
-
     fn session(capabilities: Value) -> Session {
         Session::from_initialize(&json!({ "capabilities": { "textDocument": capabilities } }))
     }
@@ -508,7 +491,7 @@ mod tests {
         let session = Session::default();
         let converter = Converter { text: &rope, session: &session };
         assert_eq!(
-            parsed(&converter.diagnostics(&[diagnostic])),
+            converter.diagnostics(&[diagnostic]),
             json!([{
                 "range": { "start": { "line": 1, "character": 8 }, "end": { "line": 1, "character": 12 } },
                 "severity": 1,
@@ -551,7 +534,7 @@ mod tests {
     fn symbols_nest_for_a_client_that_knows_trees() {
         let session = session(json!({ "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } }));
         let converter = Converter { text: &Rope::from_str("abcdefgh"), session: &session };
-        let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
+        let answer = converter.symbols("file:///a.prose", symbols());
         let names = |symbols: &Value| -> Vec<String> {
             symbols
                 .as_array()
@@ -568,7 +551,7 @@ mod tests {
     #[test]
     fn symbols_are_a_list_for_another() {
         let converter = Converter { text: &Rope::from_str("abcdefgh"), session: &Session::default() };
-        let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
+        let answer = converter.symbols("file:///a.prose", symbols());
         assert_eq!(
             answer[1],
             json!({
@@ -600,9 +583,7 @@ mod tests {
 
     fn folded(capabilities: Value) -> Value {
         let session = session(json!({ "foldingRange": capabilities }));
-        parsed(
-            &Converter { text: &Rope::from_str("ab\ncd\nef\n"), session: &session }.folding_ranges(folds()),
-        )
+        Converter { text: &Rope::from_str("ab\ncd\nef\n"), session: &session }.folding_ranges(folds())
     }
 
     #[test]
@@ -637,7 +618,7 @@ mod tests {
         let around = |offset: TextSize| -> Vec<TextRange> {
             (0..500).map(|grow: u32| TextRange::new(offset, offset + TextSize::new(grow + 1))).collect()
         };
-        let answer = parsed(&converter.selection_ranges(&[lsp::Position::new(0, 7)], around));
+        let answer = converter.selection_ranges(&[lsp::Position::new(0, 7)], around);
         let mut ends = Vec::new();
         let mut range = Some(&answer[0]);
         while let Some(here) = range {

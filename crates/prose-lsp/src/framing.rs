@@ -1,14 +1,13 @@
-//! The frames of the wire: `Content-Length: N`, an empty line, N bytes.
+//! The frames of the wire: `Content-Length: N`, an empty line, N bytes of JSON.
 //!
-//! A mistake of the client costs one error, and reading goes on at the next header.
+//! The transport library stops reading at the first frame that it cannot decode. [`relay`] stands before it and passes on
+//! only frames that decode; what it finds in the place of a broken one is up to the caller, so that every mistake of the client
+//! is answered and none ends the session.
 
 use std::fmt;
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc::UnboundedReceiver;
-
-use crate::jsonrpc::Body;
 
 /// The longest message that is read. Positions inside a document are 32 bits wide and a message is held in memory several times.
 const LONGEST_BODY: usize = 1 << 30;
@@ -48,37 +47,23 @@ impl fmt::Display for FrameError {
     }
 }
 
-/// Writes each message as a frame until there can be no more.
-pub(crate) async fn write_frames(
-    bodies: &mut UnboundedReceiver<Body>,
+/// Passes frames from `input` to `output` until the input ends. `vet` gives the body that is passed on: the one it was given, or
+/// one that stands for the error.
+pub(crate) async fn relay(
+    input: impl AsyncBufRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
+    vet: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<u8>,
 ) -> io::Result<()> {
-    while let Some(body) = bodies.recv().await {
-        let pieces = body.pieces();
-        let length: usize = pieces.iter().map(|piece| piece.len()).sum();
-        if tracing::enabled!(tracing::Level::TRACE) {
-            tracing::trace!("-> {}", String::from_utf8_lossy(&pieces.concat()));
-        }
-        let header = format!("Content-Length: {length}\r\n\r\n");
-        if length <= SHORT_BODY {
-            // One write is one wake-up of the client.
-            output.write_all(&[&[header.as_bytes()], &pieces[..]].concat().concat()).await?;
-        } else {
-            output.write_all(header.as_bytes()).await?;
-            for piece in pieces {
-                output.write_all(piece).await?;
-            }
-        }
-        output.flush().await?;
+    let mut frames = FrameReader { input, already_read: Vec::new(), garbage: None };
+    while let Some(frame) = frames.next().await? {
+        let body = vet(frame);
+        output.write_all(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes()).await?;
+        output.write_all(&body).await?;
     }
     Ok(())
 }
 
-/// How long a body is cheaper to copy than to write on its own.
-const SHORT_BODY: usize = 64 * 1024;
-
-/// Reads frames, good and bad.
-pub(crate) struct FrameReader<R> {
+struct FrameReader<R> {
     input: R,
     /// The start of the next line, if that was taken from the input while looking for it.
     already_read: Vec<u8>,
@@ -88,12 +73,8 @@ pub(crate) struct FrameReader<R> {
 }
 
 impl<R: AsyncBufRead + Unpin> FrameReader<R> {
-    pub(crate) fn new(input: R) -> Self {
-        Self { input, already_read: Vec::new(), garbage: None }
-    }
-
     /// The body of the next frame; `None` at the end of the input.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, FrameError>>> {
+    async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, FrameError>>> {
         if let Some(garbage) = self.garbage.take() {
             self.skip_garbage(&garbage).await?;
         }
@@ -183,19 +164,26 @@ fn is_other_header(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonrpc::Outgoing;
 
-    /// What is read from `input`, errors in angle brackets.
-    fn read(input: &[u8]) -> Vec<String> {
+    /// What [`relay`] makes of `input`: the bodies that it passes on, errors in angle brackets.
+    fn relayed(input: &[u8]) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut output = Vec::new();
+        let vet = |frame: Result<Vec<u8>, FrameError>| {
+            frame.unwrap_or_else(|error| format!("<{error}>").into_bytes())
+        };
         // A buffer of a few bytes has every header and body arrive in pieces.
-        let mut frames = FrameReader::new(tokio::io::BufReader::with_capacity(5, input));
+        let input = tokio::io::BufReader::with_capacity(5, input);
+        runtime.block_on(relay(input, &mut output, vet)).unwrap();
+
         let mut bodies = Vec::new();
-        while let Some(frame) = runtime.block_on(frames.next()).unwrap() {
-            bodies.push(match frame {
-                Ok(body) => String::from_utf8(body).unwrap(),
-                Err(error) => format!("<{error}>"),
-            });
+        let mut rest = String::from_utf8(output).unwrap();
+        while !rest.is_empty() {
+            let (header, after) = rest.split_once("\r\n\r\n").unwrap();
+            let length = header.strip_prefix("Content-Length: ").unwrap().parse().unwrap();
+            let (body, after) = after.split_at(length);
+            bodies.push(body.to_owned());
+            rest = after.to_owned();
         }
         bodies
     }
@@ -204,25 +192,25 @@ mod tests {
 
     #[test]
     fn good_frames_pass() {
-        assert_eq!(read(b"Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\n[{}]"), ["{}", "[{}]"]);
+        assert_eq!(relayed(b"Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\n[{}]"), ["{}", "[{}]"]);
     }
 
     #[test]
     fn header_names_have_no_case_and_other_headers_are_allowed() {
         let input = b"content-type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-LENGTH:2\r\n\r\n{}";
-        assert_eq!(read(input), ["{}"]);
+        assert_eq!(relayed(input), ["{}"]);
     }
 
     #[test]
     fn lines_may_end_with_a_line_feed_alone() {
-        assert_eq!(read(b"Content-Length: 2\n\n{}"), ["{}"]);
+        assert_eq!(relayed(b"Content-Length: 2\n\n{}"), ["{}"]);
     }
 
     #[test]
     fn garbage_costs_one_error_and_the_next_frame_is_read() {
         let input = b"hello\nworld CoContent-Length: 2\r\n\r\n{}";
         let error = format!("<expected a header such as `Content-Length: 52`, found \"hello\"; {SKIPPED}>");
-        assert_eq!(read(input), [error, "{}".to_owned()]);
+        assert_eq!(relayed(input), [error, "{}".to_owned()]);
     }
 
     #[test]
@@ -230,7 +218,7 @@ mod tests {
         let input = b"Content-Length: 2\r\n\r\n{} and more}Content-Length: 2\r\n\r\n[]";
         let found = "found \" and more}Content-Length: 2\"";
         let error = format!("<expected a header such as `Content-Length: 52`, {found}; {SKIPPED}>");
-        assert_eq!(read(input), ["{}".to_owned(), error, "[]".to_owned()]);
+        assert_eq!(relayed(input), ["{}".to_owned(), error, "[]".to_owned()]);
     }
 
     #[test]
@@ -239,44 +227,29 @@ mod tests {
             let input = format!("Content-Length: {length}\r\n\r\n{{}}Content-Length: 2\r\n\r\n[]");
             let range = "must be a number of bytes from 0 to 1073741824";
             let error = format!("<`Content-Length` {range}, found {length:?}; {SKIPPED}>");
-            assert_eq!(read(input.as_bytes()), [error, "[]".to_owned()]);
+            assert_eq!(relayed(input.as_bytes()), [error, "[]".to_owned()]);
         }
     }
 
     #[test]
     fn headers_without_a_length_cost_one_error() {
         let input = b"Content-Type: x\r\n\r\nContent-Length: 2\r\n\r\n{}";
-        assert_eq!(read(input), ["<the headers of this message lack `Content-Length`>", "{}"]);
+        assert_eq!(relayed(input), ["<the headers of this message lack `Content-Length`>", "{}"]);
     }
 
     #[test]
     fn a_long_line_of_garbage_is_not_held_in_memory() {
         let mut input = vec![b'x'; 3 * LONGEST_LINE];
         input.extend(b"Content-Length: 2\r\n\r\n{}");
-        assert_eq!(read(&input).last().map(String::as_str), Some("{}"));
+        assert_eq!(relayed(&input).last().map(String::as_str), Some("{}"));
     }
 
     #[test]
     fn an_input_that_ends_inside_a_frame_says_so() {
-        assert_eq!(read(b"Content-Length: 20\r\n\r\n{}"), ["<the input ended in the middle of a message>"]);
-        assert_eq!(read(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
-    }
-
-    #[test]
-    fn what_is_written_can_be_read() {
-        let long = "x".repeat(SHORT_BODY + 1);
-        let (sender, mut bodies) = tokio::sync::mpsc::unbounded_channel();
-        let outgoing = Outgoing::new(sender);
-        outgoing.notify("a", &1);
-        outgoing.notify("b", &long);
-        drop(outgoing);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let mut output = Vec::new();
-        runtime.block_on(write_frames(&mut bodies, &mut output)).unwrap();
-        let expected = [
-            r#"{"jsonrpc":"2.0","method":"a","params":1}"#.to_owned(),
-            format!(r#"{{"jsonrpc":"2.0","method":"b","params":"{long}"}}"#),
-        ];
-        assert_eq!(read(&output), expected);
+        assert_eq!(
+            relayed(b"Content-Length: 20\r\n\r\n{}"),
+            ["<the input ended in the middle of a message>"]
+        );
+        assert_eq!(relayed(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
     }
 }

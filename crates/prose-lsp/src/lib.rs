@@ -1,14 +1,13 @@
 //! The language server: transport, documents and ordering.
 //!
-//! A message takes one road. [`framing`] takes it off the wire, [`jsonrpc`] takes it out of its envelope, [`server`] decodes
-//! it and hands it to the one owner of all state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
+//! A message takes one road. [`framing`] reads it off the wire, [`server`] decodes it and hands it to the one owner of all
+//! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
 //! which they run in the bounded pool of [`reads`]. What the protocol's types are is known to [`server`] and [`convert`] alone.
 
 mod convert;
 mod diagnostics;
 mod documents;
 mod framing;
-mod jsonrpc;
 mod logging;
 mod owner;
 mod panics;

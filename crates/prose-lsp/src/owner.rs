@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
+use futures_channel::mpsc::UnboundedSender;
+use serde_json::Value;
+
 use crate::convert::{ContentChange, Session};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
-use crate::jsonrpc::{Answer, Error, INTERNAL_ERROR, INVALID_PARAMS, Outgoing, RequestId, json};
 use crate::panics::guard;
-use crate::reads::{Read, Reads};
+use crate::reads::{Answer, Failure, Read, Reads, RequestId, send};
 
 /// What the client wants, in the words of the server.
 pub(crate) enum Message {
@@ -32,12 +34,19 @@ pub(crate) enum Message {
     Shutdown(Answer),
 }
 
+/// What the server tells the client unasked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Notification {
+    pub(crate) method: &'static str,
+    pub(crate) params: Value,
+}
+
 /// The state of the server.
 pub(crate) struct Owner {
     session: Arc<Session>,
     documents: HashMap<DocumentUri, Document>,
     reads: Reads,
-    client: Outgoing,
+    to_client: UnboundedSender<Notification>,
     /// The documents whose diagnostics the client does not have yet, in the order in which they were first changed.
     unpublished: Vec<DocumentUri>,
     /// Memory for the text that is being parsed, kept because a new large block for every edit is slow.
@@ -45,12 +54,12 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub(crate) fn new(reads: Reads, client: Outgoing) -> Self {
+    pub(crate) fn new(reads: Reads, to_client: UnboundedSender<Notification>) -> Self {
         Self {
             session: Arc::default(),
             documents: HashMap::new(),
             reads,
-            client,
+            to_client,
             unpublished: Vec::new(),
             scratch: String::new(),
         }
@@ -86,7 +95,7 @@ impl Owner {
             Message::Close { uri } => self.close(&uri),
             Message::Read(read) => self.read(read),
             Message::Cancel(id) => self.reads.cancel(&id),
-            Message::Shutdown(answer) => answer.give(Ok(json(&()))),
+            Message::Shutdown(answer) => send(answer, Ok(Value::Null)),
         }
     }
 
@@ -141,24 +150,20 @@ impl Owner {
         }
         self.unpublished.retain(|unpublished| unpublished != uri);
         if !self.session.pulls_diagnostics {
-            diagnostics::withdraw(&self.client, uri);
+            self.notify(diagnostics::withdrawal(uri));
         }
     }
 
     fn read(&mut self, read: Read) {
         match self.snapshot(&read.uri) {
             Ok(snapshot) => self.reads.start(read, snapshot, Arc::clone(&self.session)),
-            Err(error) => read.answer.give(Err(error)),
+            Err(failure) => send(read.answer, Err(failure)),
         }
     }
 
-    fn snapshot(&mut self, uri: &DocumentUri) -> Result<Snapshot, Error> {
-        let Some(document) = self.documents.get_mut(uri) else {
-            let message = format!("{uri} is not open; `textDocument/didOpen` has to come first");
-            return Err(Error::new(INVALID_PARAMS, message));
-        };
-        let snapshot = document.snapshot(uri, &mut self.scratch);
-        snapshot.map_err(|panic| Error::new(INTERNAL_ERROR, panic.to_string()))
+    fn snapshot(&mut self, uri: &DocumentUri) -> Result<Snapshot, Failure> {
+        let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
+        document.snapshot(uri, &mut self.scratch).map_err(Failure::Panicked)
     }
 
     fn mark_unpublished(&mut self, uri: &DocumentUri) {
@@ -171,9 +176,14 @@ impl Owner {
         for uri in std::mem::take(&mut self.unpublished) {
             // A document that cannot be parsed keeps its last diagnostics; the log has the reason.
             if let Ok(snapshot) = self.snapshot(&uri) {
-                diagnostics::publish(&self.client, &snapshot, &self.session);
+                self.notify(diagnostics::publication(&snapshot, &self.session));
             }
         }
+    }
+
+    fn notify(&self, notification: Notification) {
+        // The channel closes when the connection does, and then there is nobody to tell.
+        let _ = self.to_client.unbounded_send(notification);
     }
 }
 

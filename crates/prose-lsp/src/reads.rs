@@ -3,21 +3,45 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::convert::Session;
 use crate::documents::{DocumentUri, Snapshot};
-use crate::jsonrpc::{
-    Answer, CONTENT_MODIFIED, Error, INTERNAL_ERROR, INVALID_REQUEST, Json, REQUEST_CANCELLED, RequestId,
-};
-use crate::panics::guard;
+use crate::panics::{Panicked, guard};
 
+/// The id of a request, as the client chose it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestId {
+    Number(i64),
+    Text(String),
+    Null,
+}
+
+/// Why a request has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The client took the request back.
+    Cancelled,
+    /// The document was edited before the read was done.
+    ContentModified,
+    /// The document is not open.
+    NotOpen(DocumentUri),
+    /// Another request with this id has no answer yet.
+    DuplicateId,
+    /// The work panicked.
+    Panicked(Panicked),
+}
+
+/// Where the answer to a request goes.
+pub(crate) type Answer = oneshot::Sender<Result<Value, Failure>>;
 /// The work that answers a request.
-pub(crate) type Work = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
+pub(crate) type Work = Box<dyn FnOnce(&Snapshot, &Session) -> Value + Send>;
 
 /// A request that only looks at one document.
 pub(crate) struct Read {
+    pub(crate) id: RequestId,
     pub(crate) method: &'static str,
     pub(crate) uri: DocumentUri,
     /// Whether an edit of the document makes the answer worthless.
@@ -35,6 +59,7 @@ pub(crate) struct Reads {
 }
 
 struct PendingRead {
+    id: RequestId,
     uri: DocumentUri,
     outdated_by_edits: bool,
     answer: Answer,
@@ -52,10 +77,10 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, ticket: u64, result: Result<Json, Error>) {
+    fn answer(&self, ticket: u64, result: Result<Value, Failure>) {
         let read = self.lock().remove(&ticket);
         if let Some(read) = read {
-            read.answer.give(result);
+            send(read.answer, result);
         }
     }
 }
@@ -73,17 +98,16 @@ impl Reads {
 
     /// Starts `read` on `snapshot` as soon as the pool has room.
     pub(crate) fn start(&mut self, read: Read, snapshot: Snapshot, session: Arc<Session>) {
-        let Read { method, uri, outdated_by_edits, work, answer } = read;
+        let Read { id, method, uri, outdated_by_edits, work, answer } = read;
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         {
             let mut pending = self.pending.lock();
-            if pending.values().any(|other| other.answer.id() == answer.id()) {
+            if pending.values().any(|other| other.id == id) {
                 drop(pending);
-                let message = "another request with this id has not been answered yet";
-                return answer.give(Err(Error::new(INVALID_REQUEST, message)));
+                return send(answer, Err(Failure::DuplicateId));
             }
-            pending.insert(ticket, PendingRead { uri, outdated_by_edits, answer });
+            pending.insert(ticket, PendingRead { id, uri, outdated_by_edits, answer });
         }
         let pending = self.pending.clone();
         let seats = Arc::clone(&self.seats);
@@ -93,10 +117,7 @@ impl Reads {
             let job = move || {
                 if pending.lock().contains_key(&ticket) {
                     let result = guard(format!("answering {method}"), || work(&snapshot, &session));
-                    pending.answer(
-                        ticket,
-                        result.map_err(|panic| Error::new(INTERNAL_ERROR, panic.to_string())),
-                    );
+                    pending.answer(ticket, result.map_err(Failure::Panicked));
                 }
             };
             // The job guards against panics itself.
@@ -106,21 +127,24 @@ impl Reads {
 
     /// Takes a request back.
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let error = Error::new(REQUEST_CANCELLED, "the request was cancelled");
-        self.answer_all(|read| read.answer.id() == id, &error);
+        self.answer_all(|read| read.id == *id, Failure::Cancelled);
     }
 
     /// Ends the reads that an edit of `uri` has made worthless.
     pub(crate) fn edited(&self, uri: &DocumentUri) {
-        let error = Error::new(CONTENT_MODIFIED, "the document was edited while the answer was being made");
-        self.answer_all(|read| read.outdated_by_edits && read.uri == *uri, &error);
+        self.answer_all(|read| read.outdated_by_edits && read.uri == *uri, Failure::ContentModified);
     }
 
-    fn answer_all(&self, which: impl Fn(&PendingRead) -> bool, error: &Error) {
+    fn answer_all(&self, which: impl Fn(&PendingRead) -> bool, failure: Failure) {
         let answered: Vec<PendingRead> =
             self.pending.lock().extract_if(|_, read| which(read)).map(|(_, read)| read).collect();
         for read in answered {
-            read.answer.give(Err(error.clone()));
+            send(read.answer, Err(failure.clone()));
         }
     }
+}
+
+/// Gives an answer. Nobody waits for it any more when the connection is gone.
+pub(crate) fn send(answer: Answer, result: Result<Value, Failure>) {
+    let _ = answer.send(result);
 }

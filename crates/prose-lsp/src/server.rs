@@ -1,30 +1,34 @@
-//! The protocol's side of the server: the life of the connection and the table of methods.
-//!
-//! Transport is the project's own, and short. The libraries for it hold every result as a tree of JSON values, which for the outline
-//! of a long document is ten times what the rest of the server takes, and end the session at the first message they cannot read.
+//! The protocol's side of the server: the life of the connection, the table of methods, the errors.
 
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::mpsc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use ls_types::{
+use futures_channel::mpsc::{UnboundedReceiver, unbounded};
+use futures_util::sink;
+use futures_util::stream::{Map, StreamExt};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp_server::ls_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DocumentDiagnosticParams, DocumentSymbolParams, FoldingRangeParams, SelectionRangeParams, Uri,
 };
-use serde::Deserialize;
-use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, BufReader};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::time::Instant;
+use tower_lsp_server::{Loopback, Server};
+use tower_service::Service;
 
 use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
-use crate::framing::{FrameError, FrameReader, write_frames};
-use crate::jsonrpc::{
-    Answer, Error, INVALID_PARAMS, INVALID_REQUEST, Incoming, Json, METHOD_NOT_FOUND, Outgoing, PARSE_ERROR,
-    RequestId, SERVER_NOT_INITIALIZED, decode,
-};
-use crate::owner::{Message, Owner};
-use crate::reads::{Read, Reads, Work};
+use crate::framing::{self, FrameError};
+use crate::owner::{Message, Notification, Owner};
+use crate::reads::{Failure, Read, Reads, RequestId, Work};
 use crate::{diagnostics, parent};
 
 /// How the connection ended.
@@ -50,32 +54,31 @@ const AFTER_EXIT: Duration = Duration::from_secs(2);
 const AFTER_END_OF_INPUT: Duration = Duration::from_secs(30);
 
 /// Serves one client until it goes away.
-pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> End {
-    let (bodies, mut queue) = unbounded_channel();
+pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite) -> End {
+    let (to_client, notifications) = unbounded();
     let (to_owner, messages) = mpsc::channel();
-    let (events_sender, mut events) = unbounded_channel();
-    let outgoing = Outgoing::new(bodies);
-
-    let owner = Owner::new(Reads::new(tokio::runtime::Handle::current()), outgoing.clone());
+    let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+    let owner = Owner::new(Reads::new(tokio::runtime::Handle::current()), to_client);
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
         tracing::error!("the server cannot start a thread: {error}");
         return End::Abrupt;
     }
 
-    // The front, and with it the way to the owner, goes when there is no more to read. Then the owner goes, and when the last read
-    // is answered all ways to the client are gone and the queue ends.
-    let front = Front { phase: Phase::Uninitialized, to_owner, outgoing, events: events_sender };
-    let connection = async {
-        let read = async {
-            read_messages(FrameReader::new(BufReader::new(input)), front).await;
-            Ok(())
-        };
-        // A client that cannot be answered is gone, whatever it still sends.
-        if let Err(error) = tokio::try_join!(read, write_frames(&mut queue, output)) {
-            tracing::warn!("the client cannot be reached any more: {error}");
+    let (relayed, relay_output) = tokio::io::duplex(64 * 1024);
+    let relay = async {
+        if let Err(error) = framing::relay(BufReader::new(input), relay_output, vet).await {
+            tracing::warn!("the input cannot be read any more: {error}");
         }
+        let _ = events_sender.send(Event::EndOfInput);
+        // The rest of the connection says when it is over.
+        std::future::pending::<()>().await;
     };
+    let front = Front { phase: Phase::Uninitialized, to_owner, events: events_sender.clone() };
+    let server = Server::new(relayed, output, ToClient(notifications))
+        // A limit would let edits and cancellations wait behind the reads that they are about.
+        .concurrency_level(usize::MAX)
+        .serve(front);
 
     let mut shut_down = false;
     let leaving = async {
@@ -90,21 +93,17 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
                 Ok(Some(Event::Exit)) => deadline = Some(Instant::now() + AFTER_EXIT),
                 Ok(Some(Event::EndOfInput)) => deadline = Some(Instant::now() + AFTER_END_OF_INPUT),
                 Ok(Some(Event::ParentDied)) => return true,
-                // Nobody is left to tell anything, which leaves the deadline.
-                Ok(None) => {
-                    tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)).await;
-                    return false;
-                }
-                Err(_) => return false,
+                Ok(None) | Err(_) => return false,
             }
         }
     };
     let parent_died = tokio::select! {
-        () = connection => false,
+        () = server => false,
+        () = relay => false,
         parent_died = leaving => parent_died,
     };
     while let Ok(event) = events.try_recv() {
-        shut_down |= event == Event::ShutDown;
+        shut_down |= matches!(event, Event::ShutDown);
     }
     match (parent_died, shut_down) {
         (true, _) => End::ParentDied,
@@ -122,23 +121,19 @@ enum Event {
     ParentDied,
 }
 
-async fn read_messages(mut frames: FrameReader<BufReader<impl AsyncRead + Unpin>>, mut front: Front) {
-    loop {
-        match frames.next().await {
-            Ok(Some(frame)) => {
-                if front.receive(frame) == Flow::Exit {
-                    let _ = front.events.send(Event::Exit);
-                    return;
-                }
-            }
-            Ok(None) => break,
-            Err(error) => {
-                tracing::warn!("the input cannot be read any more: {error}");
-                break;
-            }
-        }
+/// The stream of the server's own messages and the drain for what the client answers to them.
+struct ToClient(UnboundedReceiver<Notification>);
+
+impl Loopback for ToClient {
+    type RequestStream = Map<UnboundedReceiver<Notification>, fn(Notification) -> Request>;
+    // The server asks the client nothing yet, so an answer is to no question.
+    type ResponseSink = sink::Drain<Response>;
+
+    fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
+        let requests: fn(Notification) -> Request =
+            |notification| Request::build(notification.method).params(notification.params).finish();
+        (self.0.map(requests), sink::drain())
     }
-    let _ = front.events.send(Event::EndOfInput);
 }
 
 /// Where the connection is in its life.
@@ -149,101 +144,105 @@ enum Phase {
     ShutDown,
 }
 
-/// Whether the client has more to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    GoOn,
-    Exit,
-}
-
-/// The first to see a message, one after the other, in the order of the wire. What concerns state goes on to the owner at once, so
-/// it arrives there in the same order.
+/// The first to see a message. The library calls [`Front::call`] once for each message, one after the other, in the order of
+/// the wire; but it polls the futures that the calls return in any order. So all that order matters for is done
+/// in the call itself, and the future does nothing but wait for the answer.
 struct Front {
     phase: Phase,
     to_owner: mpsc::Sender<Message>,
-    outgoing: Outgoing,
-    events: UnboundedSender<Event>,
+    events: tokio::sync::mpsc::UnboundedSender<Event>,
+}
+
+type Reply = Pin<Box<dyn Future<Output = Result<Option<Response>, Infallible>> + Send>>;
+
+impl Service<Request> for Front {
+    type Response = Option<Response>;
+    type Error = Infallible;
+    type Future = Reply;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Reply {
+        let (method, id, params) = request.into_parts();
+        let params = params.unwrap_or(Value::Null);
+        match id {
+            None if method == MALFORMED => ready(Some(malformed_response(params))),
+            None => {
+                self.notification(&method, params);
+                ready(None)
+            }
+            Some(id) => match self.request(&method, &id, params) {
+                Ok(Outcome::Now(result)) => ready(Some(Response::from_ok(id, result))),
+                Ok(Outcome::Later(answer)) => Box::pin(async move { Ok(Some(response(id, answer.await))) }),
+                Err(error) => ready(Some(Response::from_error(id, error))),
+            },
+        }
+    }
+}
+
+fn ready(response: Option<Response>) -> Reply {
+    Box::pin(std::future::ready(Ok(response)))
+}
+
+enum Outcome {
+    Now(Value),
+    Later(oneshot::Receiver<Result<Value, Failure>>),
 }
 
 impl Front {
-    fn receive(&mut self, frame: Result<Vec<u8>, FrameError>) -> Flow {
-        let message = match &frame {
-            Ok(body) => {
-                tracing::trace!("<- {}", String::from_utf8_lossy(body));
-                decode(body)
+    fn request(&mut self, method: &str, id: &Id, params: Value) -> Result<Outcome, Error> {
+        match (self.phase, method) {
+            (_, "") => {
+                return Err(error(
+                    ErrorCode::InvalidRequest,
+                    "the message has neither a method nor a result",
+                ));
             }
-            Err(error) => Err((RequestId::Null, Error::new(PARSE_ERROR, error.to_string()))),
-        };
-        match message {
-            Ok(Incoming::Request { id, method, params }) => {
-                self.request(&method, params, Answer::new(id, self.outgoing.clone()));
+            (Phase::Uninitialized, "initialize") => return self.initialize(&params),
+            (Phase::Uninitialized, _) => {
+                let message =
+                    format!("`{method}` came before `initialize`, which has to be the first request");
+                return Err(error(ErrorCode::ServerError(SERVER_NOT_INITIALIZED), message));
             }
-            Ok(Incoming::Notification { method, .. }) if method == "exit" => return Flow::Exit,
-            Ok(Incoming::Notification { method, params }) => self.notification(&method, params),
-            Ok(Incoming::Response) => tracing::debug!("an answer is ignored, since nothing was asked"),
-            Err((id, error)) => {
-                tracing::warn!("a message could not be read: {error}");
-                self.outgoing.respond(&id, Err(error));
+            (Phase::ShutDown, _) => {
+                let message = format!("`{method}` came after `shutdown`, when only `exit` may follow");
+                return Err(error(ErrorCode::InvalidRequest, message));
             }
-        }
-        Flow::GoOn
-    }
-
-    fn request(&mut self, method: &str, params: &str, answer: Answer) {
-        let refusal = match (self.phase, method) {
-            (Phase::Uninitialized, "initialize") => {
-                let result = self.initialize(params);
-                return answer.give(result);
+            (Phase::Running, "initialize") => {
+                return Err(error(ErrorCode::InvalidRequest, "`initialize` may be sent only once"));
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;
                 let _ = self.events.send(Event::ShutDown);
-                return self.send(Message::Shutdown(answer));
+                let (answer, answered) = oneshot::channel();
+                self.send(Message::Shutdown(answer));
+                return Ok(Outcome::Later(answered));
             }
-            (Phase::Running, "initialize") => {
-                Error::new(INVALID_REQUEST, "`initialize` may be sent only once")
-            }
-            (Phase::Running, _) => match READS.iter().find(|(name, _)| *name == method) {
-                Some((method, decode)) => match decode(params) {
-                    Ok(ReadParams { uri, outdated_by_edits, work }) => {
-                        return self.send(Message::Read(Read {
-                            method,
-                            uri,
-                            outdated_by_edits,
-                            work,
-                            answer,
-                        }));
-                    }
-                    Err(problem) => {
-                        let message = format!("the parameters of `{method}` are wrong: {problem}");
-                        Error::new(INVALID_PARAMS, message)
-                    }
-                },
-                None => {
-                    let message = format!("`{method}` is not a request that prose answers");
-                    Error::new(METHOD_NOT_FOUND, message)
-                }
-            },
-            (Phase::Uninitialized, _) => {
-                let message =
-                    format!("`{method}` came before `initialize`, which has to be the first request");
-                Error::new(SERVER_NOT_INITIALIZED, message)
-            }
-            (Phase::ShutDown, _) => {
-                let message = format!("`{method}` came after `shutdown`, when only `exit` may follow");
-                Error::new(INVALID_REQUEST, message)
-            }
+            (Phase::Running, _) => {}
+        }
+        let Some((method, read)) = READS.iter().find(|(name, _)| *name == method) else {
+            let message = format!("`{method}` is not a request that prose answers");
+            return Err(error(ErrorCode::MethodNotFound, message));
         };
-        answer.give(Err(refusal));
+        let ReadParams { uri, outdated_by_edits, work } = read(params).map_err(|problem| {
+            error(ErrorCode::InvalidParams, format!("the parameters of `{method}` are wrong: {problem}"))
+        })?;
+        let (answer, answered) = oneshot::channel();
+        self.send(Message::Read(Read { id: request_id(id), method, uri, outdated_by_edits, work, answer }));
+        Ok(Outcome::Later(answered))
     }
 
-    fn initialize(&mut self, params: &str) -> Result<Json, Error> {
-        let params = serde_json::from_str::<Value>(params).unwrap_or_default();
+    fn initialize(&mut self, params: &Value) -> Result<Outcome, Error> {
         if !params.is_object() {
-            return Err(Error::new(INVALID_PARAMS, "the parameters of `initialize` have to be an object"));
+            return Err(error(
+                ErrorCode::InvalidParams,
+                "the parameters of `initialize` have to be an object",
+            ));
         }
         self.phase = Phase::Running;
-        let session = Session::from_initialize(&params);
+        let session = Session::from_initialize(params);
         tracing::info!(?session, "the client introduced itself");
         if let Some(pid) = session.parent {
             let events = self.events.clone();
@@ -253,10 +252,14 @@ impl Front {
         }
         let result = session.initialize_result();
         self.send(Message::Start(session));
-        Ok(result)
+        Ok(Outcome::Now(result))
     }
 
-    fn notification(&mut self, method: &str, params: &str) {
+    fn notification(&mut self, method: &str, params: Value) {
+        if method == "exit" {
+            let _ = self.events.send(Event::Exit);
+            return;
+        }
         if self.phase != Phase::Running {
             tracing::warn!("`{method}` is ignored, since it came before `initialize` or after `shutdown`");
             return;
@@ -273,29 +276,28 @@ impl Front {
     }
 
     fn send(&self, message: Message) {
-        // A request that is lost here is answered by the drop of its `Answer`.
+        // Without an owner nobody answers, and the future that waits for the answer says so.
         if self.to_owner.send(message).is_err() {
             tracing::error!("the owner of the state is gone");
         }
     }
 }
 
+/// The library's own type has no room for ids of more than 32 bits, which are allowed.
 #[derive(Deserialize)]
 struct CancelParams {
-    // The types of the protocol have no room for ids of more than 32 bits, which are allowed.
-    id: RequestId,
+    id: Id,
 }
 
 /// What a known notification asks of the owner.
-fn message(method: &str, params: &str) -> serde_json::Result<Option<Message>> {
+fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     Ok(Some(match method {
         "textDocument/didOpen" => {
-            let document = serde_json::from_str::<DidOpenTextDocumentParams>(params)?.text_document;
+            let document = decode::<DidOpenTextDocumentParams>(params)?.text_document;
             Message::Open { uri: name(&document.uri), version: document.version, text: document.text }
         }
         "textDocument/didChange" => {
-            let DidChangeTextDocumentParams { text_document, content_changes } =
-                serde_json::from_str(params)?;
+            let DidChangeTextDocumentParams { text_document, content_changes } = decode(params)?;
             Message::Change {
                 uri: name(&text_document.uri),
                 version: text_document.version,
@@ -303,10 +305,9 @@ fn message(method: &str, params: &str) -> serde_json::Result<Option<Message>> {
             }
         }
         "textDocument/didClose" => {
-            let params: DidCloseTextDocumentParams = serde_json::from_str(params)?;
-            Message::Close { uri: name(&params.text_document.uri) }
+            Message::Close { uri: name(&decode::<DidCloseTextDocumentParams>(params)?.text_document.uri) }
         }
-        "$/cancelRequest" => Message::Cancel(serde_json::from_str::<CancelParams>(params)?.id),
+        "$/cancelRequest" => Message::Cancel(request_id(&decode::<CancelParams>(params)?.id)),
         _ => return Ok(None),
     }))
 }
@@ -319,17 +320,17 @@ struct ReadParams {
 }
 
 impl ReadParams {
-    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
+    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Value + Send + 'static) -> Self {
         Self { uri: name(uri), outdated_by_edits: true, work: Box::new(work) }
     }
 }
 
-type ReadDecoder = fn(&str) -> serde_json::Result<ReadParams>;
+type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
 /// Every request that looks at a document.
 const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/diagnostic", |params| {
-        let params: DocumentDiagnosticParams = serde_json::from_str(params)?;
+        let params: DocumentDiagnosticParams = decode(params)?;
         let previous = params.previous_result_id;
         let read = ReadParams::new(&params.text_document.uri, move |snapshot, session| {
             diagnostics::report(snapshot, session, previous.as_deref())
@@ -339,21 +340,21 @@ const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams { outdated_by_edits: false, ..read })
     }),
     ("textDocument/documentSymbol", |params| {
-        let params: DocumentSymbolParams = serde_json::from_str(params)?;
+        let params: DocumentSymbolParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
             let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
             Converter { text: &snapshot.text, session }.symbols(&snapshot.uri, symbols)
         }))
     }),
     ("textDocument/foldingRange", |params| {
-        let params: FoldingRangeParams = serde_json::from_str(params)?;
+        let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
             let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
             Converter { text: &snapshot.text, session }.folding_ranges(folds)
         }))
     }),
     ("textDocument/selectionRange", |params| {
-        let SelectionRangeParams { text_document, positions, .. } = serde_json::from_str(params)?;
+        let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
         Ok(ReadParams::new(&text_document.uri, move |snapshot, session| {
             let root = snapshot.parse.syntax();
             let around = |offset| prose_ide::selection_ranges(&root, offset);
@@ -363,31 +364,139 @@ const READS: &[(&str, ReadDecoder)] = &[
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
     ("test/panic", |params| {
-        let params: FoldingRangeParams = serde_json::from_str(params)?;
+        let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |_, _| panic!("this request always panics")))
     }),
     #[cfg(test)]
     ("test/wait", |params| {
-        let params: FoldingRangeParams = serde_json::from_str(params)?;
+        let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
-            crate::jsonrpc::json(&snapshot.version)
+            json!(snapshot.version)
         }))
     }),
     #[cfg(test)]
     ("test/state", |params| {
-        let params: FoldingRangeParams = serde_json::from_str(params)?;
+        let params: FoldingRangeParams = decode(params)?;
         let read = ReadParams::new(&params.text_document.uri, |snapshot, _| {
-            crate::jsonrpc::json(&(
-                snapshot.version,
-                snapshot.text.to_string(),
-                snapshot.parse.syntax().text().to_string(),
-            ))
+            json!([snapshot.version, snapshot.text.to_string(), snapshot.parse.syntax().text().to_string()])
         });
         Ok(ReadParams { outdated_by_edits: false, ..read })
     }),
 ];
 
+fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
+    serde_json::from_value(params)
+}
+
 fn name(uri: &Uri) -> DocumentUri {
     uri.as_str().into()
+}
+
+fn request_id(id: &Id) -> RequestId {
+    match id {
+        Id::Number(number) => RequestId::Number(*number),
+        Id::String(text) => RequestId::Text(text.clone()),
+        Id::Null => RequestId::Null,
+    }
+}
+
+const SERVER_NOT_INITIALIZED: i64 = -32002;
+
+fn error(code: ErrorCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error { code, message: message.into(), data: None }
+}
+
+fn response(id: Id, answer: Result<Result<Value, Failure>, oneshot::error::RecvError>) -> Response {
+    let failure = match answer {
+        Ok(Ok(result)) => return Response::from_ok(id, result),
+        Ok(Err(failure)) => failure,
+        Err(_) => {
+            let message = "the server could not answer this request; its log says why";
+            return Response::from_error(id, error(ErrorCode::InternalError, message));
+        }
+    };
+    Response::from_error(
+        id,
+        match failure {
+            Failure::Cancelled => error(ErrorCode::RequestCancelled, "the request was cancelled"),
+            Failure::ContentModified => {
+                error(ErrorCode::ContentModified, "the document was edited while the answer was being made")
+            }
+            Failure::NotOpen(uri) => error(
+                ErrorCode::InvalidParams,
+                format!("{uri} is not open; `textDocument/didOpen` has to come first"),
+            ),
+            Failure::DuplicateId => {
+                error(ErrorCode::InvalidRequest, "another request with this id has not been answered yet")
+            }
+            Failure::Panicked(panicked) => error(ErrorCode::InternalError, panicked.to_string()),
+        },
+    )
+}
+
+/// The method of the notification that stands in the place of a message that could not be read, so that the error is
+/// answered in the order of the wire.
+const MALFORMED: &str = "$/malformed";
+
+/// What a message that could not be read is answered with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Malformed {
+    id: Id,
+    code: ErrorCode,
+    message: String,
+}
+
+/// The same choice, made in the same way, as the one the library makes for each body.
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only whether a body can be decoded is of interest")]
+enum AnyMessage {
+    Response(Response),
+    Request(Request),
+}
+
+/// The body for the library: the one of the frame if the library can decode it, else one that stands for the error.
+fn vet(frame: Result<Vec<u8>, FrameError>) -> Vec<u8> {
+    let malformed = match frame {
+        Ok(body) => match malformed(&body) {
+            None => return body,
+            Some(malformed) => malformed,
+        },
+        Err(error) => Malformed { id: Id::Null, code: ErrorCode::ParseError, message: error.to_string() },
+    };
+    tracing::warn!("a message could not be read: {}", malformed.message);
+    json!({ "jsonrpc": "2.0", "method": MALFORMED, "params": malformed }).to_string().into_bytes()
+}
+
+fn malformed(body: &[u8]) -> Option<Malformed> {
+    let text = match std::str::from_utf8(body) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("the message is not UTF-8: {error}");
+            return Some(Malformed { id: Id::Null, code: ErrorCode::ParseError, message });
+        }
+    };
+    if serde_json::from_str::<AnyMessage>(text).is_ok() {
+        return None;
+    }
+    Some(match serde_json::from_str::<Value>(text) {
+        Err(error) => Malformed {
+            id: Id::Null,
+            code: ErrorCode::ParseError,
+            message: format!("the message is not JSON: {error}"),
+        },
+        Ok(value) => Malformed {
+            id: value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok()).unwrap_or(Id::Null),
+            code: ErrorCode::InvalidRequest,
+            message: "the message is not a request, notification or response of JSON-RPC 2.0".to_owned(),
+        },
+    })
+}
+
+fn malformed_response(params: Value) -> Response {
+    match decode::<Malformed>(params) {
+        Ok(Malformed { id, code, message }) => Response::from_error(id, error(code, message)),
+        Err(problem) => Response::from_error(Id::Null, error(ErrorCode::InvalidParams, problem.to_string())),
+    }
 }
