@@ -23,14 +23,18 @@ pub(crate) type Scan = fn(&str, logos::Span, usize, &mut Memory) -> Literal;
 pub(crate) struct Memory {
     /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
     lookaheads: Vec<TextRange>,
-    /// Markers that were searched for up to the end of the text in vain: searching again from a later place would find nothing
-    /// either, and would make a text of many unterminated literals take quadratic time.
-    exhausted: Vec<&'static str>,
+    /// Markers that were searched for in vain from a place up to the end of the text: searching again from a later place would find
+    /// nothing either, and would make a text of many unterminated literals take quadratic time.
+    exhausted: Vec<(&'static str, usize)>,
 }
 
 impl Memory {
     pub(crate) fn into_lookaheads(self) -> Vec<TextRange> {
         self.lookaheads
+    }
+
+    fn is_exhausted(&self, mark: &str, from: usize) -> bool {
+        self.exhausted.iter().any(|&(exhausted, start)| exhausted == mark && start <= from)
     }
 
     fn looked_ahead(&mut self, from: usize, to: usize) {
@@ -64,12 +68,19 @@ pub(crate) fn triple_string(
     memory: &mut Memory,
 ) -> Literal {
     const MARK: &str = "\"\"\"";
-    let block_open = rest_of_line(text, opener.end).trim().is_empty();
+    let before_opener = &text[line_start..opener.start];
+    let is_block = rest_of_line(text, opener.end).trim().is_empty() && opens_literal(before_opener);
     let indent = indent_of(text, line_start);
-    if memory.exhausted.contains(&MARK) {
-        let end = end_of_indented(text, opener.end, indent, text.len());
+    let unterminated = |limit: usize| {
+        // Quotes that open a line were probably a closer, so the lines below them are code.
+        let own_line = opener.end + rest_of_line(text, opener.end).len();
+        let limit = if before_opener.trim().is_empty() { own_line } else { limit };
+        let end = end_of_indented(text, opener.end, indent, limit);
+        Literal { kind: UNTERMINATED_TRIPLE_STRING, end }
+    };
+    if memory.is_exhausted(MARK, opener.end) {
         memory.looked_ahead(opener.start, text.len());
-        return Literal { kind: UNTERMINATED_TRIPLE_STRING, end };
+        return unterminated(text.len());
     }
     let mut from = opener.end;
     while let Some(run) = next_quote_run(text, from) {
@@ -79,33 +90,32 @@ pub(crate) fn triple_string(
             return close;
         }
         let before = &text[run_line..run.start];
-        if !opens_literal(before) {
+        if !opens_literal(before) && !opens_message(text, run_line, &run) {
             return close;
         }
         let next = next_quote_run(text, run.end);
         memory.looked_ahead(opener.start, next.as_ref().map_or(text.len(), |next| next.end));
-        if block_open
+        if is_block
             && run.len() == MARK.len()
             && let Some(next) = &next
-            && is_nested(text, run_line, &run, next, indent)
+            && is_nested(text, from, run_line, &run, next, indent)
         {
             from = next.end;
             continue;
         }
-        let opens_another = next.as_ref().is_some_and(|next| {
+        let has_closer = next.as_ref().is_some_and(|next| {
             let next_line = line_start_of(text, run.end, next.start);
             next_line == run.end || !opens_literal(&text[next_line..next.start])
         });
-        if !opens_another {
+        let opens_block = rest_of_line(text, run.end).trim().is_empty() && is_header(before);
+        if !has_closer && !opens_block {
             return close;
         }
-        let end = end_of_indented(text, opener.end, indent, run_line);
-        return Literal { kind: UNTERMINATED_TRIPLE_STRING, end };
+        return unterminated(run_line);
     }
-    memory.exhausted.push(MARK);
+    memory.exhausted.push((MARK, from));
     memory.looked_ahead(opener.start, text.len());
-    let end = end_of_indented(text, opener.end, indent, text.len());
-    Literal { kind: UNTERMINATED_TRIPLE_STRING, end }
+    unterminated(text.len())
 }
 
 /// `**` or `***` up to the next same marker (L13). `****` and `******` are empty discretions.
@@ -120,34 +130,40 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     if let Some(close) = memchr::memmem::find(rest.as_bytes(), mark.as_bytes()) {
         return Literal { kind: DISCRETION_LITERAL, end: opener.end + close + mark.len() };
     }
+    let before_opener = &text[line_start..opener.start];
     let indent = indent_of(text, line_start);
+    let content = rest.trim_end();
+    // A marker that stands alone was probably to close something, and one behind a word that takes no condition is none.
+    let can_span_lines = match before_opener.trim().is_empty() {
+        true => !content.is_empty(),
+        false => opens_discretion(before_opener),
+    };
     let unterminated = |limit: usize| {
-        let content = rest.trim_end();
-        let end = if content.is_empty() {
-            end_of_indented(text, opener.end, indent, limit)
-        } else {
-            opener.end + without_header_end(content).len()
+        let end = match content.is_empty() && can_span_lines {
+            true => end_of_indented(text, opener.end, indent, limit),
+            false => opener.end + without_header_end(content).len(),
         };
         Literal { kind: UNTERMINATED_DISCRETION, end }
     };
-    if rest.trim_end().ends_with(':') {
+    if content.ends_with(':') || !can_span_lines {
         // `if **the tests pass:` is a header whose marker was forgotten.
         return unterminated(opener.end);
     }
-    if memory.exhausted.contains(&mark) {
+    if memory.is_exhausted(mark, opener.end) {
         memory.looked_ahead(opener.start, text.len());
         return unterminated(text.len());
     }
     let find =
         |from: usize| memchr::memmem::find(&text.as_bytes()[from..], mark.as_bytes()).map(|at| from + at);
     let Some(close) = find(opener.end) else {
-        memory.exhausted.push(mark);
+        memory.exhausted.push((mark, opener.end));
         memory.looked_ahead(opener.start, text.len());
         return unterminated(text.len());
     };
     let close_end = close + mark.len();
     let close_line = line_start_of(text, opener.end, close);
-    if opens_discretion(&text[close_line..close]) {
+    let before_close = &text[close_line..close];
+    if opens_discretion(before_close) {
         let next = find(close_end);
         memory.looked_ahead(opener.start, next.map_or(text.len(), |next| next + mark.len()));
         let opens_another = next.is_some_and(|next| {
@@ -158,7 +174,23 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
             return unterminated(close_line);
         }
     }
+    let closes_at_line_start = before_close.trim().is_empty() && ends_header(rest_of_line(text, close_end));
+    let is_inside = |line: &str| line.trim().is_empty() || indent_of(line, 0) > indent;
+    if !closes_at_line_start && !text[opener.end..close].lines().skip(1).all(is_inside) {
+        // Text between other markers further down.
+        memory.looked_ahead(opener.start, close_end + rest_of_line(text, close_end).len());
+        return unterminated(close_line);
+    }
+    if closes_at_line_start {
+        memory.looked_ahead(opener.start, close_end + rest_of_line(text, close_end).len());
+    }
     Literal { kind: DISCRETION_LITERAL, end: close_end }
+}
+
+/// Whether `rest` is what can stand behind a condition on its line, and not the text between two markers.
+fn ends_header(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    rest.is_empty() || rest.starts_with([':', '(', '#', ')', ']', '}', ','])
 }
 
 /// The closing quotes of the next run of three or more: the last three close, earlier ones are content (L9).
@@ -181,9 +213,11 @@ fn next_quote_run(text: &str, from: usize) -> Option<logos::Span> {
     }
 }
 
-/// Whether `run` opens a literal inside the text of another, which `next` closes (L10).
+/// Whether `run` opens a literal inside the text of another, which `next` closes (L10). `from` is where that text, or what has
+/// not been looked at of it, starts.
 fn is_nested(
     text: &str,
+    from: usize,
     run_line: usize,
     run: &logos::Span,
     next: &logos::Span,
@@ -198,11 +232,10 @@ fn is_nested(
         && indent_of(text, next_line) == indent
         && next_line + indent == next.start
         && rest_of_line(text, next.end).trim().is_empty();
+    let is_inside = |line: &str| line.trim().is_empty() || indent_of(line, 0) >= outer_indent.max(1);
     closes_at_same_column
-        && text[run.end..next_line]
-            .lines()
-            .skip(1)
-            .all(|line| line.trim().is_empty() || indent_of(line, 0) >= outer_indent)
+        && text[from..run_line].lines().skip(1).all(is_inside)
+        && text[run.end..next_line].lines().skip(1).all(is_inside)
 }
 
 /// Whether code that ends in `before`, the text of a line up to the quotes, would open a string there.
@@ -217,14 +250,42 @@ fn opens_literal(before: &str) -> bool {
     match code.as_bytes() {
         [.., name, b':'] => name.is_ascii_alphanumeric() || *name == b'_',
         [.., b'='] => true,
-        _ => last_word(code) == "session",
+        [.., b','] => true,
+        _ => matches!(last_word(code), "session" | "output" | "return" | "throw" | "input" | "option"),
     }
+}
+
+/// Whether `before` is all that code has before a literal, as in `prompt: """` and `let text = """`, and no text that ends so.
+fn is_header(before: &str) -> bool {
+    let code = before.trim();
+    let mut words = code.trim_end_matches([':', '=']).split_ascii_whitespace();
+    code.ends_with([':', '='])
+        && words.next().is_some_and(is_word)
+        && words.next().is_none_or(is_word)
+        && words.next().is_none()
+}
+
+fn is_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// Whether `run` stands alone on the line below the header of an `assert`, where its message does.
+fn opens_message(text: &str, run_line: usize, run: &logos::Span) -> bool {
+    if run_line + indent_of(text, run_line) != run.start {
+        return false;
+    }
+    let above = text[..run_line].trim_end();
+    let header = &text[line_start_of(text, 0, above.len())..above.len()];
+    header.ends_with(':')
+        && header.trim_start().starts_with("assert ")
+        && indent_of(header, 0) < indent_of(text, run_line)
 }
 
 /// Whether code that ends in `before` would open a discretion there.
 fn opens_discretion(before: &str) -> bool {
     let code = before.trim_end();
     matches!(last_word(code), "if" | "elif" | "until" | "while" | "choice" | "and" | "or" | "not")
+        || code.ends_with(['(', '[', '{', ',', '?'])
         || (code.len() < before.len() && code.ends_with([':', '=']))
 }
 
