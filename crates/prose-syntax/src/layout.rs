@@ -8,7 +8,8 @@ use rowan::{TextRange, TextSize};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
 use crate::lexer::{Token, Tokens};
-use crate::parser::MAX_DEPTH;
+use crate::parser::{MAX_DEPTH, is_string};
+use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// How many columns a tab is taken for. Tabs are an error; the width only decides how the lines are parsed all the same.
@@ -34,6 +35,8 @@ struct Indentation {
     column: u32,
     /// A second column that is taken for the same, after an inconsistent dedent has been reported once.
     also: u32,
+    /// Whether the line above opens a block, as far as its form tells.
+    is_expected: bool,
 }
 
 struct LayoutPass<'a> {
@@ -43,6 +46,8 @@ struct LayoutPass<'a> {
     lexemes: Vec<Lexeme>,
     diagnostics: Vec<Diagnostic>,
     indentations: Vec<Indentation>,
+    /// The first lexeme of the last line, and its column.
+    last_line: (usize, u32),
 }
 
 /// Lays out the tokens of `text`.
@@ -53,11 +58,13 @@ pub(crate) fn lay_out(text: &str, tokens: &Tokens) -> Layout {
         at: 0,
         lexemes: Vec::with_capacity(tokens.list.len()),
         diagnostics: Vec::new(),
-        indentations: vec![Indentation { column: 0, also: 0 }],
+        indentations: vec![Indentation { column: 0, also: 0, is_expected: true }],
+        last_line: (0, 0),
     };
     pass.check_slash_comments();
     while let Some(column) = pass.next_line() {
         pass.indent_to(column);
+        pass.last_line = (pass.lexemes.len(), column);
         pass.logical_line(column);
     }
     for _ in 1..pass.indentations.len() {
@@ -151,20 +158,51 @@ impl LayoutPass<'_> {
             if column >= top.column || is_at(top) {
                 break;
             }
-            if column > outer.column && !is_at(outer) {
+            if column > outer.column && !is_at(outer) && top.is_expected {
                 self.inconsistent_dedent(column);
                 return;
             }
             self.indentations.pop();
             self.push(DEDENT);
         }
-        if let Some(top) = self.indentations.last()
-            && column > top.column
-            && !is_at(top)
-        {
-            self.indentations.push(Indentation { column, also: column });
+        let Some(top) = self.indentations.last() else { return };
+        let is_deeper = column > top.column && !is_at(top);
+        let is_expected = self.opens_block();
+        // The line above was taken for one of this column, and yet this is its body.
+        let is_body = column > self.last_line.1
+            && column == top.column
+            && (is_expected || (self.starts_property(self.at) && !self.follows_property()));
+        if is_deeper || is_body {
+            self.indentations.push(Indentation { column, also: column, is_expected });
             self.push(INDENT);
         }
+    }
+
+    /// Whether the line above has the form of one with an indented block below it, or the present line that of a continuation.
+    /// Where neither is the case, something is wrong with the lines above, and the columns of the present ones say nothing.
+    fn opens_block(&self) -> bool {
+        let line = &self.lexemes[self.last_line.0.min(self.lexemes.len())..];
+        let kind = |index: usize| line.get(index).map_or(END, |lexeme| lexeme.kind);
+        let has_properties = (0..line.len()).any(|index| {
+            matches!(kind(index), SESSION_KW | RESUME_KW)
+                && (kind(index + 1) == COLON || is_string(kind(index + 1)))
+                && (index == 0 || matches!(kind(index - 1), EQ | ARROW | COLON | OUTPUT_KW | RETURN_KW))
+        });
+        let mut tokens = line.iter().rev().filter(|lexeme| !matches!(lexeme.kind, LINE_END | DEDENT));
+        let is_header = tokens.next().is_some_and(|last| last.kind == COLON) && tokens.next().is_some();
+        has_properties || is_header || matches!(self.token(self.at).kind, PIPE | ARROW)
+    }
+
+    /// Whether the line that starts at token `index` has the form of a property.
+    fn starts_property(&self, index: usize) -> bool {
+        let behind = (index + 1..self.tokens.list.len()).find(|&next| self.token(next).kind != WHITESPACE);
+        behind.is_some_and(|behind| self.token(behind).kind == COLON)
+            && properties::find(&self.text[self.tokens.range(index)]).is_some()
+    }
+
+    fn follows_property(&self) -> bool {
+        let line = self.lexemes.get(self.last_line.0);
+        line.is_some_and(|first| self.starts_property(first.token as usize))
     }
 
     /// The column lies between two open indentations: the line stays in the inner one.
