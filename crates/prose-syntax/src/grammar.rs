@@ -41,29 +41,37 @@ pub(crate) fn source_file(p: &mut Parser<'_>) {
 
 fn statements(p: &mut Parser<'_>, parent: Parent) {
     let mut after_error = parent == Parent::Unknown;
-    let mut handlerless_try = None;
     loop {
         match p.kind() {
             END | DEDENT => break,
             LINE_END => p.bump(),
-            INDENT => recovery::indented(p, after_error),
-            _ => {
-                let before = p.diagnostic_count();
-                let may_be_try =
-                    p.at(TRY_KW) || matches!(p.kind(), LET_KW | CONST_KW | OUTPUT_KW) || p.nth(1) == EQ;
-                statement(p, parent, after_error);
-                let has_error = p.has_errors_since(before);
-                if let Some(index) = handlerless_try.take()
-                    && has_error
-                {
-                    // The line that was to hold the handler is reported itself.
-                    p.retract(index);
-                }
-                handlerless_try = p.handlerless_try.take().filter(|_| may_be_try);
-                after_error = has_error || parent == Parent::Unknown;
+            INDENT => {
+                recovery::indented(p, after_error || p.line_above_has_error);
+                after_error = true;
             }
+            _ => after_error = listed_statement(p, parent, after_error),
         }
     }
+}
+
+/// One of a list of statements. Tells whether what follows may belong to something that was not understood.
+fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bool {
+    // Several clauses can belong to one statement.
+    let continues = matches!(p.kind(), ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW | PIPE | ARROW);
+    let before = p.diagnostic_count();
+    let line_end = p.rest_of_line_range().end();
+    let handlerless_try = p.handlerless_try.take();
+    let outer = std::mem::take(&mut p.clause_has_error);
+    statement(p, parent, after_error);
+    let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
+    let has_error = clause_has_error || p.has_error_up_to(line_end, before);
+    if let Some(index) = handlerless_try
+        && has_error
+    {
+        // The line that was to hold the handler is reported itself.
+        p.retract(index);
+    }
+    has_error || parent == Parent::Unknown || (after_error && continues && !p.at(OPTION_KW))
 }
 
 fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
@@ -318,7 +326,8 @@ fn body(p: &mut Parser<'_>, header: TextRange, owner: &str) {
 
 fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
     if p.at(LINE_END) && p.nth(1) == INDENT {
-        block_of(p, parent);
+        // A header that was not understood may have been any.
+        block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
         if !p.line_has_error() {
             p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
@@ -338,9 +347,16 @@ fn block_of(p: &mut Parser<'_>, parent: Parent) {
     p.eat(LINE_END);
     p.bump();
     let column = p.column();
+    let loops = p.loops;
+    p.handlerless_try = None;
+    if parent == Parent::Unknown {
+        // The line above may have been that of a loop.
+        p.loops += 1;
+    }
     p.start(BLOCK);
     statements(p, parent);
     p.finish_block(column);
+    p.loops = loops;
     p.eat(DEDENT);
     p.one_line = one_line;
 }

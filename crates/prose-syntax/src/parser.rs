@@ -36,9 +36,12 @@ pub(crate) fn parse(text: &str) -> Parsed {
         builder: GreenNodeBuilder::new(),
         diagnostics: layout.diagnostics,
         reported_at: None,
+        line_above_has_error: false,
+        is_line_reported: false,
         depth: 0,
         loops: 0,
         one_line: false,
+        clause_has_error: false,
         handlerless_try: None,
     };
     grammar::source_file(&mut parser);
@@ -60,11 +63,16 @@ pub(crate) struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
     /// The token at which the present line was reported, if it was: what follows on the line is a consequence.
     reported_at: Option<usize>,
+    /// Whether the logical line above was reported, wherever on it.
+    pub(crate) line_above_has_error: bool,
+    is_line_reported: bool,
     pub(crate) depth: usize,
     /// How many loops enclose the present statement, within its block definition.
     pub(crate) loops: usize,
     /// Whether the present statement is a body on its header's line, which ends with that line.
     pub(crate) one_line: bool,
+    /// Whether a clause of the present statement has a header that was reported.
+    pub(crate) clause_has_error: bool,
     /// The diagnostic of a `try` that just ended without a handler.
     pub(crate) handlerless_try: Option<usize>,
 }
@@ -282,7 +290,11 @@ impl Parser<'_> {
     /// Passes the present token under another kind: a keyword that is a name here, or a misspelt keyword.
     pub(crate) fn bump_as(&mut self, kind: SyntaxKind) {
         match self.kind() {
-            LINE_END | INDENT | DEDENT => self.reported_at = None,
+            LINE_END => {
+                self.line_above_has_error = std::mem::take(&mut self.is_line_reported);
+                self.reported_at = None;
+            }
+            INDENT | DEDENT => self.reported_at = None,
             END => return,
             STRING_LITERAL
             | UNTERMINATED_STRING
@@ -380,6 +392,7 @@ impl Parser<'_> {
     /// Marks the line as reported, where a diagnostic on it explains what follows.
     pub(crate) fn line_is_reported(&mut self) {
         self.reported_at = Some(self.lexemes[self.at].token as usize);
+        self.is_line_reported = true;
     }
 
     /// How many diagnostics there are so far.
@@ -390,6 +403,14 @@ impl Parser<'_> {
     /// Whether an error was reported since there were `before` diagnostics.
     pub(crate) fn has_errors_since(&self, before: usize) -> bool {
         self.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity() == Severity::Error)
+    }
+
+    /// Whether an error was reported since there were `before` diagnostics, at a place up to `end`.
+    pub(crate) fn has_error_up_to(&self, end: TextSize, before: usize) -> bool {
+        self.diagnostics
+            .iter()
+            .skip(before)
+            .any(|diagnostic| diagnostic.severity() == Severity::Error && diagnostic.range.start() <= end)
     }
 
     /// Takes the diagnostic at `index` back, when a later line has shown that it was a consequence.

@@ -186,10 +186,10 @@ fn follows_try(children: &[Child<'_>], index: usize) -> bool {
     children[..index].iter().rev().find_map(|child| child.element.into_node()).is_some_and(is_try)
 }
 
-/// Whether the statement is a `try`, perhaps bound to a name.
+/// Whether the statement ends with a `try`: is one, binds one to a name, or has one last in its body.
 fn is_try(statement: &GreenNodeData) -> bool {
     kind_of(statement.kind()) == TRY
-        || statement.children().filter_map(NodeOrToken::into_node).any(|child| kind_of(child.kind()) == TRY)
+        || statement.children().rev().find_map(NodeOrToken::into_node).is_some_and(is_try)
 }
 
 fn first_token(node: &GreenNodeData) -> Option<SyntaxKind> {

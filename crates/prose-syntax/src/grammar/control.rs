@@ -4,12 +4,10 @@ use rowan::TextRange;
 
 use super::expressions::{self, expression};
 use super::sessions::{check_count, modifiers};
-use super::{
-    Parent, block_of, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side,
-};
+use super::{Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, is_string};
+use crate::parser::{Parser, fix, is_discretion, is_name};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
@@ -297,6 +295,11 @@ fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool
     found
 }
 
+fn clause_header_end(p: &mut Parser<'_>, header: &str) {
+    header_end(p, header);
+    p.clause_has_error |= p.line_has_error();
+}
+
 fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
     let keyword = p.range();
     if clause == CATCH_KW {
@@ -314,12 +317,12 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
             );
             super::name(p);
         }
-        header_end(p, "catch");
+        clause_header_end(p, "catch");
         body(p, keyword, "catch");
     } else {
         p.start(FINALLY_CLAUSE);
         p.bump_as(FINALLY_KW);
-        header_end(p, "finally");
+        clause_header_end(p, "finally");
         body(p, keyword, "finally");
     }
     p.finish();
@@ -332,11 +335,7 @@ pub(super) fn choice(p: &mut Parser<'_>) {
     p.bump_as(CHOICE_KW);
     condition(p, Followed::ByColon);
     header_end(p, "choice");
-    if p.at(LINE_END) && p.nth(1) == INDENT {
-        block_of(p, Parent::Choice);
-    } else {
-        body_of(p, keyword, "choice", Parent::Choice);
-    }
+    body_of(p, keyword, "choice", Parent::Choice);
     p.finish();
 }
 
@@ -394,6 +393,8 @@ pub(super) fn if_statement(p: &mut Parser<'_>) {
     let mut has_else = false;
     while at_clause(p, |kind| matches!(kind, ELIF_KW | ELSE_KW)) {
         let clause = p.kind();
+        let before = p.diagnostic_count();
+        let line_end = p.rest_of_line_range().end();
         if has_else {
             let message = match clause {
                 ELSE_KW if !is_else_if(p) => "this `if` has an `else` already",
@@ -401,8 +402,9 @@ pub(super) fn if_statement(p: &mut Parser<'_>) {
             };
             p.error(Code::E104, p.range(), message);
         }
-        has_else |= clause == ELSE_KW && !is_else_if(p);
+        let is_else = clause == ELSE_KW && !is_else_if(p);
         clause_of_if(p, clause);
+        has_else |= is_else && !p.has_error_up_to(line_end, before);
     }
     p.finish();
 }
@@ -416,7 +418,7 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
     if clause == ELSE_KW && !is_else_if(p) {
         p.start(ELSE_CLAUSE);
         p.bump_as(ELSE_KW);
-        header_end(p, "else");
+        clause_header_end(p, "else");
         body(p, keyword, "else");
         p.finish();
         return;
@@ -436,7 +438,7 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
         p.bump_as(ELIF_KW);
     }
     condition(p, Followed::ByColon);
-    header_end(p, "elif");
+    clause_header_end(p, "elif");
     body(p, keyword, "elif");
     p.finish();
 }
@@ -515,11 +517,15 @@ pub(super) fn assert(p: &mut Parser<'_>) {
     }
     if p.at(COLON) {
         p.bump();
-        if p.at(LINE_END) && p.nth(1) == INDENT && is_string(p.nth(2)) {
+        if p.at(LINE_END) && p.nth(1) == INDENT {
             p.bump();
             p.bump();
-            expressions::string(p);
-            p.eat(LINE_END);
+            if p.at_string() {
+                expressions::string(p);
+                p.eat(LINE_END);
+            } else {
+                p.error(Code::E004, p.range(), "expected the message of the `assert`, as a string");
+            }
             if p.at(DEDENT) {
                 p.bump();
             } else {

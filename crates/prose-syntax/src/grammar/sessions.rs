@@ -5,7 +5,8 @@ use rowan::TextRange;
 use super::definitions::agent_reference;
 use super::{Parent, expect_name};
 use super::{
-    body, end_of_statement, expressions, foreign, name, name_ref, recovery, statement, statement_keyword,
+    body, end_of_statement, expressions, foreign, listed_statement, name, name_ref, recovery,
+    statement_keyword,
 };
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
@@ -125,7 +126,10 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.skip_line();
         }
     }
-    properties_below(p);
+    // The lines below may also go on with the chain.
+    if !matches!(p.nth(2), ARROW | PIPE) {
+        properties_below(p);
+    }
     p.finish();
 }
 
@@ -237,7 +241,7 @@ pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
 
 /// The indented property lines below the present line. Tells whether there are any.
 pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
-    if !(p.at(LINE_END) && p.nth(1) == INDENT) || matches!(p.nth(2), ARROW | PIPE) {
+    if !(p.at(LINE_END) && p.nth(1) == INDENT) {
         return false;
     }
     let after_error = p.line_has_error();
@@ -245,28 +249,45 @@ pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
     p.bump();
     p.bump();
     let column = p.column();
+    let loops = p.loops;
+    if after_error {
+        // The line above may have been that of a loop.
+        p.loops += 1;
+    }
     p.start(PROPERTY_LIST);
     property_lines(p, after_error);
     p.finish_block(column);
+    p.loops = loops;
     p.eat(DEDENT);
     p.one_line = one_line;
     true
 }
 
 fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
+    let is_unknown = after_error;
     // One session indented below another is one mistake, however many lines it has.
     let mut statements_reported = false;
     loop {
         let before = p.diagnostic_count();
+        let is_indented = p.at(INDENT);
         match p.kind() {
             END | DEDENT => break,
             LINE_END => p.bump(),
-            INDENT => recovery::indented(p, after_error),
-            kind if is_name(kind) && p.nth(1) == COLON && !starts_statement_with_colon(kind) => property(p),
-            kind if is_name(kind) && properties::find(p.token_text()).is_some() => property(p),
+            INDENT => recovery::indented(p, after_error || p.line_above_has_error),
+            kind if is_name(kind) && p.nth(1) == COLON && !starts_statement_with_colon(kind) => {
+                statements_reported = false;
+                property(p);
+            }
+            kind if is_name(kind) && properties::find(p.token_text()).is_some() => {
+                statements_reported = false;
+                property(p);
+            }
+            _ if is_unknown => {
+                listed_statement(p, Parent::Unknown, true);
+            }
             _ => {
                 let is_statement = statement_keyword(p).is_some() || (p.at_name() && p.nth(1) == EQ);
-                if is_statement && !statements_reported {
+                if is_statement && !statements_reported && !after_error {
                     statements_reported = true;
                     p.error(
                         Code::E101,
@@ -274,6 +295,7 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                         "only properties are indented below this; indent a statement like the line it follows",
                     );
                 } else if is_statement {
+                    statements_reported = true;
                     p.line_is_reported();
                 } else if p.at_name() {
                     let word = recovery::shorten(p.token_text());
@@ -287,10 +309,10 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                     after_error = true;
                     continue;
                 }
-                statement(p, Parent::Unknown, true);
+                listed_statement(p, Parent::Unknown, true);
             }
         }
-        after_error = p.has_errors_since(before);
+        after_error = is_indented || p.has_errors_since(before);
     }
 }
 
