@@ -126,7 +126,9 @@ impl Edit<'_> {
         let behind = |range: TextRange| TextRange::new(self.moved(range.start()), self.moved(range.end()));
         let kept = &self.parse.diagnostics;
         let before = kept.partition_point(|diagnostic| diagnostic.range.start() < old.start());
-        let after = kept.partition_point(|diagnostic| diagnostic.range.start() < old.end());
+        // What is missing at the end of the file is reported behind its last byte.
+        let is_behind = |at: TextSize| at >= old.end() && old.end() < self.parse.green.text_len();
+        let after = kept.partition_point(|diagnostic| !is_behind(diagnostic.range.start()));
         let diagnostics = kept[..before]
             .iter()
             .cloned()

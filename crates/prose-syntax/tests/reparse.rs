@@ -130,3 +130,9 @@ fn every_single_deletion_and_insertion() {
         }
     }
 }
+
+#[test]
+fn something_is_missing_at_the_end_of_the_file() {
+    check("session \"x\"\nrepeat 2", "session", "sesion");
+    check("session \"x\"\nrepeat 2", "repeat 2", "repeat 3");
+}
