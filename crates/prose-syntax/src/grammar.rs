@@ -325,7 +325,7 @@ fn body(p: &mut Parser<'_>, header: TextRange, owner: &str) {
 }
 
 fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
-    if p.at(LINE_END) && p.nth(1) == INDENT {
+    if p.at_lines_below() {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {

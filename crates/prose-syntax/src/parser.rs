@@ -41,6 +41,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
         depth: 0,
         loops: 0,
         one_line: false,
+        in_expression: false,
         clause_has_error: false,
         handlerless_try: None,
     };
@@ -71,6 +72,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) loops: usize,
     /// Whether the present statement is a body on its header's line, which ends with that line.
     pub(crate) one_line: bool,
+    /// Whether the present statement is part of an expression. The lines below belong to the statement that the expression is in.
+    pub(crate) in_expression: bool,
     /// Whether a clause of the present statement has a header that was reported.
     pub(crate) clause_has_error: bool,
     /// The diagnostic of a `try` that just ended without a handler.
@@ -103,6 +106,11 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn at_line_end(&self) -> bool {
         matches!(self.kind(), LINE_END | INDENT | DEDENT | END)
+    }
+
+    /// Whether the lines below are indented, and are those of the present statement.
+    pub(crate) fn at_lines_below(&self) -> bool {
+        !self.in_expression && self.at(LINE_END) && self.nth(1) == INDENT
     }
 
     /// How many lexemes have been passed.

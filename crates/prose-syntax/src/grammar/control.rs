@@ -288,7 +288,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
 fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
     let (clause, next) = if p.at(LINE_END) { (p.nth(1), p.nth(2)) } else { (p.kind(), p.nth(1)) };
     // `else = 3` assigns to a variable of that name.
-    let found = is_clause(clause) && !matches!(next, EQ | DOT | PIPE);
+    let found = is_clause(clause) && !matches!(next, EQ | DOT | PIPE) && !(p.in_expression && p.at(LINE_END));
     if found {
         p.eat(LINE_END);
     }
@@ -517,7 +517,7 @@ pub(super) fn assert(p: &mut Parser<'_>) {
     }
     if p.at(COLON) {
         p.bump();
-        if p.at(LINE_END) && p.nth(1) == INDENT {
+        if p.at_lines_below() {
             p.bump();
             p.bump();
             if p.at_string() {

@@ -170,7 +170,9 @@ fn starts_value(kind: SyntaxKind) -> bool {
 
 fn atom(p: &mut Parser<'_>) -> SyntaxKind {
     if let Some(keyword) = block_expression_keyword(p) {
+        let in_expression = std::mem::replace(&mut p.in_expression, true);
         block_expression(p, keyword);
+        p.in_expression = in_expression;
         return BLOCK;
     }
     match p.kind() {

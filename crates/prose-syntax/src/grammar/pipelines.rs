@@ -43,6 +43,7 @@ fn at_stage(p: &Parser<'_>) -> bool {
     }
     match p.kind() {
         PIPE => true,
+        LINE_END if p.in_expression => false,
         LINE_END => p.nth(1) == PIPE || (p.nth(1) == INDENT && p.nth(2) == PIPE),
         _ => false,
     }
@@ -63,6 +64,7 @@ pub(super) fn stage(p: &mut Parser<'_>) {
         _ => recovery::unknown_pipe_operator(p),
     }
     header_end(p, if p.line_has_error() { "|" } else { &operator });
+    p.clause_has_error |= p.line_has_error();
     body(p, header, &operator);
     p.finish();
 }

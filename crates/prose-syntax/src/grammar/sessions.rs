@@ -41,6 +41,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 p.skip_line();
             }
         }
+        p.clause_has_error |= p.line_above_has_error || p.line_has_error();
         while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
             p.eat(LINE_END);
             p.bump();
@@ -56,6 +57,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
 fn at_arrow(p: &Parser<'_>) -> bool {
     match p.kind() {
         ARROW => true,
+        LINE_END if p.in_expression => false,
         LINE_END => p.nth(1) == ARROW || (p.nth(1) == INDENT && p.nth(2) == ARROW),
         _ => false,
     }
@@ -241,7 +243,7 @@ pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
 
 /// The indented property lines below the present line. Tells whether there are any.
 pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
-    if !(p.at(LINE_END) && p.nth(1) == INDENT) {
+    if !p.at_lines_below() {
         return false;
     }
     let after_error = p.line_has_error();
@@ -278,7 +280,10 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                 statements_reported = false;
                 property(p);
             }
-            kind if is_name(kind) && properties::find(p.token_text()).is_some() => {
+            kind if is_name(kind)
+                && properties::find(p.token_text()).is_some()
+                && !(is_unknown && p.nth(1) == EQ) =>
+            {
                 statements_reported = false;
                 property(p);
             }
@@ -330,7 +335,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
     let property = p.token_text();
     name(p);
     match p.kind() {
-        COLON if p.nth(1) == LINE_END && p.nth(2) == INDENT => {
+        COLON if p.nth(1) == LINE_END && p.nth(2) == INDENT && !p.in_expression => {
             p.bump();
             properties_below(p);
         }
