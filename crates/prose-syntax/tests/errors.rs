@@ -1080,8 +1080,10 @@ z **b
 "#,
         expect![[r#"
             if **a
-               ^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+               ^^^ error[E001] this condition is never closed: the closing `**` is missing
+               fix: Insert the closing `**` => "if **a**"
             x 😀on**y
+            ^ error[E107] `x` starts no statement of the language
             z **b
             ^ error[E107] `z` starts no statement of the language
         "#]],
