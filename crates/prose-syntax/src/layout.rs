@@ -167,11 +167,14 @@ impl LayoutPass<'_> {
         }
         let Some(top) = self.indentations.last() else { return };
         let is_deeper = column > top.column && !is_at(top);
+        let is_below_last = column > self.last_line.1 && column == top.column;
+        if !is_deeper && !is_below_last {
+            return;
+        }
         let is_expected = self.opens_block();
         // The line above was taken for one of this column, and yet this is its body.
-        let is_body = column > self.last_line.1
-            && column == top.column
-            && (is_expected || (self.starts_property(self.at) && !self.follows_property()));
+        let is_body =
+            is_below_last && (is_expected || (self.starts_property(self.at) && !self.follows_property()));
         if is_deeper || is_body {
             self.indentations.push(Indentation { column, also: column, is_expected });
             self.push(INDENT);

@@ -51,31 +51,43 @@ fn ternary(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
     kind
 }
 
-/// The operators from the loosest to the tightest. A `not` binds looser than a comparison.
-const LEVELS: &[&[SyntaxKind]] =
-    &[&[OR_KW], &[AND_KW], &[EQ_EQ, BANG_EQ, LT_EQ, GT_EQ, LT, GT, IS_KW], &[PLUS, MINUS], &[STAR, SLASH]];
-const COMPARISONS: usize = 2;
+/// How tightly a comparison binds. A `not` binds looser than one.
+const COMPARISON: u8 = 2;
 
-/// Operands of one level side by side in one node: `a + b - c` is flat, so that a long sum is no deep tree.
-fn binary(p: &mut Parser<'_>, level: usize, calls: Calls) -> SyntaxKind {
-    let Some(operators) = LEVELS.get(level) else { return postfix(p, calls) };
-    if level == COMPARISONS && p.at(NOT_KW) && starts_value(p.nth(1)) {
-        return unary(p, |p| binary(p, COMPARISONS, calls));
+/// How tightly an operator binds its operands, from the loosest up.
+fn level(operator: SyntaxKind) -> Option<u8> {
+    match operator {
+        OR_KW => Some(0),
+        AND_KW => Some(1),
+        EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | LT | GT | IS_KW => Some(COMPARISON),
+        PLUS | MINUS => Some(3),
+        STAR | SLASH => Some(4),
+        _ => None,
     }
+}
+
+/// Operators of `loosest` and tighter ones. Operands of one level stand side by side in one node: `a + b - c` is flat, so that a
+/// long sum is no deep tree.
+fn binary(p: &mut Parser<'_>, loosest: u8, calls: Calls) -> SyntaxKind {
     let checkpoint = p.checkpoint();
-    let mut kind = binary(p, level + 1, calls);
-    if kind == ERROR || !operators.contains(&p.kind()) {
-        return kind;
-    }
-    p.start_at(checkpoint, BINARY);
-    while operators.contains(&p.kind()) {
-        p.bump();
-        if binary(p, level + 1, calls) == ERROR {
-            break;
+    let mut kind = if loosest <= COMPARISON && p.at(NOT_KW) && starts_value(p.nth(1)) {
+        unary(p, |p| binary(p, COMPARISON, calls))
+    } else {
+        postfix(p, calls)
+    };
+    while kind != ERROR
+        && let Some(tightness) = level(p.kind()).filter(|&tightness| tightness >= loosest)
+    {
+        p.start_at(checkpoint, BINARY);
+        while level(p.kind()) == Some(tightness) {
+            p.bump();
+            if binary(p, tightness + 1, calls) == ERROR {
+                break;
+            }
         }
+        p.finish();
+        kind = BINARY;
     }
-    p.finish();
-    kind = BINARY;
     kind
 }
 
@@ -183,7 +195,7 @@ fn atom(p: &mut Parser<'_>) -> SyntaxKind {
         }
         NUMBER | DURATION => token_node(p, LITERAL),
         TRUE_KW | FALSE_KW | NULL_KW => token_node(p, LITERAL),
-        NOT_KW if starts_value(p.nth(1)) => unary(p, |p| binary(p, COMPARISONS, Calls::Anywhere)),
+        NOT_KW if starts_value(p.nth(1)) => unary(p, |p| binary(p, COMPARISON, Calls::Anywhere)),
         INPUT_KW if is_string(p.nth(1)) => {
             p.start(INPUT_VALUE);
             p.bump();
