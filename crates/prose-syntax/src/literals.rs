@@ -69,7 +69,7 @@ pub(crate) fn triple_string(
 ) -> Literal {
     const MARK: &str = "\"\"\"";
     let before_opener = &text[line_start..opener.start];
-    let is_block = rest_of_line(text, opener.end).trim().is_empty() && opens_literal(before_opener);
+    let is_block = ends_line(text, opener.end) && opens_literal(before_opener);
     let indent = indent_of(text, line_start);
     let unterminated = |limit: usize| {
         // Quotes that open a line were probably a closer, so the lines below them are code.
@@ -107,7 +107,7 @@ pub(crate) fn triple_string(
             let next_line = line_start_of(text, run.end, next.start);
             next_line == run.end || !opens_literal(&text[next_line..next.start])
         });
-        let opens_block = rest_of_line(text, run.end).trim().is_empty() && is_header(before);
+        let opens_block = ends_line(text, run.end) && is_header(before);
         if !has_closer && !opens_block {
             return close;
         }
@@ -126,10 +126,19 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
         4 | 6 => return Literal { kind: DISCRETION_LITERAL, end: opener.end },
         _ => return Literal { kind: UNKNOWN, end: opener.end },
     };
-    let rest = rest_of_line(text, opener.end);
-    if let Some(close) = memchr::memmem::find(rest.as_bytes(), mark.as_bytes()) {
-        return Literal { kind: DISCRETION_LITERAL, end: opener.end + close + mark.len() };
+    let find =
+        |from: usize| memchr::memmem::find(&text.as_bytes()[from..], mark.as_bytes()).map(|at| from + at);
+    let close = if memory.is_exhausted(mark, opener.end) { None } else { find(opener.end) };
+    let close_line = close.map(|close| line_start_of(text, opener.end, close));
+    if let Some(close) = close
+        && close_line == Some(opener.end)
+    {
+        return Literal { kind: DISCRETION_LITERAL, end: close + mark.len() };
     }
+    if close.is_none() && !memory.is_exhausted(mark, opener.end) {
+        memory.exhausted.push((mark, opener.end));
+    }
+    let rest = rest_of_line(text, opener.end);
     let before_opener = &text[line_start..opener.start];
     let indent = indent_of(text, line_start);
     let content = rest.trim_end();
@@ -149,19 +158,11 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
         // `if **the tests pass:` is a header whose marker was forgotten.
         return unterminated(opener.end);
     }
-    if memory.is_exhausted(mark, opener.end) {
-        memory.looked_ahead(opener.start, text.len());
-        return unterminated(text.len());
-    }
-    let find =
-        |from: usize| memchr::memmem::find(&text.as_bytes()[from..], mark.as_bytes()).map(|at| from + at);
-    let Some(close) = find(opener.end) else {
-        memory.exhausted.push((mark, opener.end));
+    let (Some(close), Some(close_line)) = (close, close_line) else {
         memory.looked_ahead(opener.start, text.len());
         return unterminated(text.len());
     };
     let close_end = close + mark.len();
-    let close_line = line_start_of(text, opener.end, close);
     let before_close = &text[close_line..close];
     if opens_discretion(before_close) {
         let next = find(close_end);
@@ -227,14 +228,14 @@ fn is_nested(
     outer_indent: usize,
 ) -> bool {
     let indent = indent_of(text, run_line);
-    if indent <= outer_indent || !rest_of_line(text, run.end).trim().is_empty() {
+    if indent <= outer_indent || !ends_line(text, run.end) {
         return false;
     }
     let next_line = line_start_of(text, run.end, next.start);
     let closes_at_same_column = next_line != run.end
         && indent_of(text, next_line) == indent
         && next_line + indent == next.start
-        && rest_of_line(text, next.end).trim().is_empty();
+        && ends_line(text, next.end);
     let is_inside = |line: &str| line.trim().is_empty() || indent_of(line, 0) >= outer_indent.max(1);
     closes_at_same_column
         && text[from..run_line].lines().skip(1).all(is_inside)
@@ -326,6 +327,14 @@ fn end_of_indented(text: &str, from: usize, indent: usize, limit: usize) -> usiz
         at += line.len();
     }
     end.min(limit.max(from))
+}
+
+/// Whether nothing but whitespace stands behind `at` on its line. A line can be long, and hold many literals.
+fn ends_line(text: &str, at: usize) -> bool {
+    text[at..]
+        .chars()
+        .find(|&c| !c.is_whitespace() || matches!(c, '\n' | '\r'))
+        .is_none_or(char::is_whitespace)
 }
 
 fn rest_of_line(text: &str, from: usize) -> &str {
