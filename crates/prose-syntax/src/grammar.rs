@@ -64,14 +64,17 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
     let outer = std::mem::take(&mut p.clause_has_error);
     statement(p, parent, after_error);
     let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
-    let has_error = clause_has_error || p.has_error_up_to(line_end, before);
+    let has_error = p.has_error_up_to(line_end, before);
     if let Some(index) = handlerless_try
         && has_error
     {
         // The line that was to hold the handler is reported itself.
         p.retract(index);
     }
-    has_error || parent == Parent::Unknown || (after_error && continues && !p.at(OPTION_KW))
+    has_error
+        || clause_has_error
+        || parent == Parent::Unknown
+        || (after_error && continues && !p.at(OPTION_KW))
 }
 
 fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {

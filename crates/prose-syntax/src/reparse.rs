@@ -60,9 +60,8 @@ impl Edit<'_> {
         loop {
             behind = nth_boundary(&children, behind, step);
             let needs_next = |behind: usize| {
-                let last = children[first..behind].iter().rev().find_map(|child| child.element.into_node());
                 // Whether a `try` without handler is reported depends on the statement behind it.
-                last.is_some_and(is_try)
+                ends_with_try(children[first..behind].iter().map(|child| child.element))
             };
             while behind < children.len() && needs_next(behind) {
                 behind = nth_boundary(&children, behind + 1, 1);
@@ -75,9 +74,7 @@ impl Edit<'_> {
             };
             let fragment = parser::parse(text);
             let looked_over_end = fragment.lookaheads.iter().any(|looked| looked.end() == TextSize::of(text));
-            let ends_with_try =
-                fragment.green.children().rev().find_map(NodeOrToken::into_node).is_some_and(is_try);
-            if behind < children.len() && (looked_over_end || ends_with_try) {
+            if behind < children.len() && (looked_over_end || ends_with_try(fragment.green.children())) {
                 behind += 1;
                 step *= 2;
                 continue;
@@ -185,13 +182,17 @@ fn starts_statement(token: SyntaxKind) -> bool {
 }
 
 fn follows_try(children: &[Child<'_>], index: usize) -> bool {
-    children[..index].iter().rev().find_map(|child| child.element.into_node()).is_some_and(is_try)
+    ends_with_try(children[..index].iter().map(|child| child.element))
 }
 
-/// Whether the statement ends with a `try`: is one, binds one to a name, or has one last in its body.
-fn is_try(statement: &GreenNodeData) -> bool {
-    kind_of(statement.kind()) == TRY
-        || statement.children().rev().find_map(NodeOrToken::into_node).is_some_and(is_try)
+/// Whether the last statement is a `try`, binds one to a name, or has one last in its body. Behind it may be the rest of a line
+/// that is no part of it.
+fn ends_with_try<'a>(children: impl DoubleEndedIterator<Item = GreenElement<'a>>) -> bool {
+    children
+        .rev()
+        .filter_map(NodeOrToken::into_node)
+        .find(|node| kind_of(node.kind()) != ERROR)
+        .is_some_and(|node| kind_of(node.kind()) == TRY || ends_with_try(node.children()))
 }
 
 fn first_token(node: &GreenNodeData) -> Option<SyntaxKind> {
