@@ -136,3 +136,8 @@ fn something_is_missing_at_the_end_of_the_file() {
     check("session \"x\"\nrepeat 2", "session", "sesion");
     check("session \"x\"\nrepeat 2", "repeat 2", "repeat 3");
 }
+
+#[test]
+fn a_try_is_followed_by_the_rest_of_its_line() {
+    check("session \"x\"\ntry:use | a\nuse b\n", "|", "||");
+}
