@@ -112,6 +112,33 @@ fn the_whole_text_and_nothing() {
 }
 
 #[test]
+fn what_is_missing_at_the_end_of_the_text() {
+    check("agent", "agent", "agent writer");
+    check("let a = 1\nlet b =", "b =", "b = 2");
+    check("let a = 1\nlet b =", "let a = 1\n", "");
+    check("let a = 1\nlet b", "let b", "");
+}
+
+/// As it happens in an editor: after every key there is one parse, made from the one before.
+#[test]
+fn a_program_typed_key_by_key_and_taken_back() {
+    let mut text = String::new();
+    let mut last = parse("");
+    for c in PROGRAM.chars() {
+        let end = TextRange::empty(size(text.len()));
+        text.push(c);
+        last = last.reparse(end, size(c.len_utf8()), &text);
+        assert_eq!(last.diagnostics(), parse(&text).diagnostics(), "typed: {text}");
+        assert!(last == parse(&text), "typed: {text}");
+    }
+    while let Some(c) = text.pop() {
+        last = last.reparse(TextRange::at(size(text.len()), size(c.len_utf8())), size(0), &text);
+        assert_eq!(last.diagnostics(), parse(&text).diagnostics(), "taken back: {text}");
+        assert!(last == parse(&text), "taken back: {text}");
+    }
+}
+
+#[test]
 fn every_single_deletion_and_insertion() {
     let old = parse(PROGRAM);
     for (at, c) in PROGRAM.char_indices() {
