@@ -309,7 +309,8 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
             Code::E005,
             TextRange::empty(at),
             format!("missing `:` at the end of the `{header}` line"),
-            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":"))
+                .filter(|_| p.text_at(p.previous_range()) != ":"),
         );
         return;
     }

@@ -433,6 +433,11 @@ impl From<SyntaxKind> for rowan::SyntaxKind {
     }
 }
 
+/// Safe, if only one thing can have been meant.
+pub(crate) fn safe_if(is_clear: bool) -> FixSafety {
+    if is_clear { FixSafety::Safe } else { FixSafety::Unsafe }
+}
+
 pub(crate) fn is_name(kind: SyntaxKind) -> bool {
     kind == IDENT || kind.is_keyword()
 }

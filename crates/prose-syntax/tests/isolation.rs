@@ -66,18 +66,18 @@ fn mistakes_in_literals_are_found_once() {
     check_mistakes(
         "literals",
         expect![[r#"
-        E001 1: let a = "never closed
-        E002 2: let b = "bad \escape"
-        E001 4: prompt: """
-        E112 12: retry: 0
-        E001 14: if **never closed
-        E109 20: session 'single'
-        E108 22: session "one" with { context: a }
-        E108 23: session "two":
-        E110 25: // a comment
-        E115 26: let report_{x} = 3
-        E004 31: conttext b
-    "#]],
+            E001 1: let a = "never closed
+            E002 2: let b = "bad \escape"
+            E001 4: prompt: """
+            E112 12: retry: 0
+            E001 14: if **never closed:
+            E109 20: session 'single'
+            E108 22: session "one" with { context: a }
+            E108 23: session "two":
+            E110 25: // a comment
+            E115 26: let report_{x} = 3
+            E004 31: conttext b
+        "#]],
     );
 }
 
@@ -86,22 +86,22 @@ fn mistakes_in_the_layout_are_found_once() {
     check_mistakes(
         "layout",
         expect![[r#"
-        E101 1: session "Indented first"
-        E102 4: session "Two"
-        E103 7: prompt: "Tab"
-        E101 9: session "Deeper"
-        E005 11: parallel (max 3:
-        E004 13: b == 3
-        E108 14: for (x in xs):
-        E116 16: | each:
-        E005 19: 2 3,
-        E004 20: @
-        E005 22: do f(a, (b, c]
-        E114 23: break
-        E106 25: use alice/research
-        E108 26: import "a"
-        E116 27: items | each: session "x"
-    "#]],
+            E101 1: session "Indented first"
+            E102 4: session "Two"
+            E103 7: prompt: "Tab"
+            E101 9: session "Deeper"
+            E005 11: parallel (count 3):
+            E004 13: b == 3
+            E108 14: for (x in xs):
+            E004 18: | each:
+            E005 21: 2 3,
+            E004 22: @
+            E005 24: do f(a, (b, c]
+            E114 25: break
+            E106 27: use alice/research
+            E108 28: import "a"
+            E116 29: items | each: session "x"
+        "#]],
     );
 }
 

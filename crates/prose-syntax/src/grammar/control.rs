@@ -7,7 +7,7 @@ use super::sessions::{check_count, modifiers};
 use super::{Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name};
+use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
@@ -122,7 +122,8 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         p.bump_as(IN_KW);
     } else if !p.eat(IN_KW) {
         let at = p.previous_end();
-        let quick_fix = (p.at_name() || p.at(L_BRACKET))
+        let is_elsewhere = (0..p.rest_of_line()).any(|ahead| p.nth(ahead) == IN_KW);
+        let quick_fix = (!is_elsewhere && (p.at_name() || p.at(L_BRACKET)))
             .then(|| TextEdit::insert(at, " in"))
             .and_then(|edit| fix("Insert `in`", FixSafety::Safe, edit));
         p.error_with_fix(
@@ -250,8 +251,12 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
         Code::E113,
         range,
         "a condition in words is written between `**` markers, so that a model judges it",
-        fix("Put it between `**`", FixSafety::Safe, TextEdit::replace(range, format!("**{text}**")))
-            .filter(|_| !text.contains("**")),
+        fix(
+            "Put it between `**`",
+            safe_if(!text.contains('"')),
+            TextEdit::replace(range, format!("**{text}**")),
+        )
+        .filter(|_| !text.contains("**")),
     );
     p.start(ERROR);
     for _ in 0..words {
@@ -309,11 +314,12 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
             expect_name(p, Code::E005, "the name of the error");
         } else if p.at_name() {
             let at = p.range().start();
+            let is_clear = p.nth(1) == COLON;
             p.error_with_fix(
                 Code::E005,
                 p.range(),
                 "the name of the error stands behind `as`: `catch as error:`",
-                fix("Insert `as`", FixSafety::Safe, TextEdit::insert(at, "as ")),
+                fix("Insert `as`", safe_if(is_clear), TextEdit::insert(at, "as ")),
             );
             super::name(p);
         }
@@ -359,13 +365,14 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         } else {
             let range = p.range().cover(p.nth_range(words - 1));
             let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
+            let is_clear = !text.contains('"');
             p.error_with_fix(
                 Code::E005,
                 range,
                 "the label of an option is written in quotes",
                 fix(
                     "Put the label in quotes",
-                    FixSafety::Safe,
+                    safe_if(is_clear),
                     TextEdit::replace(range, format!("\"{text}\"")),
                 ),
             );

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion};
+use crate::parser::{Parser, fix, is_discretion, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `use "path" [as name]`
@@ -25,7 +25,7 @@ pub(super) fn use_statement(p: &mut Parser<'_>) {
                 Code::E005,
                 range,
                 "missing `as` before the name",
-                fix("Insert `as`", FixSafety::Safe, TextEdit::insert(range.start(), "as ")),
+                fix("Insert `as`", safe_if(p.rest_of_line() == 1), TextEdit::insert(range.start(), "as ")),
             );
             name(p);
         }
@@ -50,7 +50,8 @@ fn bare_path(p: &mut Parser<'_>) {
         Code::E106,
         range,
         "the path of a program is written in quotes",
-        fix("Put the path in quotes", FixSafety::Safe, TextEdit::replace(range, format!("\"{path}\""))),
+        fix("Put the path in quotes", FixSafety::Safe, TextEdit::replace(range, format!("\"{path}\"")))
+            .filter(|_| !path.contains('"')),
     );
     p.start(ERROR);
     for _ in 0..words {

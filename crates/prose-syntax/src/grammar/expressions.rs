@@ -5,7 +5,7 @@ use rowan::TextRange;
 use super::{block_expression, block_expression_keyword, name, name_ref, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string};
+use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Whether a value followed by a space and `(` is a call. In a loop's condition the parenthesis opens the modifiers.
@@ -306,11 +306,17 @@ pub(super) fn list(
         }
         if starts_value(p.kind()) && !p.line_has_error() && !is_header_colon(p) {
             let at = p.previous_end();
+            // Two items without a space between them may be one that is broken, and so may be those before a broken string.
+            let is_clear = !p.is_glued()
+                && !p.at(FROM_KW)
+                && (node != OBJECT || p.nth(1) == COLON || p.at(IDENT))
+                && (0..p.rest_of_line())
+                    .all(|ahead| !matches!(p.nth(ahead), UNTERMINATED_STRING | UNTERMINATED_DISCRETION));
             p.error_with_fix(
                 Code::E005,
                 TextRange::empty(at),
                 "missing `,` between two items",
-                fix("Insert `,`", FixSafety::Safe, TextEdit::insert(at, ",")),
+                fix("Insert `,`", safe_if(is_clear), TextEdit::insert(at, ",")),
             );
             continue;
         }

@@ -4,7 +4,7 @@ use rowan::{TextRange, TextSize};
 
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{Parser, fix};
+use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Splits the literal at `range` into its parts.
@@ -102,9 +102,7 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
         UNTERMINATED_DISCRETION if spans_lines => {
             (format!("\n{}{mark}", p.indentation_at(open.start())), FixSafety::Unsafe)
         }
-        // The header's own colon may be inside: `option "label:`.
-        _ if p.text_at(range).ends_with(':') => (mark.clone(), FixSafety::Unsafe),
-        _ => (mark.clone(), FixSafety::Safe),
+        _ => (mark.clone(), safe_if(has_clear_end(p.text_at(range), &mark))),
     };
     // What a literal that can span lines swallowed is not wrong, only its opener is.
     let shown = if kind == UNTERMINATED_TRIPLE_STRING || spans_lines { open } else { range };
@@ -115,6 +113,15 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
         fix(format!("Insert the closing `{mark}`"), safety, TextEdit::insert(range.end(), closer)),
     );
     p.line_is_reported();
+}
+
+/// Whether the unterminated `literal` can only end where its line does. The colon of a header may be inside, as in
+/// `option "label:`, or brackets and commas around it, or the first half of a marker.
+fn has_clear_end(literal: &str, mark: &str) -> bool {
+    let content = literal.trim_start_matches(mark).trim();
+    !content.ends_with([':', ',', ')', ']', '}'])
+        && !content.contains('*')
+        && (mark == "\"" || content.starts_with(|c: char| c.is_alphanumeric() || c == '{'))
 }
 
 /// The length of the interpolation at the start of `bytes`, if what stands there has the form of one:

@@ -398,6 +398,19 @@ pub(super) fn modifiers(p: &mut Parser<'_>) {
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":")),
             );
             found = false;
+        } else if p.at_name() && matches!(p.nth(1), NUMBER | DURATION | STRING_LITERAL) && !p.nth_is_glued(1)
+        {
+            let modifier = p.token_text();
+            name(p);
+            let at = p.previous_end();
+            p.error_with_fix(
+                Code::E005,
+                TextRange::empty(at),
+                format!("missing `:` behind `{modifier}`"),
+                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+            );
+            check_count(p, modifier);
+            expressions::expression(p);
         } else if p.at_string() || p.at_name() || is_discretion(p.kind()) {
             expressions::expression(p);
         } else {

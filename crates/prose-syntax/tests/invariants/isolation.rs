@@ -250,10 +250,9 @@ impl<'a> Original<'a> {
         let mut created: Vec<_> = after.difference(&self.diagnostics).filter(unrelated).cloned().collect();
         let joined = &self.joined;
         let context = Context { before: &self.lines, after: &lines, joined, related: &related };
-        created.retain(|new| {
-            !context.is_continued(new)
-                && !(context.depends(new) && hidden.iter().any(|old| old.line == new.line))
-        });
+        let is_reworded =
+            |new: &Placed| hidden.iter().any(|old| old.line == new.line && context.depends(old));
+        created.retain(|new| !is_reworded(new) && !context.is_continued(new));
         hidden.retain(|old| !context.depends(old));
         (!hidden.is_empty() || !created.is_empty()).then(|| Violation {
             line,
@@ -283,7 +282,10 @@ impl Context<'_> {
             "E004" | "E107" | "E114" | "W102" if self.is_below_related(line) => true,
             // What may be indented here, and how deep? So do they, and the line above.
             "E101" | "E102" => self.is_below_related(line) || self.follows_related(line),
-            // The statement that a clause belongs to is above it at its indentation.
+            // The statement that a clause, a stage or an arrow belongs to is above it at its indentation.
+            "E004" if self.after.get(line).trim_start().starts_with(['|', '-']) => {
+                self.is_beside_related(line)
+            }
             "E104" => self.is_below_related(line) || self.is_beside_related(line),
             // The `catch` of a `try` would stand behind its body.
             "E105" => self.ends_at_related(line),
