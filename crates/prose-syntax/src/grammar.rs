@@ -113,6 +113,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
             COLON if parent == Parent::Unknown => sessions::property(p),
+            PLUS | MINUS if p.nth(2) == EQ && p.nth_is_glued(2) => recovery::compound_assignment(p),
             DOT | L_PAREN | L_BRACKET | PIPE | PLUS | MINUS | STAR | SLASH | EQ_EQ | BANG_EQ | LT | GT
             | LT_EQ | GT_EQ | QUESTION => expression_statement(p, parent),
             LINE_END if p.nth(2) == PIPE || (p.nth(2) == INDENT && p.nth(3) == PIPE) => {
@@ -314,6 +315,26 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         );
         return;
     }
+    if block_expression_keyword(p).is_some() {
+        // The body stands on the line of the header.
+        let at = p.previous_end();
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(at),
+            format!("missing `:` before the body of this `{header}`"),
+            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+        );
+        return;
+    }
+    if p.at(L_BRACE) && p.nth(1) == LINE_END {
+        let range = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "a body begins behind `:` and is indented; it has no braces",
+            fix("Change `{` to `:`", FixSafety::Unsafe, TextEdit::replace(range, ":")),
+        );
+    }
     recovery::unexpected(p);
     p.start(ERROR);
     while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
@@ -387,6 +408,7 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
     }
     let (range, message) = match p.kind() {
         UNKNOWN | SINGLE_QUOTED => return recovery::invalid_name(p),
+        NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
         kind if is_string(kind) => (p.range(), format!("{what} is written without quotes")),
         _ => (recovery::missing_at(p), format!("missing {what}")),
     };

@@ -249,7 +249,7 @@ impl LayoutPass<'_> {
                 END => break,
                 WHITESPACE | COMMENT | SLASH_COMMENT | BYTE_ORDER_MARK => {}
                 NEWLINE => match self.continuation(self.at, column) {
-                    Some(next) if !brackets.is_empty() => {
+                    Some(next) if !brackets.is_empty() || (ends_at_newline && self.goes_on_at(next)) => {
                         self.at = next;
                         continue;
                     }
@@ -268,6 +268,20 @@ impl LayoutPass<'_> {
             self.at += 1;
         }
         self.push(LINE_END);
+    }
+
+    /// Whether the line at `next` is one of items, for a bracket that is never closed: the line above ends with a comma or
+    /// the bracket of a call, and the line is one name, or ends with a comma too.
+    fn goes_on_at(&self, next: usize) -> bool {
+        let [.., before, last] = self.lexemes.as_slice() else { return false };
+        let is_call = last.kind == L_PAREN && before.kind == IDENT && before.token + 1 == last.token;
+        let line = self.tokens.list[next..].iter().take_while(|token| !matches!(token.kind, NEWLINE | END));
+        let mut items = line.filter(|token| !token.kind.is_trivia());
+        let first = items.next().map(|token| token.kind);
+        let last_item = items.last().map(|token| token.kind);
+        (is_call || last.kind == COMMA)
+            && matches!(first, Some(IDENT | NUMBER | STRING_LITERAL))
+            && matches!(last_item, None | Some(COMMA))
     }
 
     /// Whether the bracket at the present token is closed before a line that cannot belong to it.

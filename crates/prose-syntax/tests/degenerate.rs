@@ -1,5 +1,7 @@
 //! Texts of no use but to break a parser: each has a tree, within a small stack and in about linear time.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod invariants;
 
 use std::time::{Duration, Instant};

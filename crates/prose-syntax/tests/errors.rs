@@ -909,19 +909,19 @@ loop:
         expect![[r#"
             break
             ^^^^^ error[E114] `break` stands outside of a loop
-            guess: Change to `return` => "return"
+            guess: Remove `break` => ""
             repeat 2:
               if **a**:
                 break
             block f:
               continue
               ^^^^^^^^ error[E114] `continue` stands outside of a loop
-              guess: Change to `return` => "  return"
+              guess: Remove `continue` => "  "
             loop:
               block g:
                 break
                 ^^^^^ error[E114] `break` stands outside of a loop
-                guess: Change to `return` => "    return"
+                guess: Remove `break` => "    "
         "#]],
     );
 }
@@ -1086,6 +1086,147 @@ z **b
             ^ error[E107] `x` starts no statement of the language
             z **b
             ^ error[E107] `z` starts no statement of the language
+        "#]],
+    );
+}
+
+#[test]
+fn forms_that_other_languages_share() {
+    check(
+        r#"
+let x: string = "a"
+input topic = "x"
+do greet(name="Bob")
+if x = 1:
+  session "y"
+x += 1
+if a && b:
+  session "y"
+if !a:
+  session "y"
+if a || b:
+  session "y"
+if **a** {
+  session "y"
+let 1x = 2
+a: session "x"
+session: "text"
+session "He said "hello" to me"
+"#,
+        expect![[r#"
+            let x: string = "a"
+                 ^^^^^^^^ error[E108] variables have no types
+                 fix: Remove the type => "let x = \"a\""
+            input topic = "x"
+                        ^ error[E005] an input is given by the caller; what stands behind its `:` describes it
+                        guess: Change `=` to `:` => "input topic: \"x\""
+            do greet(name="Bob")
+                         ^ error[E005] a named argument is written with `:`
+                         fix: Change `=` to `:` => "do greet(name:\"Bob\")"
+            if x = 1:
+                 ^ error[E005] values are compared with `==`
+                 fix: Change `=` to `==` => "if x == 1:"
+              session "y"
+            x += 1
+              ^^ error[E108] `+=` is written out: `x = x + …`
+              fix: Write it out => "x = x + 1"
+            if a && b:
+                 ^^ error[E108] `&&` is written `and`
+                 guess: Change to `and` => "if a and b:"
+              session "y"
+            if !a:
+               ^ error[E108] `!` is written `not`
+               guess: Change to `not` => "if not a:"
+              session "y"
+            if a || b:
+                 ^^ error[E108] `||` is written `or`
+                 guess: Change to `or` => "if a or b:"
+              session "y"
+            if **a** {
+                     ^ error[E108] a body begins behind `:` and is indented; it has no braces
+                     guess: Change `{` to `:` => "if **a**:"
+              session "y"
+            let 1x = 2
+                ^ error[E005] the name behind `let` cannot start with a digit
+            a: session "x"
+             ^ error[E005] `a` gets its value with `=`
+             fix: Change `:` to `=` => "a = session \"x\""
+            session: "text"
+                   ^ error[E108] no `:` stands before the text of a session; behind `session:` stands the name of an agent
+                   fix: Remove `:` => "session \"text\""
+            session "He said "hello" to me"
+                              ^^^^^ error[E004] the string ends before this; a quote inside of a string is written `\"`
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_colon_before_a_body_on_the_line() {
+    check(
+        r#"
+items | map session "x"
+for x in [1, 2] session "a"
+if **a** session "b"
+"#,
+        expect![[r#"
+            items | map session "x"
+                       ^ error[E005] missing `:` before the body of this `map`
+                       fix: Insert `:` => "items | map: session \"x\""
+            for x in [1, 2] session "a"
+                           ^ error[E005] missing `:` before the body of this `for`
+                           fix: Insert `:` => "for x in [1, 2]: session \"a\""
+            if **a** session "b"
+                    ^ error[E005] missing `:` before the body of this `if`
+                    fix: Insert `:` => "if **a**: session \"b\""
+        "#]],
+    );
+}
+
+#[test]
+fn a_line_that_is_being_written_has_one_mistake() {
+    check(
+        r#"
+do review(
+  a,
+  b
+loop until **a** max: 3:
+  session "x"
+loop (max 3):
+  session "y"
+try
+"#,
+        expect![[r#"
+            do review(
+                     ^ error[E005] this `(` is never closed: `)` is missing
+                     guess: Insert `)` => "  b)"
+              a,
+              b
+            loop until **a** max: 3:
+                             ^^^ error[E004] unexpected `max`
+              session "x"
+            loop (max 3):
+                     ^ error[E005] missing `:` behind `max`
+                     fix: Insert `:` => "loop (max: 3):"
+              session "y"
+            try
+               ^ error[E005] missing `:` at the end of the `try` line
+               fix: Insert `:` => "try:"
+        "#]],
+    );
+}
+
+#[test]
+fn characters_that_look_like_others() {
+    check(
+        "session\u{a0}\"x\"\nif **a**：\n  session \"y\"\n",
+        expect![[r#"
+            session "x"
+            ^^^^^^^^ error[E004] there is a character in this that looks like a space and is none; it often comes with text from a web page
+            fix: Change to a space => "session \"x\""
+            if **a**：
+                    ^ error[E004] this colon is a full-width one; the language has `:`
+                    fix: Change to `:` => "if **a**:"
+              session "y"
         "#]],
     );
 }

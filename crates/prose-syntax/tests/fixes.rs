@@ -1,5 +1,7 @@
 //! A safe fix mends its mistake and makes no other.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod invariants;
 
 use invariants::isolation::Lines;

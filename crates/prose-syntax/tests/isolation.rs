@@ -1,5 +1,7 @@
 //! One mistake never hides or creates diagnostics elsewhere.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod invariants;
 
 use expect_test::{Expect, expect};

@@ -1,5 +1,7 @@
 //! What holds for every text: programs with random mistakes, tokens in random order, and any characters at all.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod invariants;
 
 use std::sync::LazyLock;

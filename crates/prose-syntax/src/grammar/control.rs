@@ -233,7 +233,22 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
         {
             return;
         }
-        if !(p.at_name() || p.at(UNKNOWN) || p.at(QUESTION)) {
+        if p.at(EQ) {
+            let equals = p.range();
+            p.error_with_fix(
+                Code::E005,
+                equals,
+                "values are compared with `==`",
+                fix("Change `=` to `==`", FixSafety::Safe, TextEdit::replace(equals, "==")),
+            );
+            return;
+        }
+        if p.at(UNKNOWN) && p.token_text() == "&" {
+            recovery::unexpected(p);
+            return;
+        }
+        let has_markers = p.text_at(start).starts_with("**");
+        if has_markers || !(p.at_name() || p.at(UNKNOWN) || p.at(QUESTION)) {
             return;
         }
     }
@@ -275,6 +290,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
     p.start(TRY);
     p.bump_as(TRY_KW);
     header_end(p, "try");
+    let is_being_written = p.line_has_error() || !p.at_lines_below() && p.at_line_end();
     body(p, keyword, "try");
     let mut handlers = 0;
     while at_clause(p, |kind| matches!(kind, CATCH_KW | FINALLY_KW)) {
@@ -282,7 +298,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
         clause_of_try(p, clause);
         handlers += 1;
     }
-    if handlers == 0 {
+    if handlers == 0 && !is_being_written {
         p.handlerless_try = Some(p.diagnostic_count());
         p.note(Code::E105, keyword, "this `try` has neither a `catch:` nor a `finally:` below it", None);
     }
@@ -504,7 +520,7 @@ pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
             Code::E114,
             range,
             format!("`{word}` stands outside of a loop"),
-            fix("Change to `return`", FixSafety::Unsafe, TextEdit::replace(range, "return")),
+            fix(format!("Remove `{word}`"), FixSafety::Unsafe, TextEdit::delete(range)),
         );
     }
     p.start(if keyword == BREAK_KW { BREAK } else { CONTINUE });

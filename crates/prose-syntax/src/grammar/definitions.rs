@@ -144,6 +144,16 @@ pub(super) fn input(p: &mut Parser<'_>) {
                         recovery::missing_value(p);
                     }
                     prompt(p);
+                } else if p.at(EQ) {
+                    let equals = p.range();
+                    let behind_name = TextRange::new(p.previous_end(), equals.end());
+                    p.error_with_fix(
+                        Code::E005,
+                        equals,
+                        "an input is given by the caller; what stands behind its `:` describes it",
+                        fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(behind_name, ":")),
+                    );
+                    p.skip_line();
                 } else if p.at_string() || is_discretion(p.kind()) {
                     missing_colon(p, "an input's name and its description");
                     prompt(p);
@@ -282,6 +292,21 @@ pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
 }
 
 fn missing_equals(p: &mut Parser<'_>) {
+    if p.at(COLON) && p.nth(2) == EQ {
+        let annotation = p.range().cover(p.nth_range(1));
+        p.error_with_fix(
+            Code::E108,
+            annotation,
+            "variables have no types",
+            fix("Remove the type", FixSafety::Safe, TextEdit::delete(annotation)),
+        );
+        p.start(ERROR);
+        for _ in 0..3 {
+            p.bump();
+        }
+        p.finish();
+        return;
+    }
     if p.at(COLON) {
         let colon = p.range();
         p.error_with_fix(

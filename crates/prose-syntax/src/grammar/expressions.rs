@@ -260,6 +260,19 @@ pub(super) fn arguments(p: &mut Parser<'_>) {
         if p.at_name() && p.nth(1) == COLON {
             name(p);
             p.bump();
+        } else if p.at_name() && p.nth(1) == EQ {
+            let equals = p.nth_range(1);
+            name(p);
+            let behind_name = TextRange::new(p.previous_end(), equals.end());
+            p.error_with_fix(
+                Code::E005,
+                equals,
+                "a named argument is written with `:`",
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
         }
         let kind = expression(p);
         p.finish();
@@ -366,6 +379,8 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
         Code::E005,
         open,
         format!("this `{opening}` is never closed: `{closing}` is missing"),
-        fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing)),
+        // Where the bracket ends its line, its items are probably on the lines below.
+        fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing))
+            .filter(|_| at > open.end()),
     );
 }

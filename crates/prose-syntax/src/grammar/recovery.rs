@@ -119,6 +119,30 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             "strings are written between straight quotes `\"`, not typographic ones",
             straight_quotes(p),
         ),
+        UNKNOWN if text.contains(['\u{a0}', '\u{200b}', '\u{3000}']) => p.error_with_fix(
+            Code::E004,
+            range,
+            "there is a character in this that looks like a space and is none; it often comes with text from a web page",
+            fix(
+                "Change to a space",
+                FixSafety::Safe,
+                TextEdit::replace(range, text.replace(['\u{a0}', '\u{200b}', '\u{3000}'], " ")),
+            ),
+        ),
+        UNKNOWN if text == "：" => p.error_with_fix(
+            Code::E004,
+            range,
+            "this colon is a full-width one; the language has `:`",
+            fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
+        ),
+        UNKNOWN if text == "&" && p.nth_text(1) == "&" => operator_in_words(p, 2, "and"),
+        PIPE if p.nth(1) == PIPE => operator_in_words(p, 2, "or"),
+        UNKNOWN if text == "!" => operator_in_words(p, 1, "not"),
+        _ if is_behind_string(p) => p.error(
+            Code::E004,
+            range,
+            "the string ends before this; a quote inside of a string is written `\\\"`",
+        ),
         UNKNOWN if text.contains(char::is_alphanumeric) => not_a_name(p),
         UNKNOWN => {
             let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
@@ -135,6 +159,27 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
         kind if is_discretion(kind) => p.error(Code::E004, range, "a `**condition**` cannot stand here"),
         _ => p.error(Code::E004, range, format!("unexpected `{}`", shorten(text))),
     }
+}
+
+/// Whether the present token stands right behind a string, as `hello` does in `"He said "hello" to me"`.
+fn is_behind_string(p: &Parser<'_>) -> bool {
+    p.is_glued() && (p.at_name() || is_string(p.kind())) && p.text_at(p.previous_range()).ends_with('"')
+}
+
+/// An operator that the language writes as a word.
+fn operator_in_words(p: &mut Parser<'_>, tokens: usize, word: &str) {
+    let range = p.range().cover(p.nth_range(tokens - 1));
+    let operator = p.text_at(range);
+    p.error_with_fix(
+        Code::E108,
+        range,
+        format!("`{operator}` is written `{word}`"),
+        fix(
+            format!("Change to `{word}`"),
+            FixSafety::Unsafe,
+            TextEdit::replace(range, if tokens == 1 { format!("{word} ") } else { word.to_owned() }),
+        ),
+    );
 }
 
 fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
@@ -174,6 +219,20 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
             format!("`{word}:` is a property; indent it below the `agent` or `session` that it belongs to"),
         );
         sessions::property(p);
+        return;
+    }
+    if p.nth(1) == COLON && is_name(p.kind()) && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
+        let colon = p.nth_range(1);
+        let behind_name = TextRange::new(range.end(), colon.end());
+        p.error_with_fix(
+            Code::E005,
+            colon,
+            format!("`{}` gets its value with `=`", shorten(word)),
+            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(behind_name, " =")),
+        );
+        p.skip_line();
+        sessions::properties_below(p);
+        end_of_statement(p);
         return;
     }
     if foreign::statement(p, parent, after_error) {
@@ -264,6 +323,20 @@ pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: 
     }
 }
 
+/// `x += 1`
+pub(super) fn compound_assignment(p: &mut Parser<'_>) {
+    let (name, operator) = (p.token_text(), p.nth_text(1));
+    let both = p.nth_range(1).cover(p.nth_range(2));
+    p.error_with_fix(
+        Code::E108,
+        both,
+        format!("`{operator}=` is written out: `{name} = {name} {operator} …`"),
+        fix("Write it out", FixSafety::Safe, TextEdit::replace(both, format!("= {name} {operator}"))),
+    );
+    p.skip_line();
+    end_of_statement(p);
+}
+
 /// A line that starts with `|` or `->` where there is nothing to continue.
 pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
     if !after_error {
@@ -287,6 +360,10 @@ pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
 }
 
 pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
+    if p.at(PIPE) && p.is_glued() {
+        let range = p.range();
+        p.error(Code::E108, range, "`||` is written `or`");
+    }
     const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
     let range = missing_at(p);
     let word = p.token_text();

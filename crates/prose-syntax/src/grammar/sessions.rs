@@ -71,9 +71,18 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
     p.bump_as(keyword);
     match p.kind() {
         COLON => {
+            let colon = p.range();
             p.bump();
             if p.at_name() {
                 agent_reference(p);
+            } else if p.at_string() && is_session {
+                p.error_with_fix(
+                    Code::E108,
+                    colon,
+                    "no `:` stands before the text of a session; behind `session:` stands the name of an agent",
+                    fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
+                );
+                expressions::string(p);
             } else {
                 missing_target(p, keyword_range, keyword);
             }
