@@ -1230,3 +1230,16 @@ fn characters_that_look_like_others() {
         "#]],
     );
 }
+
+#[test]
+fn a_handler_on_the_line_of_its_try() {
+    check(
+        r#"
+try: do a() catch: do b()
+"#,
+        expect![[r#"
+            try: do a() catch: do b()
+                        ^^^^^ error[E004] unexpected `catch`
+        "#]],
+    );
+}

@@ -298,7 +298,8 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
         clause_of_try(p, clause);
         handlers += 1;
     }
-    if handlers == 0 && !is_being_written {
+    // What else stands on the line is reported, and may be the handler.
+    if handlers == 0 && !is_being_written && !p.line_has_error() {
         p.handlerless_try = Some(p.diagnostic_count());
         p.note(Code::E105, keyword, "this `try` has neither a `catch:` nor a `finally:` below it", None);
     }
