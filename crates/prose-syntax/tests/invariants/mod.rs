@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each of the test binaries that share this module uses a part of it")]
 
 pub(crate) mod isolation;
+#[cfg(test)]
 pub(crate) mod programs;
 
 use prose_syntax::{Diagnostic, Fix, FixSafety, Parse, Severity, TextEdit, TextRange, TextSize, parse};

@@ -1,0 +1,227 @@
+//! The parser on the programs that the makers of the language publish, and on the examples in their documents.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "../../crates/prose-syntax/tests/invariants/mod.rs"]
+mod invariants;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use expect_test::{Expect, expect};
+use invariants::isolation::{GARBAGE, Lines, Original};
+use prose_syntax::{Diagnostic, Severity};
+
+/// Programs that show what is planned, and are declared not to work yet.
+const PLANNED: &str = "examples/roadmap/";
+
+/// Where the keywords are other words, in an experiment that no program uses.
+const OTHER_REGISTERS: &[&str] = &["alts/", "alt-borges.md"];
+
+struct File {
+    /// The path below the folder of the official programs, with `/` on every system.
+    name: String,
+    text: String,
+}
+
+fn files(extension: &str) -> Vec<File> {
+    let root = prose_tests::official_programs();
+    let mut paths = Vec::new();
+    collect(&root, extension, &mut paths);
+    paths.sort();
+    assert!(!paths.is_empty(), "there is no .{extension} file in {}", root.display());
+    let name = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+    paths.iter().map(|path| File { name: name(path), text: std::fs::read_to_string(path).unwrap() }).collect()
+}
+
+fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, extension, paths);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            paths.push(path);
+        }
+    }
+}
+
+fn errors(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
+    diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error)
+}
+
+/// How many diagnostics of each code there are.
+#[track_caller]
+fn check_counts<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, expected: Expect) {
+    let mut counts = BTreeMap::new();
+    for diagnostic in diagnostics {
+        *counts.entry(diagnostic.code).or_insert(0) += 1;
+    }
+    let shown: String = counts.iter().map(|(code, count)| format!("{code} {count}\n")).collect();
+    expected.assert_eq(&shown);
+}
+
+#[test]
+#[ignore = "needs the official programs, see tests/fetch-official-programs"]
+fn the_programs_have_lossless_trees_and_no_errors() {
+    let (mut sound, mut planned, mut failures) = (Vec::new(), Vec::new(), String::new());
+    for File { name, text } in files("prose") {
+        let parsed = invariants::check_parse(&text);
+        if name.starts_with(PLANNED) {
+            planned.extend_from_slice(parsed.diagnostics());
+            continue;
+        }
+        for error in errors(parsed.diagnostics()) {
+            let line = Lines::new(&text).line_of(error.range.start().into()) + 1;
+            failures.push_str(&format!("{name}:{line}: {}: {}\n", error.code, error.message));
+        }
+        sound.extend_from_slice(parsed.diagnostics());
+    }
+    assert!(failures.is_empty(), "{failures}");
+    check_counts(
+        sound.iter(),
+        expect![[r#"
+        W103 4
+    "#]],
+    );
+    check_counts(
+        planned.iter(),
+        expect![[r#"
+        E108 3
+        W102 2
+        W103 4
+    "#]],
+    );
+}
+
+#[test]
+#[ignore = "needs the official programs, see tests/fetch-official-programs"]
+fn garbage_in_one_line_of_a_program_changes_nothing_elsewhere() {
+    // All lines with all garbage take a quarter of an hour. Each line gets some, and all garbage has its turn.
+    let turns = std::env::var("PROSE_GARBAGE_TURNS").map_or(2, |turns| turns.parse().unwrap());
+    let mut garbage = GARBAGE.iter().cycle();
+    let mut failures = String::new();
+    for File { name, text } in files("prose") {
+        let original = Original::new(&text);
+        for line in original.replaceable() {
+            for garbage in garbage.by_ref().take(turns) {
+                if let Some(violation) = original.violation(line, garbage) {
+                    let (hidden, created) = (violation.hidden, violation.created);
+                    failures.push_str(&format!(
+                        "{name}:{}: {garbage:?} hides {hidden:?} and creates {created:?}\n",
+                        line + 1
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// A fenced block of a document.
+struct Block {
+    /// The line of its fence, from 1.
+    line: usize,
+    text: String,
+}
+
+/// The blocks of `document` that are marked as programs, without the indentation of the list they may stand in.
+fn blocks(document: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = document.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
+        let fence = line.trim_start();
+        if !fence.starts_with("```") {
+            continue;
+        }
+        let ticks = fence.len() - fence.trim_start_matches('`').len();
+        let closer = &fence[..ticks];
+        let content: Vec<&str> = lines
+            .by_ref()
+            .map(|(_, line)| line)
+            .take_while(|line| {
+                !(line.trim_start().starts_with(closer) && line.trim().bytes().all(|b| b == b'`'))
+            })
+            .collect();
+        if fence[ticks..].trim() != "prose" {
+            continue;
+        }
+        let margin = line.len() - fence.len();
+        let dedented = content.iter().map(|line| {
+            let own = line.len() - line.trim_start_matches(' ').len();
+            format!("{}\n", &line[own.min(margin)..])
+        });
+        blocks.push(Block { line: index + 1, text: dedented.collect() });
+    }
+    blocks
+}
+
+/// Tells a block from its later versions without showing it (FNV-1a).
+fn hash(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{:08x}", hash >> 32)
+}
+
+const SKETCH: &str = "a sketch with a word in the place of the statements of a body";
+const TIMES: &str = "`loop N times`, which this language writes as `repeat N`";
+
+/// The blocks that are no programs: document, line, hash, and the reason.
+const NO_PROGRAMS: &[(&str, usize, &str, &str)] = &[
+    ("compiler.md", 232, "87a3a917", "a literal alone, which is no statement"),
+    ("compiler.md", 1073, "b358677b", SKETCH),
+    ("compiler.md", 1101, "738f25c1", SKETCH),
+    ("compiler.md", 1142, "3a11f80d", SKETCH),
+    ("compiler.md", 1777, "9c3b3c5f", SKETCH),
+    ("compiler.md", 2304, "331ca774", SKETCH),
+    ("compiler.md", 2423, "b63c15ad", SKETCH),
+    ("compiler.md", 2430, "85816a6d", SKETCH),
+    ("compiler.md", 2439, "623a2318", SKETCH),
+    ("guidance/antipatterns.md", 838, "06cd6bb1", TIMES),
+    ("guidance/patterns.md", 290, "f3360778", TIMES),
+    ("help.md", 102, "583a29e9", "a table of forms with ellipses, one of them a whole `try` on one line"),
+];
+
+#[test]
+#[ignore = "needs the official programs, see tests/fetch-official-programs"]
+fn the_examples_of_the_documents_have_no_errors() {
+    let mut failures = String::new();
+    let mut excused = Vec::new();
+    let mut count = 0;
+    for File { name, text } in files("md") {
+        if OTHER_REGISTERS.iter().any(|other| name.starts_with(other)) {
+            continue;
+        }
+        for Block { line, text } in blocks(&text) {
+            count += 1;
+            let parsed = invariants::check_parse(&text);
+            let hash = hash(&text);
+            let errors: Vec<_> = errors(parsed.diagnostics()).collect();
+            let excuse =
+                NO_PROGRAMS.iter().find(|(file, at, of, _)| (*file, *at, *of) == (&*name, line, &*hash));
+            match (excuse, errors.is_empty()) {
+                (Some(&excuse), false) => excused.push(excuse),
+                (Some(_), true) => failures.push_str(&format!("{name}:{line} {hash} has no errors\n")),
+                (None, true) => {}
+                (None, false) => {
+                    let lines = Lines::new(&text);
+                    let shown: Vec<String> = errors
+                        .iter()
+                        .map(|error| {
+                            let at = line + 1 + lines.line_of(error.range.start().into());
+                            format!("  line {at}: {}: {}\n", error.code, error.message)
+                        })
+                        .collect();
+                    failures.push_str(&format!("{name}:{line} {hash}\n{}", shown.concat()));
+                }
+            }
+        }
+    }
+    for excuse in NO_PROGRAMS {
+        if !excused.contains(excuse) {
+            failures.push_str(&format!("there is no block like that: {excuse:?}\n"));
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    expect!["283"].assert_eq(&count.to_string());
+}
