@@ -2,28 +2,39 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
+use crate::json::{Json, json as text};
 use crate::owner::Notification;
 
-fn items(snapshot: &Snapshot, session: &Session) -> Value {
+fn items(snapshot: &Snapshot, session: &Session) -> impl Serialize {
     Converter { text: &snapshot.text, session }.diagnostics(snapshot.parse.diagnostics())
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a, T> {
+    kind: &'static str,
+    result_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<T>,
+}
+
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
-pub(crate) fn report(snapshot: &Snapshot, session: &Session, previous: Option<&str>) -> Value {
+pub(crate) fn report(snapshot: &Snapshot, session: &Session, previous: Option<&str>) -> Json {
     let items = items(snapshot, session);
     // The id is made from what the client would get, so an answer is repeated only when something in it has changed.
     let mut hasher = DefaultHasher::new();
-    items.to_string().hash(&mut hasher);
+    text(&items).hash(&mut hasher);
     let id = format!("{:016x}", hasher.finish());
-    if previous == Some(id.as_str()) {
-        json!({ "kind": "unchanged", "resultId": id })
+    text(&if previous == Some(id.as_str()) {
+        Report { kind: "unchanged", result_id: &id, items: None }
     } else {
-        json!({ "kind": "full", "resultId": id, "items": items })
-    }
+        Report { kind: "full", result_id: &id, items: Some(&items) }
+    })
 }
 
 /// What tells a client the diagnostics of one version of a document.

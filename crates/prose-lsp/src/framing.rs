@@ -2,7 +2,7 @@
 //!
 //! The transport library stops reading at the first frame that it cannot decode. [`relay`] stands before it and passes on
 //! only frames that decode; what it finds in the place of a broken one is up to the caller, so that every mistake of the client
-//! is answered and none ends the session.
+//! is answered and none ends the session. It stands behind the library, too, where results are put into their frames.
 
 use std::fmt;
 use std::io;
@@ -47,21 +47,37 @@ impl fmt::Display for FrameError {
     }
 }
 
-/// Passes frames from `input` to `output` until the input ends. `vet` gives the body that is passed on: the one it was given, or
-/// one that stands for the error.
+/// Passes frames from `input` to `output` until the input ends. `change` gives the pieces of the body that is passed on;
+/// without any the frame is left out.
 pub(crate) async fn relay(
     input: impl AsyncBufRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
-    vet: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<u8>,
+    change: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>>,
 ) -> io::Result<()> {
     let mut frames = FrameReader { input, already_read: Vec::new(), garbage: None };
     while let Some(frame) = frames.next().await? {
-        let body = vet(frame);
-        output.write_all(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes()).await?;
-        output.write_all(&body).await?;
+        let pieces = change(frame);
+        if pieces.is_empty() {
+            continue;
+        }
+        let length: usize = pieces.iter().map(Vec::len).sum();
+        let header = format!("Content-Length: {length}\r\n\r\n");
+        if length <= SHORT_BODY {
+            // One write is one wake-up of the reader.
+            output.write_all(&[header.into_bytes(), pieces.concat()].concat()).await?;
+        } else {
+            output.write_all(header.as_bytes()).await?;
+            for piece in pieces {
+                output.write_all(&piece).await?;
+            }
+        }
+        output.flush().await?;
     }
     Ok(())
 }
+
+/// How long a body is cheaper to copy than to write piece by piece.
+const SHORT_BODY: usize = 64 * 1024;
 
 struct FrameReader<R> {
     input: R,
@@ -170,7 +186,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut output = Vec::new();
         let vet = |frame: Result<Vec<u8>, FrameError>| {
-            frame.unwrap_or_else(|error| format!("<{error}>").into_bytes())
+            vec![frame.unwrap_or_else(|error| format!("<{error}>").into_bytes())]
         };
         // A buffer of a few bytes has every header and body arrive in pieces.
         let input = tokio::io::BufReader::with_capacity(5, input);

@@ -8,11 +8,14 @@ mod convert;
 mod diagnostics;
 mod documents;
 mod framing;
+mod json;
 mod logging;
 mod owner;
 mod panics;
 mod parent;
+mod pool;
 mod reads;
+mod results;
 mod server;
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::convert::{ContentChange, Session};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
+use crate::json::json;
 use crate::panics::guard;
 use crate::reads::{Answer, Failure, Read, Reads, RequestId, send};
 
@@ -95,7 +96,7 @@ impl Owner {
             Message::Close { uri } => self.close(&uri),
             Message::Read(read) => self.read(read),
             Message::Cancel(id) => self.reads.cancel(&id),
-            Message::Shutdown(answer) => send(answer, Ok(Value::Null)),
+            Message::Shutdown(answer) => send(answer, Ok(json(&()))),
         }
     }
 

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
-use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use crate::convert::Session;
 use crate::documents::{DocumentUri, Snapshot};
+use crate::json::Json;
 use crate::panics::{Panicked, guard};
+use crate::pool::Pool;
 
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub(crate) enum Failure {
 }
 
 /// Where the answer to a request goes.
-pub(crate) type Answer = oneshot::Sender<Result<Value, Failure>>;
+pub(crate) type Answer = oneshot::Sender<Result<Json, Failure>>;
 /// The work that answers a request.
-pub(crate) type Work = Box<dyn FnOnce(&Snapshot, &Session) -> Value + Send>;
+pub(crate) type Work = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
 
 /// A request that only looks at one document.
 pub(crate) struct Read {
@@ -52,8 +52,7 @@ pub(crate) struct Read {
 
 /// The reads that have no answer yet, and the pool that they run in.
 pub(crate) struct Reads {
-    runtime: Handle,
-    seats: Arc<Semaphore>,
+    pool: Pool,
     pending: Pending,
     next_ticket: u64,
 }
@@ -77,7 +76,7 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, ticket: u64, result: Result<Value, Failure>) {
+    fn answer(&self, ticket: u64, result: Result<Json, Failure>) {
         let read = self.lock().remove(&ticket);
         if let Some(read) = read {
             send(read.answer, result);
@@ -86,14 +85,9 @@ impl Pending {
 }
 
 impl Reads {
-    pub(crate) fn new(runtime: Handle) -> Self {
+    pub(crate) fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        Self {
-            runtime,
-            seats: Arc::new(Semaphore::new(threads)),
-            pending: Pending::default(),
-            next_ticket: 0,
-        }
+        Self { pool: Pool::new(threads), pending: Pending::default(), next_ticket: 0 }
     }
 
     /// Starts `read` on `snapshot` as soon as the pool has room.
@@ -110,18 +104,11 @@ impl Reads {
             pending.insert(ticket, PendingRead { id, uri, outdated_by_edits, answer });
         }
         let pending = self.pending.clone();
-        let seats = Arc::clone(&self.seats);
-        self.runtime.spawn(async move {
-            // The semaphore is never closed; should it be, a read without a seat is better than none.
-            let _seat = seats.acquire_owned().await.ok();
-            let job = move || {
-                if pending.lock().contains_key(&ticket) {
-                    let result = guard(format!("answering {method}"), || work(&snapshot, &session));
-                    pending.answer(ticket, result.map_err(Failure::Panicked));
-                }
-            };
-            // The job guards against panics itself.
-            let _ = tokio::task::spawn_blocking(job).await;
+        self.pool.run(move || {
+            if pending.lock().contains_key(&ticket) {
+                let result = guard(format!("answering {method}"), || work(&snapshot, &session));
+                pending.answer(ticket, result.map_err(Failure::Panicked));
+            }
         });
     }
 
@@ -145,6 +132,6 @@ impl Reads {
 }
 
 /// Gives an answer. Nobody waits for it any more when the connection is gone.
-pub(crate) fn send(answer: Answer, result: Result<Value, Failure>) {
+pub(crate) fn send(answer: Answer, result: Result<Json, Failure>) {
     let _ = answer.send(result);
 }

@@ -27,8 +27,10 @@ use tower_service::Service;
 use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::framing::{self, FrameError};
+use crate::json::Json;
 use crate::owner::{Message, Notification, Owner};
 use crate::reads::{Failure, Read, Reads, RequestId, Work};
+use crate::results::Results;
 use crate::{diagnostics, parent};
 
 /// How the connection ended.
@@ -54,28 +56,41 @@ const AFTER_EXIT: Duration = Duration::from_secs(2);
 const AFTER_END_OF_INPUT: Duration = Duration::from_secs(30);
 
 /// Serves one client until it goes away.
-pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite) -> End {
+pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> End {
     let (to_client, notifications) = unbounded();
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let owner = Owner::new(Reads::new(tokio::runtime::Handle::current()), to_client);
+    let owner = Owner::new(Reads::new(), to_client);
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
         tracing::error!("the server cannot start a thread: {error}");
         return End::Abrupt;
     }
 
-    let (relayed, relay_output) = tokio::io::duplex(64 * 1024);
-    let relay = async {
-        if let Err(error) = framing::relay(BufReader::new(input), relay_output, vet).await {
+    let results = Results::default();
+    let (vetted_input, vetted) = tokio::io::duplex(BUFFER);
+    let (bare_output, bare) = tokio::io::duplex(BUFFER);
+    let relay_input = async {
+        if let Err(error) = framing::relay(BufReader::new(input), vetted, vet).await {
             tracing::warn!("the input cannot be read any more: {error}");
         }
         let _ = events_sender.send(Event::EndOfInput);
         // The rest of the connection says when it is over.
         std::future::pending::<()>().await;
     };
-    let front = Front { phase: Phase::Uninitialized, to_owner, events: events_sender.clone() };
-    let server = Server::new(relayed, output, ToClient(notifications))
+    let relay_output = async {
+        let put_in = |frame| complete(&results, frame);
+        if let Err(error) = framing::relay(BufReader::new(bare), output, put_in).await {
+            tracing::warn!("the client cannot be reached any more: {error}");
+        }
+    };
+    let front = Front {
+        phase: Phase::Uninitialized,
+        to_owner,
+        results: results.clone(),
+        events: events_sender.clone(),
+    };
+    let server = Server::new(vetted_input, bare_output, ToClient(notifications))
         // A limit would let edits and cancellations wait behind the reads that they are about.
         .concurrency_level(usize::MAX)
         .serve(front);
@@ -98,8 +113,9 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
         }
     };
     let parent_died = tokio::select! {
-        () = server => false,
-        () = relay => false,
+        // The server's output ends with the server, so this is both at once unless the client cannot be reached.
+        () = async { tokio::join!(server, relay_output); } => false,
+        () = relay_input => false,
         parent_died = leaving => parent_died,
     };
     while let Ok(event) = events.try_recv() {
@@ -111,6 +127,8 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
         (false, false) => End::Abrupt,
     }
 }
+
+const BUFFER: usize = 64 * 1024;
 
 /// What the connection as a whole has to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +168,7 @@ enum Phase {
 struct Front {
     phase: Phase,
     to_owner: mpsc::Sender<Message>,
+    results: Results,
     events: tokio::sync::mpsc::UnboundedSender<Event>,
 }
 
@@ -175,7 +194,13 @@ impl Service<Request> for Front {
             }
             Some(id) => match self.request(&method, &id, params) {
                 Ok(Outcome::Now(result)) => ready(Some(Response::from_ok(id, result))),
-                Ok(Outcome::Later(answer)) => Box::pin(async move { Ok(Some(response(id, answer.await))) }),
+                Ok(Outcome::Later(answer)) => {
+                    let results = self.results.clone();
+                    Box::pin(async move {
+                        let answer = answer.await.map(|result| result.map(|text| results.hold(text)));
+                        Ok(Some(response(id, answer)))
+                    })
+                }
                 Err(error) => ready(Some(Response::from_error(id, error))),
             },
         }
@@ -188,7 +213,7 @@ fn ready(response: Option<Response>) -> Reply {
 
 enum Outcome {
     Now(Value),
-    Later(oneshot::Receiver<Result<Value, Failure>>),
+    Later(oneshot::Receiver<Result<Json, Failure>>),
 }
 
 impl Front {
@@ -320,7 +345,7 @@ struct ReadParams {
 }
 
 impl ReadParams {
-    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Value + Send + 'static) -> Self {
+    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
         Self { uri: name(uri), outdated_by_edits: true, work: Box::new(work) }
     }
 }
@@ -372,14 +397,18 @@ const READS: &[(&str, ReadDecoder)] = &[
         let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
-            json!(snapshot.version)
+            crate::json::json(&snapshot.version)
         }))
     }),
     #[cfg(test)]
     ("test/state", |params| {
         let params: FoldingRangeParams = decode(params)?;
         let read = ReadParams::new(&params.text_document.uri, |snapshot, _| {
-            json!([snapshot.version, snapshot.text.to_string(), snapshot.parse.syntax().text().to_string()])
+            crate::json::json(&(
+                snapshot.version,
+                snapshot.text.to_string(),
+                snapshot.parse.syntax().text().to_string(),
+            ))
         });
         Ok(ReadParams { outdated_by_edits: false, ..read })
     }),
@@ -457,16 +486,31 @@ enum AnyMessage {
 }
 
 /// The body for the library: the one of the frame if the library can decode it, else one that stands for the error.
-fn vet(frame: Result<Vec<u8>, FrameError>) -> Vec<u8> {
+fn vet(frame: Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>> {
     let malformed = match frame {
         Ok(body) => match malformed(&body) {
-            None => return body,
+            None => return vec![body],
             Some(malformed) => malformed,
         },
         Err(error) => Malformed { id: Id::Null, code: ErrorCode::ParseError, message: error.to_string() },
     };
     tracing::warn!("a message could not be read: {}", malformed.message);
-    json!({ "jsonrpc": "2.0", "method": MALFORMED, "params": malformed }).to_string().into_bytes()
+    vec![json!({ "jsonrpc": "2.0", "method": MALFORMED, "params": malformed }).to_string().into_bytes()]
+}
+
+/// The pieces of a frame of the library's, with its result.
+fn complete(results: &Results, frame: Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>> {
+    match frame {
+        Ok(body) => {
+            let pieces = results.put_in(body);
+            if pieces.len() > 1 && tracing::enabled!(tracing::Level::TRACE) {
+                tracing::trace!("-> {}", String::from_utf8_lossy(&pieces.concat()));
+            }
+            pieces
+        }
+        // The library writes good frames; should it be stopped inside one, nobody reads on.
+        Err(_) => Vec::new(),
+    }
 }
 
 fn malformed(body: &[u8]) -> Option<Malformed> {

@@ -1,0 +1,60 @@
+//! JSON as text.
+
+use std::io;
+
+use serde::Serialize;
+
+/// JSON as text, in pieces. The outline of a long document is many megabytes, and a buffer that grows to that size moves all of
+/// it again and again and leaves holes that nothing else fits into.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Json(Vec<Vec<u8>>);
+
+const PIECE: usize = 32 * 1024;
+
+/// The text of a value.
+pub(crate) fn json(value: &impl Serialize) -> Json {
+    let mut text = Json::default();
+    match serde_json::to_writer(&mut text, value) {
+        Ok(()) => text,
+        Err(error) => {
+            // Only maps whose keys are no strings fail, and nothing here has them.
+            tracing::error!("a value could not be written as JSON: {error}");
+            Json(vec![b"null".to_vec()])
+        }
+    }
+}
+
+impl Json {
+    pub(crate) fn into_pieces(self) -> Vec<Vec<u8>> {
+        self.0
+    }
+}
+
+impl io::Write for Json {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.last_mut() {
+            Some(piece) if piece.len() + bytes.len() <= PIECE => piece.extend_from_slice(bytes),
+            _ => self.0.push(bytes.to_vec()),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_whole() {
+        let lines: Vec<_> = (0..10_000).map(|number| format!("\"line\" {number}")).collect();
+        let long = "x".repeat(3 * PIECE);
+        let pieces = json(&(&lines, &long)).into_pieces();
+        assert!(pieces.len() > 5, "{}", pieces.len());
+        let read: (Vec<String>, String) = serde_json::from_slice(&pieces.concat()).unwrap();
+        assert_eq!(read, (lines, long));
+    }
+}
