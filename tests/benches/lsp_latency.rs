@@ -177,37 +177,42 @@ parallel:
     })
 }
 
-/// A Python file of so many lines, of like density.
+/// A Python file of so many lines, of like density, and as free of findings.
 fn python(lines: usize) -> String {
-    repeated(lines, |index| {
+    let head = r#"def session(prompt, *context, model="sonnet"):
+    return {"prompt": prompt, "context": context, "model": model}
+
+
+change = session("Describe the change")
+
+"#;
+    let rest = repeated(lines - head.lines().count(), |index| {
         format!(
             r#"# Step {index}: look, then decide.
-class Reviewer{index}:
-    model = "sonnet"
-    prompt = """
+reviewer_{index} = {{
+    "model": "sonnet",
+    "prompt": """
     You review changes of part {index}.
     Be short, and name the file and the line.
-    """
+  """,
+}}
+review_{index} = session(
+    "Review part {index} of the change",
+    reviewer_{index}, change)
 
-def review_{index}(change):
-    prompt = "Review part {index} of the change"
-    return run(Reviewer{index}, prompt, [change])
+if review_{index}["the review of part {index} found a mistake"]:
+    session("Mend part {index} as the review says",
+            review_{index})
+else:
+    session("Note that part {index} is fine")
 
-
-def decide_{index}(change, found):
-    if found["the review of part {index} found a mistake"]:
-        return session("Mend part {index}", review_{index}(change))
-    else:
-        return session("Note that part {index} is fine")
-
-
-def check_{index}(change):
-    tests_{index} = session("Run the tests of part {index}", change)
-    return [tests_{index}, session("Read the documents of part {index}")]
+tests_{index} = session("Run the tests of part {index}")
+docs_{index} = session("Read the documents of part {index}")
 
 "#
         )
-    })
+    });
+    head.to_owned() + &rest
 }
 
 fn repeated(lines: usize, part: impl Fn(usize) -> String) -> String {
