@@ -8,7 +8,7 @@ use rowan::{TextRange, TextSize};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
 use crate::lexer::{Token, Tokens};
-use crate::parser::{MAX_DEPTH, is_string};
+use crate::parser::{MAX_DEPTH, is_name, is_string};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -192,7 +192,9 @@ impl LayoutPass<'_> {
                 && (index == 0 || matches!(kind(index - 1), EQ | ARROW | COLON | OUTPUT_KW | RETURN_KW))
         });
         let mut tokens = line.iter().rev().filter(|lexeme| !matches!(lexeme.kind, LINE_END | DEDENT));
-        let is_header = tokens.next().is_some_and(|last| last.kind == COLON) && tokens.next().is_some();
+        let is_header = tokens.next().is_some_and(|last| last.kind == COLON)
+            && tokens.next().is_some()
+            && (is_name(kind(0)) || kind(0) == PIPE);
         has_properties || is_header || matches!(self.token(self.at).kind, PIPE | ARROW)
     }
 

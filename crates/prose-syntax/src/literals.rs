@@ -177,10 +177,11 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     }
     let closes_at_line_start = before_close.trim().is_empty() && ends_header(rest_of_line(text, close_end));
     let is_inside = |line: &str| line.trim().is_empty() || indent_of(line, 0) > indent;
-    // A condition holds no property, so markers behind one are in the text of that.
+    // A condition holds no property, so markers behind one are in the text of that. Nor does one end inside of a string.
     let opens_string = |line: &str| line.trim_end().strip_suffix("\"\"\"").is_some_and(is_header);
+    let is_quoted = before_close.bytes().filter(|&byte| byte == b'"').count() % 2 == 1;
     let content = || text[opener.end..close].lines().skip(1);
-    if content().any(opens_string) || (!closes_at_line_start && !content().all(is_inside)) {
+    if is_quoted || content().any(opens_string) || (!closes_at_line_start && !content().all(is_inside)) {
         // Text between other markers further down.
         memory.looked_ahead(opener.start, close_end + rest_of_line(text, close_end).len());
         return unterminated(close_line);

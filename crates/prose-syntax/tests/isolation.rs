@@ -187,3 +187,16 @@ fn a_stray_marker_does_not_reach_the_bold_words_of_a_prompt() {
 fn a_lost_loop_keeps_its_break() {
     check_line("loop:\n  if **a**:\n    break\n  else:\n    continue\n", "loop", GARBAGE);
 }
+
+#[test]
+fn a_stray_marker_does_not_reach_the_paths_of_a_permission() {
+    let text = "agent a:\n  permissions:\n    bash: deny\n    read: [\"a/**\", \"b/**\"]\nlet = 1\n";
+    check_line(text, "permissions", GARBAGE);
+}
+
+#[test]
+fn a_list_in_a_text_that_has_lost_its_quotes_opens_no_block() {
+    let text = "block a:\n  session \"a\"\n    prompt: \"\"\"\n1. Write this:\n   one\n2. Write that.\n\"\"\"\n  session \"b\"\nlet = 1\n";
+    check_line(text, "prompt", GARBAGE);
+    check_line(text, "2.", GARBAGE);
+}
