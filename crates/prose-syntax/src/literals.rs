@@ -2,7 +2,10 @@
 //!
 //! A literal that spans lines could swallow the rest of a file when its closer is missing, and would turn every later literal
 //! inside out. So a would-be closer that stands where code opens a literal (`prompt: """`), and that itself has a closer,
-//! is taken for what it looks like: an opener. The literal before it is then unterminated (decision 8).
+//! is taken for what it looks like: an opener. The literal before it is then unterminated (decision 8). In the other direction,
+//! markers where code opens no literal, such as quotes alone on a line, are closers that have lost their opener: they are
+//! unterminated and take nothing but the rest of their line. What an unterminated literal takes for its text is its own line and,
+//! where it opens at the end of that, the lines that are indented deeper.
 
 use rowan::{TextRange, TextSize};
 
