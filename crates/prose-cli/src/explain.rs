@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use prose_syntax::codes::CodeInfo;
-use prose_syntax::{Code, Severity};
+use prose_syntax::{Code, Level};
 use serde::Serialize;
 
 use crate::Status;
@@ -60,7 +60,7 @@ fn row(code: Code) -> Row {
     Row {
         code: info.name,
         title: info.title,
-        severity: info.severity.as_str(),
+        severity: info.default.as_str(),
         strict_severity: info.strict.as_str(),
         explanation: info.explanation,
         wrong: info.wrong,
@@ -71,10 +71,10 @@ fn row(code: Code) -> Row {
 fn write_code(info: &CodeInfo, out: &mut dyn Write) -> io::Result<()> {
     let width = terminal::width().unwrap_or(WIDEST).clamp(20, WIDEST);
     writeln!(out, "{BOLD}{}: {}{BOLD:#}\n", info.name, info.title)?;
-    if info.severity == info.strict {
-        writeln!(out, "Severity: {}\n", info.severity)?;
+    if info.default == info.strict {
+        writeln!(out, "Severity: {}\n", info.default)?;
     } else {
-        writeln!(out, "Severity: {}; {} in the strict profile\n", info.severity, info.strict)?;
+        writeln!(out, "Severity: {}; {} in the strict profile\n", info.default, info.strict)?;
     }
     writeln!(out, "{}\n", textwrap::fill(info.explanation, width))?;
     write_example("Wrong", info.wrong, ERROR, out)?;
@@ -94,16 +94,16 @@ fn write_example(heading: &str, program: &str, style: anstyle::Style, out: &mut 
 fn write_list(out: &mut dyn Write) -> io::Result<()> {
     for code in Code::ALL {
         let info = code.info();
-        let style = match info.severity {
-            Severity::Error => ERROR,
-            Severity::Warning => WARNING,
-            Severity::Information | Severity::Hint => HELP,
+        let style = match info.default {
+            Level::Error => ERROR,
+            Level::Warning => WARNING,
+            Level::Information | Level::Hint | Level::Off => HELP,
         };
         writeln!(
             out,
             "{BOLD}{}{BOLD:#}  {style}{:<7}{style:#}  {}",
             info.name,
-            info.severity.as_str(),
+            info.default.as_str(),
             info.title
         )?;
     }

@@ -1,10 +1,11 @@
 //! What the tools say about a program: a coded, placed message with an optional fix.
 
 use std::fmt;
+use std::sync::Arc;
 
 use rowan::{TextRange, TextSize};
 
-use crate::codes::Code;
+use crate::codes::{Code, Level, Profile};
 
 /// How grave a diagnostic is. Only [`Severity::Error`] keeps a program from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,21 +49,81 @@ pub struct Diagnostic {
     pub message: String,
     /// How to mend it, if a program can tell.
     pub fix: Option<Fix>,
+    /// Other ways to mend it, for a person to choose from.
+    pub other_fixes: Vec<Fix>,
+    /// Other places that have to do with it, such as the first of two definitions.
+    pub related: Vec<Related>,
+    /// Whether the case is one of those that the default profile takes more lightly, since programs in use show them to be harmless.
+    pub lenient: bool,
+}
+
+/// A place that explains a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// The file; none where it is that of the diagnostic.
+    pub path: Option<Arc<str>>,
+    /// The bytes in that file.
+    pub range: TextRange,
+    /// What is to be seen there, as a short phrase.
+    pub message: String,
 }
 
 impl Diagnostic {
-    /// The severity in the default profile.
+    /// A diagnostic with nothing but its message.
+    pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            range,
+            message: message.into(),
+            fix: None,
+            other_fixes: Vec::new(),
+            related: Vec::new(),
+            lenient: false,
+        }
+    }
+
+    /// The same diagnostic with a fix, if there is one. One that has a fix already gets another to choose from.
+    pub fn with_fix(mut self, fix: impl Into<Option<Fix>>) -> Self {
+        let fix = fix.into();
+        match self.fix {
+            None => self.fix = fix,
+            Some(_) => self.other_fixes.extend(fix),
+        }
+        self
+    }
+
+    /// The same diagnostic with a place in the same file that explains it.
+    pub fn with_related(mut self, range: TextRange, message: impl Into<String>) -> Self {
+        self.related.push(Related { path: None, range, message: message.into() });
+        self
+    }
+
+    /// The same diagnostic, lenient if the case is one that programs in use show to be harmless.
+    pub fn with_lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
+
+    /// The level in a profile.
+    pub fn level(&self, profile: Profile) -> Level {
+        self.code.info().level(profile, self.lenient)
+    }
+
+    /// The severity in the default profile; that of a hint where it is off there.
     pub fn severity(&self) -> Severity {
-        self.code.info().severity
+        self.level(Profile::Default).severity().unwrap_or(Severity::Hint)
     }
 
     /// The same diagnostic where its text has moved.
-    pub(crate) fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
+    pub fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
         self.range = by(self.range);
-        if let Some(fix) = &mut self.fix {
+        for fix in self.fix.iter_mut().chain(&mut self.other_fixes) {
             for edit in &mut fix.edits {
                 edit.range = by(edit.range);
             }
+        }
+        for related in self.related.iter_mut().filter(|related| related.path.is_none()) {
+            related.range = by(related.range);
         }
         self
     }
@@ -77,6 +138,18 @@ pub struct Fix {
     pub safety: FixSafety,
     /// Replacements that do not overlap, in the order of the text.
     pub edits: Vec<TextEdit>,
+}
+
+impl Fix {
+    /// A change that can be made without asking.
+    pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        Self { title: title.into(), safety: FixSafety::Safe, edits }
+    }
+
+    /// A guess.
+    pub fn guess(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        Self { title: title.into(), safety: FixSafety::Unsafe, edits }
+    }
 }
 
 /// Whether a fix may be applied without asking.

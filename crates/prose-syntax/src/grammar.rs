@@ -354,7 +354,8 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
-        if !p.line_has_error() {
+        // Of a choice without options the analysis says more.
+        if !p.line_has_error() && !matches!(parent, Parent::Choice) {
             p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
         }
     } else {

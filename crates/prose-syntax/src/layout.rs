@@ -120,16 +120,13 @@ impl LayoutPass<'_> {
         for &index in &self.tokens.slash_comments {
             let range = self.tokens.range(index);
             let slashes = TextRange::at(range.start(), TextSize::new(2));
-            self.diagnostics.push(Diagnostic {
-                code: Code::E110,
-                range: slashes,
-                message: "a comment starts with `#`".into(),
-                fix: Some(Fix {
+            self.diagnostics.push(
+                Diagnostic::new(Code::E110, slashes, "a comment starts with `#`").with_fix(Fix {
                     title: "Change `//` to `#`".into(),
                     safety: FixSafety::Safe,
                     edits: vec![TextEdit::replace(slashes, "#")],
                 }),
-            });
+            );
         }
     }
 
@@ -138,16 +135,18 @@ impl LayoutPass<'_> {
         if !self.text[range].contains('\t') {
             return;
         }
-        self.diagnostics.push(Diagnostic {
-            code: Code::E103,
-            range,
-            message: "this line is indented with a tab; OpenProse is indented with spaces".into(),
-            fix: Some(Fix {
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::E103,
+                range,
+                "this line is indented with a tab; OpenProse is indented with spaces",
+            )
+            .with_fix(Fix {
                 title: "Indent with spaces".into(),
                 safety: FixSafety::Safe,
                 edits: vec![TextEdit::replace(range, " ".repeat(self.columns(self.at - 1) as usize))],
             }),
-        });
+        );
     }
 
     fn indent_to(&mut self, column: u32) {
@@ -216,19 +215,14 @@ impl LayoutPass<'_> {
         let [.., outer, top] = self.indentations.as_mut_slice() else { return };
         let (inner, outer) = (top.column, outer.column);
         top.also = column;
-        self.diagnostics.push(Diagnostic {
-            code: Code::E102,
-            range,
-            message: format!(
+        self.diagnostics.push(Diagnostic::new(Code::E102, range, format!(
                 "this line is indented by {column}, but the lines above are indented by {outer} and {inner}; \
                  indent it by one of the two"
-            ),
-            fix: Some(Fix {
+            )).with_fix(Fix {
                 title: format!("Indent by {inner}"),
                 safety: FixSafety::Unsafe,
                 edits: vec![TextEdit::replace(range, " ".repeat(inner as usize))],
-            }),
-        });
+            }));
     }
 
     /// The whitespace before the present token, which starts a line.

@@ -17,8 +17,8 @@ mod reparse;
 pub mod suggest;
 mod syntax_kind;
 
-pub use codes::Code;
-pub use diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
+pub use codes::{Code, Level, Profile, Tag};
+pub use diagnostic::{Diagnostic, Fix, FixSafety, Related, Severity, TextEdit};
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 

@@ -390,7 +390,7 @@ impl Parser<'_> {
         message: impl Into<String>,
         fix: Option<Fix>,
     ) {
-        self.diagnostics.push(Diagnostic { code, range, message: message.into(), fix });
+        self.diagnostics.push(Diagnostic::new(code, range, message).with_fix(fix));
     }
 
     pub(crate) fn line_has_error(&self) -> bool {

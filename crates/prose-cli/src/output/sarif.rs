@@ -185,7 +185,7 @@ fn driver() -> Driver {
             short_description: Message { text: info.title },
             full_description: Message { text: info.explanation },
             help: Help { text: info.explanation, markdown: info.explanation },
-            default_configuration: Configuration { level: level(info.severity) },
+            default_configuration: Configuration { level: info.default.severity().map_or("none", level) },
         }
     });
     Driver { name: "prose", version: env!("CARGO_PKG_VERSION"), rules: rules.collect() }

@@ -13,7 +13,7 @@ use crate::position::LineIndex;
 
 /// A diagnostic on the first occurrence of `marked`.
 fn diagnostic(text: &str, marked: &str, message: &str) -> Diagnostic {
-    Diagnostic { code: Code::E001, range: range_of(text, marked), message: message.to_owned(), fix: None }
+    Diagnostic::new(Code::E001, range_of(text, marked), message)
 }
 
 fn range_of(text: &str, marked: &str) -> TextRange {
@@ -332,12 +332,7 @@ fn full_shows_the_line_and_the_fix() {
 fn full_marks_where_something_is_missing() {
     let text = "if **ready**\n  session \"go\"\n";
     let end = range_of(text, "\n").start();
-    let missing = Diagnostic {
-        code: Code::E001,
-        range: TextRange::empty(end),
-        message: "Expected `:`".to_owned(),
-        fix: None,
-    };
+    let missing = Diagnostic::new(Code::E001, TextRange::empty(end), "Expected `:`");
     check_full(
         text,
         fixed(missing, "Insert `:`", vec![TextEdit::insert(end, ":")]),
@@ -361,12 +356,7 @@ fn full_marks_where_something_is_missing() {
 fn full_points_at_the_end_of_a_file_without_a_last_line_break() {
     let text = "session \"a\"\nif **ready**";
     let end = TextSize::of(text);
-    let missing = Diagnostic {
-        code: Code::E001,
-        range: TextRange::empty(end),
-        message: "Expected `:`".to_owned(),
-        fix: None,
-    };
+    let missing = Diagnostic::new(Code::E001, TextRange::empty(end), "Expected `:`");
     check_full(
         text,
         missing,

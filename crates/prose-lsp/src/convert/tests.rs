@@ -114,16 +114,12 @@ fn a_diagnostic_carries_its_code_and_its_fix() {
     let text = "session \"a\"\nsession \"😀b\n";
     let rope = Rope::from_str(text);
     let range = TextRange::new(20.into(), 26.into());
-    let diagnostic = Diagnostic {
-        code: prose_syntax::Code::E001,
-        range,
-        message: "this string is not closed".to_owned(),
-        fix: Some(Fix {
+    let diagnostic =
+        Diagnostic::new(prose_syntax::Code::E001, range, "this string is not closed").with_fix(Fix {
             title: "Insert `\"`".to_owned(),
             safety: FixSafety::Unsafe,
             edits: vec![prose_syntax::TextEdit::insert(range.end(), "\"")],
-        }),
-    };
+        });
     let session = Session::default();
     let converter = Converter { text: &rope, session: &session };
     assert_eq!(
