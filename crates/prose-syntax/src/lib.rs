@@ -38,6 +38,11 @@ impl Parse {
         SyntaxNode::new_root(self.green.clone())
     }
 
+    /// The root without places, as it is shared between a parse and the one after an edit.
+    pub fn green(&self) -> &rowan::GreenNodeData {
+        &self.green
+    }
+
     /// The typed view of the root.
     pub fn tree(&self) -> ast::SourceFile {
         ast::AstNode::cast(self.syntax()).expect("the root is a source file: the parser starts no other")

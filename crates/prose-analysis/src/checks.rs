@@ -1,0 +1,90 @@
+//! The checks: one file for each subject.
+//!
+//! A check looks at one statement and, of the rest of the file, at the names that the statement uses. What depends on the order of
+//! statements is checked over summaries in [`order`].
+
+mod names;
+mod order;
+mod unused;
+
+use prose_syntax::{Code, Diagnostic, TextRange};
+
+use crate::db::{Db, SourceFile};
+use crate::index::Site;
+use crate::model::Body;
+use crate::repairs::Repair;
+use crate::resolve::{Resolution, resolve};
+use crate::statements::{TopStatement, body};
+
+/// A diagnostic whose places are relative to a statement.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Finding<'db> {
+    /// The diagnostic. Its ranges are relative to the statement.
+    pub diagnostic: Diagnostic,
+    /// Places in other statements that have to do with it.
+    pub elsewhere: Vec<(Site<'db>, String)>,
+    /// Fixes that change more than the statement, the best first.
+    pub repairs: Vec<Repair<'db>>,
+}
+
+impl<'db> Finding<'db> {
+    pub(crate) fn new(code: Code, range: TextRange, message: impl Into<String>) -> Self {
+        Diagnostic::new(code, range, message).into()
+    }
+
+    /// The same with a place in any statement that explains it.
+    pub(crate) fn with_site(mut self, site: Option<Site<'db>>, message: impl Into<String>) -> Self {
+        self.elsewhere.extend(site.map(|site| (site, message.into())));
+        self
+    }
+
+    /// The same with a fix.
+    pub(crate) fn with_repair(mut self, repair: impl Into<Option<Repair<'db>>>) -> Self {
+        self.repairs.extend(repair.into());
+        self
+    }
+}
+
+impl From<Diagnostic> for Finding<'_> {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, elsewhere: Vec::new(), repairs: Vec::new() }
+    }
+}
+
+/// What a check sees.
+pub(crate) struct Checker<'a, 'db> {
+    db: &'db dyn Db,
+    file: SourceFile,
+    statement: TopStatement<'db>,
+    body: &'a Body,
+    resolution: &'a Resolution,
+    findings: Vec<Finding<'db>>,
+}
+
+impl<'db> Checker<'_, 'db> {
+    fn report(&mut self, finding: impl Into<Finding<'db>>) {
+        self.findings.push(finding.into());
+    }
+}
+
+/// What is wrong with a statement.
+#[salsa::tracked(returns(ref), no_eq)]
+pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<'db>> {
+    let mut checker = Checker {
+        db,
+        file: statement.file(db),
+        statement,
+        body: body(db, statement),
+        resolution: resolve(db, statement),
+        findings: Vec::new(),
+    };
+    names::check(&mut checker);
+    unused::check(&mut checker);
+    checker.findings
+}
+
+/// What is wrong with the order of the statements of a file, and with names that they share.
+#[salsa::tracked(returns(ref), no_eq)]
+pub fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+    order::check(db, file)
+}

@@ -1,0 +1,359 @@
+//! Used names: whether they are bound, and whether to what is wanted.
+
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
+use rustc_hash::FxHashSet;
+use smol_str::SmolStr;
+
+use super::{Checker, Finding};
+use crate::index::{Named, Site, index, lookup};
+use crate::model::*;
+use crate::repairs::Repair;
+use crate::resolve::Resolved;
+use crate::statements::summary;
+use crate::summary::Persist;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    let mut told_elsewhere = FxHashSet::default();
+    for (id, data) in body.refs() {
+        match checker.resolution.of(id) {
+            Resolved::Undefined => {
+                let finding = checker.undefined(data);
+                checker.report(finding);
+            }
+            Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
+            Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
+            Resolved::AgentAsValue => {
+                let message = format!("`{0}` is an agent; this passes its memory or its last result", data.text);
+                checker.report(Diagnostic::new(Code::W134, data.range, message));
+            }
+            Resolved::Agent => checker.resumed_without_memory(data),
+            _ => {}
+        }
+    }
+    for (_, data) in body.stmts() {
+        if let Stmt::Assign { target: Some(target), .. } = &data.stmt {
+            checker.constant(*target);
+        }
+    }
+}
+
+impl<'db> Checker<'_, 'db> {
+    fn named(&self, text: &SmolStr) -> std::sync::Arc<Named<'db>> {
+        lookup(self.db, self.file, text).unwrap_or_default()
+    }
+
+    fn undefined(&self, data: &RefData) -> Finding<'db> {
+        let name = &data.text;
+        let named = self.named(name);
+        let range = data.range;
+        let is_agent = !named.agents.is_empty();
+        let is_block = !named.blocks.is_empty();
+        let is_program = !named.imports.is_empty();
+        let insert = |title: &str, before: &str| {
+            Fix::guess(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
+        };
+        match data.kind {
+            RefKind::Agent => {
+                let finding = match () {
+                    () if is_block => Finding::new(
+                        Code::E007,
+                        range,
+                        format!("`{name}` is a block, not an agent; `do {name}` calls it"),
+                    ),
+                    () => self.with_nearest(Code::E007, range, format!("there is no agent `{name}`"), name, |named| {
+                        !named.agents.is_empty()
+                    }),
+                };
+                finding.with_repair(Repair::AddAgent { name: name.clone() })
+            }
+            RefKind::Block => {
+                if is_agent {
+                    let message = format!("`{name}` is an agent, not a block; `session: {name}` runs it");
+                    return Finding::new(Code::E117, range, message);
+                }
+                if is_program {
+                    let message = format!("`{name}` is an imported program, not a block; `{name}(…)` without `do` runs it");
+                    return Finding::new(Code::E117, range, message);
+                }
+                let params = self.arguments_of_call(data);
+                self.with_nearest(Code::E117, range, format!("there is no block `{name}`"), name, |named| {
+                    !named.blocks.is_empty()
+                })
+                .with_repair(Repair::AddBlock { name: name.clone(), params })
+            }
+            RefKind::Callee => {
+                if is_block {
+                    let message = format!("`{name}` is a block; `do {name}(…)` calls it");
+                    let fix = insert(&format!("Call the block with `do {name}`"), "do ");
+                    return Diagnostic::new(Code::E025, range, message).with_fix(fix).into();
+                }
+                if is_agent {
+                    let message = format!("`{name}` is an agent, which is not called; `session: {name}` runs it");
+                    return Finding::new(Code::E025, range, message);
+                }
+                let message = format!("no `use` imports a program `{name}`");
+                self.with_nearest(Code::E025, range, message, name, |named| !named.imports.is_empty())
+            }
+            RefKind::Variable | RefKind::Write => self.undefined_variable(data, &named),
+        }
+    }
+
+    fn undefined_variable(&self, data: &RefData, named: &Named<'db>) -> Finding<'db> {
+        let name = &data.text;
+        let range = data.range;
+        let in_string = matches!(data.place, Place::OneLine | Place::Agent { .. });
+        let code = if in_string { Code::E120 } else { Code::E119 };
+        if !named.blocks.is_empty() {
+            let message = format!("`{name}` is a block, not a variable; `do {name}` calls it, and `let x = do {name}` keeps its value");
+            let finding = Diagnostic::new(code, range, message);
+            if in_string {
+                return finding.into();
+            }
+            let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![TextEdit::insert(range.start(), "do ")]);
+            return finding.with_fix(fix).into();
+        }
+        if !named.agents.is_empty() {
+            let message = format!("`{name}` is an agent, not a variable; `let x = session: {name}` keeps what it answers");
+            return Finding::new(code, range, message);
+        }
+        if !named.imports.is_empty() {
+            let message = format!("`{name}` is an imported program, not a variable; `let x = {name}(…)` runs it and keeps its result");
+            return Finding::new(code, range, message);
+        }
+        // `depth-1` is one name; with a known `depth` it was meant as a difference.
+        if let Some((left, right)) = name.split_once('-')
+            && self.is_variable(left, data)
+        {
+            let message = format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
+            let fix = Fix::guess("Put spaces around `-`", vec![TextEdit::replace(range, format!("{left} - {right}"))]);
+            return Diagnostic::new(code, range, message).with_fix(fix).into();
+        }
+        let message = match in_string {
+            true => format!("there is no variable `{name}` to fill in here"),
+            false => format!("there is no variable `{name}`"),
+        };
+        let finding = self.with_nearest_visible(code, message, data);
+        let finding = match in_string {
+            true if finding.diagnostic.fix.is_none() => {
+                let at = range.start() - prose_syntax::TextSize::new(1);
+                let fix = Fix::guess("Write a literal brace", vec![TextEdit::insert(at, "\\")]);
+                finding.with_fix(fix)
+            }
+            _ => finding,
+        };
+        finding.with_repair(Repair::AddInput { name: name.clone() })
+    }
+
+    fn is_variable(&self, name: &str, data: &RefData) -> bool {
+        let text = SmolStr::from(name);
+        self.body.scopes_around(data.scope).any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
+            || !self.named(&text).variables.is_empty()
+    }
+
+    /// A finding that proposes the nearest name of those that fit.
+    fn with_nearest(
+        &self,
+        code: Code,
+        range: prose_syntax::TextRange,
+        message: String,
+        name: &str,
+        fits: impl Fn(&Named<'db>) -> bool,
+    ) -> Finding<'db> {
+        let names = index(self.db, self.file).names.iter().filter(|(_, named)| fits(named));
+        let names: Vec<SmolStr> = names.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+        did_you_mean(code, range, message, name, names)
+    }
+
+    fn with_nearest_visible(&self, code: Code, message: String, data: &RefData) -> Finding<'db> {
+        did_you_mean(code, data.range, message, &data.text, self.visible_variables(data))
+    }
+
+    /// The names of the variables that can be seen, or may be at run time.
+    fn visible_variables(&self, data: &RefData) -> Vec<SmolStr> {
+        let index = index(self.db, self.file);
+        let of_file = index.names.iter().filter(|(_, named)| !named.variables.is_empty());
+        let mut names: Vec<SmolStr> = of_file.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+        for scope in self.body.scopes_around(data.scope) {
+            names.extend(self.body[scope].names.iter().map(|name| self.body[*name].text.clone()));
+        }
+        names
+    }
+
+    /// A word in braces in a long text that is nearly a name (decision 4).
+    fn near_miss(&mut self, data: &RefData) {
+        if data.text.chars().count() < 4 {
+            return;
+        }
+        let names = self.visible_variables(data);
+        let near = |name: &&SmolStr| {
+            let distance = strsim::osa_distance(name, &data.text);
+            (1..=2).contains(&distance) && name.chars().count() >= 4 && distance * 2 < name.chars().count()
+        };
+        let Some(nearest) = names.iter().filter(near).min_by_key(|name| (strsim::osa_distance(name, &data.text), (*name).clone()))
+        else {
+            return;
+        };
+        let message = format!("`{{{}}}` is literal text here; did you mean the variable `{nearest}`?", data.text);
+        let fix = Fix::guess(format!("Change to `{nearest}`"), vec![TextEdit::replace(data.range, nearest.as_str())]);
+        self.report(Diagnostic::new(Code::W127, data.range, message).with_fix(fix));
+    }
+
+    fn bound_elsewhere(&mut self, id: RefId, data: &RefData) {
+        if matches!(data.place, Place::Agent { .. }) {
+            return;
+        }
+        let named = self.named(&data.text);
+        let around = self.block_around(id);
+        let blocks: Vec<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
+        // The variables of a caller can be seen in what it calls (R16).
+        if let Some(around) = &around
+            && blocks.iter().any(|block| self.reaches(block, around))
+        {
+            return;
+        }
+        let Some(first) = named.variables.first() else { return };
+        let block = first.block.clone().unwrap_or_default();
+        let is_called = blocks.iter().any(|block| self.named(block).uses.block);
+        let message = if is_called {
+            format!(
+                "`{}` is bound only inside of `block {block}`; return it with `output` and keep it with `let … = do {block}`",
+                data.text
+            )
+        } else {
+            format!("`{}` is bound only inside of `block {block}`, which is never called", data.text)
+        };
+        let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!is_called);
+        let site = first.site;
+        self.report(Finding::from(finding).with_site(Some(site), format!("`{}` is bound here", data.text)));
+    }
+
+    /// The name of the block around a use.
+    fn block_around(&self, id: RefId) -> Option<SmolStr> {
+        let frame = self.body.frame(self.body[id].scope);
+        self.body.stmts().find_map(|(_, data)| match &data.stmt {
+            Stmt::Block { name: Some(name), body: Some(list), .. } => {
+                let first = *self.body[*list].stmts.first()?;
+                let inside = self.body.frame(self.body[first].scope) == frame && frame != ScopeId(0);
+                inside.then(|| self.body[*name].text.clone())
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether a call of one block may come to a call of another.
+    fn reaches(&self, from: &SmolStr, to: &SmolStr) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut waiting = vec![from.clone()];
+        while let Some(block) = waiting.pop() {
+            for site in &self.named(&block).blocks {
+                let Some(facts) = summary(self.db, site.statement).block(site.name) else { continue };
+                for call in &facts.calls {
+                    if call == to {
+                        return true;
+                    }
+                    if seen.insert(call.clone()) {
+                        waiting.push(call.clone());
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn resumed_without_memory(&mut self, data: &RefData) {
+        if !matches!(self.body[data.stmt].stmt, Stmt::Resume { .. }) {
+            return;
+        }
+        let named = self.named(&data.text);
+        let persists = |site: &Site<'db>| {
+            summary(self.db, site.statement).agent(site.name).is_none_or(|agent| agent.persist != Persist::No)
+        };
+        let [agent, ..] = named.agents.as_slice() else { return };
+        if named.agents.iter().any(persists) {
+            return;
+        }
+        let name = &data.text;
+        let message = format!("`{name}` keeps no memory that `resume` could go on with; give it `persist: true`, or start it with `session: {name}`");
+        let finding = Finding::new(Code::E017, data.range, message)
+            .with_site(Some(*agent), format!("`{name}` has no `persist:`"))
+            .with_repair(Repair::AddPersist { agent: *agent });
+        self.report(finding);
+    }
+
+    /// The names that a new block could give the arguments of a call.
+    fn arguments_of_call(&self, data: &RefData) -> Vec<SmolStr> {
+        let Stmt::Call { arguments, .. } = &self.body[data.stmt].stmt else { return Vec::new() };
+        let mut params: Vec<SmolStr> = Vec::new();
+        for (position, argument) in arguments.iter().enumerate() {
+            let named = argument.name.as_ref().map(|name| name.text.clone());
+            let variable = || match argument.value {
+                Some(Value::Expr(expr)) => self.body.name_of(expr).map(|name| self.body[name].text.clone()),
+                _ => None,
+            };
+            let name = named.or_else(variable).filter(|name| !params.contains(name));
+            params.push(name.unwrap_or_else(|| format!("arg{}", position + 1).into()));
+        }
+        params
+    }
+
+    fn constant(&mut self, target: Target) {
+        match target {
+            Target::Local(id) => {
+                let data = &self.body[id];
+                let Some(name) = self.body.local(id) else { return };
+                let kind = self.body[name].kind;
+                let message = format!("`{}` is the {} of this body and cannot be assigned to", data.text, kind.noun());
+                let diagnostic = Diagnostic::new(Code::E121, data.range, message)
+                    .with_related(self.body[name].range, "it is bound here");
+                self.report(diagnostic);
+            }
+            Target::Name(id) => {
+                let data = &self.body[id];
+                let is_const = |kind: NameKind| kind == NameKind::Const;
+                let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
+                let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
+                let site = match declared_here {
+                    Some(name) => is_const(self.body[name].kind).then_some(Site { statement: self.statement, name }),
+                    None => {
+                        let named = self.named(&data.text);
+                        let declared = named.root_variables().find(|site| site.kind.is_declaration());
+                        declared.filter(|site| is_const(site.kind)).map(|site| site.site)
+                    }
+                };
+                if site.is_some() && data.kind == NameKind::Assigned {
+                    let message = format!("`{}` is a constant and keeps its value; declare it with `let` if it has to change", data.text);
+                    let finding = Finding::new(Code::E121, data.range, message);
+                    self.report(finding.with_site(site, "it is declared with `const` here"));
+                }
+            }
+        }
+    }
+}
+
+impl Finding<'_> {
+    pub(crate) fn with_fix(mut self, fix: Fix) -> Self {
+        self.diagnostic = self.diagnostic.with_fix(fix);
+        self
+    }
+}
+
+/// A finding that proposes the nearest of some names.
+pub(crate) fn did_you_mean<'db>(
+    code: Code,
+    range: prose_syntax::TextRange,
+    message: String,
+    name: &str,
+    mut names: Vec<SmolStr>,
+) -> Finding<'db> {
+    // The nearest of several is the first one, which has to be the same each time.
+    names.sort();
+    match nearest(name, names, |name| name.as_str()) {
+        Some(near) => {
+            let fix = Fix::guess(format!("Change to `{near}`"), vec![TextEdit::replace(range, near.as_str())]);
+            Diagnostic::new(code, range, format!("{message}; did you mean `{near}`?")).with_fix(fix).into()
+        }
+        None => Finding::new(code, range, message),
+    }
+}

@@ -1,0 +1,486 @@
+//! What depends on the order of statements: names that are declared twice, and uses before there is anything to use.
+//!
+//! All of it is found in summaries, so an edit that changes no summary does not bring it about again.
+
+use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::Finding;
+use crate::db::{Db, SourceFile};
+use crate::index::{Site, Symbol, index};
+use crate::model::*;
+use crate::statements::{TopStatement, body, statements, summary};
+use crate::summary::{Bound, Persist, Summary};
+
+type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
+
+pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
+    let statements: Vec<_> = statements(db, file)
+        .list
+        .iter()
+        .map(|placed| (placed.statement, summary(db, placed.statement)))
+        .collect();
+    let order = Order { db, file, statements: &statements };
+    let mut found = Vec::new();
+    order.definitions(&mut found);
+    order.imports(&mut found);
+    order.declarations(&mut found);
+    order.late_inputs(&mut found);
+    order.memory(&mut found);
+    order.early_uses(&mut found);
+    order.recursion(&mut found);
+    found
+}
+
+struct Order<'a, 'db> {
+    db: &'db dyn Db,
+    file: SourceFile,
+    statements: &'a [(TopStatement<'db>, &'db Summary)],
+}
+
+/// Where a declaration was seen first.
+type First<'db, K> = FxHashMap<K, Site<'db>>;
+
+impl<'db> Order<'_, 'db> {
+    fn range(&self, statement: TopStatement<'db>, name: NameId) -> TextRange {
+        body(self.db, statement)[name].range
+    }
+
+    fn names(&self) -> impl Iterator<Item = (Site<'db>, &'db Summary, &'db Bound)> {
+        self.statements.iter().flat_map(|(statement, summary)| {
+            summary.names.iter().map(move |bound| (Site { statement: *statement, name: bound.id }, *summary, bound))
+        })
+    }
+
+    /// A finding at a name that was bound before at `first`.
+    fn again(&self, code: Code, site: Site<'db>, first: Site<'db>, message: String) -> (TopStatement<'db>, Finding<'db>) {
+        let finding = Finding::new(code, self.range(site.statement, site.name), message);
+        (site.statement, finding.with_site(Some(first), "it is first defined here"))
+    }
+
+    fn definitions(&self, found: &mut Found<'db>) {
+        let mut agents: First<'_, &SmolStr> = First::default();
+        let mut blocks: First<'_, &SmolStr> = First::default();
+        for (site, _, bound) in self.names() {
+            let name = &bound.text;
+            match bound.kind {
+                NameKind::Agent => {
+                    if let Some(first) = agents.get(name) {
+                        let message = format!("there is an agent `{name}` already; give one of them another name");
+                        found.push(self.again(Code::E006, site, *first, message));
+                    } else {
+                        agents.insert(name, site);
+                    }
+                }
+                NameKind::Block => {
+                    if let Some(first) = blocks.get(name) {
+                        let message = format!("there is a block `{name}` already; give one of them another name");
+                        found.push(self.again(Code::E118, site, *first, message));
+                    } else {
+                        blocks.insert(name, site);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut told = rustc_hash::FxHashSet::default();
+        for (site, _, bound) in self.names() {
+            let Some(agent) = agents.get(&bound.text) else { continue };
+            let name = &bound.text;
+            let (code, lenient) = match bound.kind {
+                NameKind::Agent | NameKind::Import => continue,
+                NameKind::Block => (Code::E123, false),
+                kind => (Code::E122, kind.is_local() || kind == NameKind::Param),
+            };
+            if !told.insert((name, code, bound.block)) {
+                continue;
+            }
+            let message = format!("`{name}` is also the name of an agent; a reader takes one for the other");
+            let mut finding = Finding::new(code, self.range(site.statement, site.name), message);
+            finding.diagnostic.lenient = lenient;
+            found.push((site.statement, finding.with_site(Some(*agent), "the agent is defined here")));
+        }
+    }
+
+    fn imports(&self, found: &mut Found<'db>) {
+        let mut paths: FxHashMap<&SmolStr, (TopStatement<'db>, Option<&SmolStr>)> = FxHashMap::default();
+        let mut names: First<'_, &SmolStr> = First::default();
+        for (statement, summary) in self.statements {
+            for import in &summary.imports {
+                let name = import.name.and_then(|name| summary.name(name)).map(|bound| &bound.text);
+                let site = import.name.map(|name| Site { statement: *statement, name });
+                if let Some(path) = &import.path
+                    && let Some((first, first_name)) = paths.get(path)
+                {
+                    let range = body(self.db, *statement)[import.stmt].range;
+                    let message = match name == *first_name {
+                        true => format!("`{path}` is imported already"),
+                        false => format!("`{path}` is imported already, under another name"),
+                    };
+                    let first = summary_of(self.statements, *first)
+                        .and_then(|summary| summary.imports.first()?.name)
+                        .map(|name| Site { statement: *first, name });
+                    let mut finding = Finding::new(Code::E010, range, message).with_site(first, "it is first imported here");
+                    finding.diagnostic.lenient = name != *first_name;
+                    let title = "Remove the second import".to_owned();
+                    let repair = crate::repairs::Repair::RemoveLines { title, range };
+                    found.push((*statement, finding.with_repair(repair)));
+                    continue;
+                }
+                if let Some(path) = &import.path {
+                    paths.insert(path, (*statement, name));
+                }
+                let (Some(name), Some(site)) = (name, site) else { continue };
+                match names.get(name) {
+                    Some(first) => {
+                        let message = format!("another program is imported as `{name}` already; give this one a name of its own with `as`");
+                        let range = body(self.db, *statement)[import.stmt].range;
+                        let mut item = self.again(Code::E133, site, *first, message);
+                        if !import.has_alias {
+                            let at = range.end();
+                            let edit = TextEdit::insert(at, format!(" as {name}2"));
+                            item.1 = item.1.with_fix(Fix::guess(format!("Import as `{name}2`"), vec![edit]));
+                        }
+                        found.push(item);
+                    }
+                    None => {
+                        names.insert(name, site);
+                    }
+                }
+            }
+        }
+    }
+
+    fn declarations(&self, found: &mut Found<'db>) {
+        // In one list of statements; a list of its own for each statement, and one for the top level.
+        let mut in_list: First<'_, (Option<(TopStatement<'db>, ListId)>, &SmolStr, Group)> = First::default();
+        let mut in_file: First<'_, (&SmolStr, Group)> = First::default();
+        // The variables of the file or of a block that enclose a list, for shadowing.
+        for (site, summary, bound) in self.names() {
+            let name = &bound.text;
+            let group = match bound.kind {
+                NameKind::Input => Group::Input,
+                NameKind::Let | NameKind::Const => Group::Variable,
+                NameKind::Output => Group::Output,
+                NameKind::Branch => Group::Branch,
+                kind if kind.is_local() || kind == NameKind::Param => {
+                    self.shadowing(site, bound, found);
+                    continue;
+                }
+                _ => continue,
+            };
+            let list = bound.list.map(|list| (site.statement, list));
+            let first_in_list = in_list.get(&(list, name, group)).copied();
+            let first_in_file = in_file.get(&(name, group)).copied();
+            in_list.entry((list, name, group)).or_insert(site);
+            in_file.entry((name, group)).or_insert(site);
+            match group {
+                Group::Input => {
+                    if let Some(first) = first_in_file {
+                        let message = format!("the input `{name}` is declared already");
+                        let mut item = self.again(Code::E021, site, first, message);
+                        // On paths that exclude each other an input may be asked for twice.
+                        if first_in_list.is_none() && bound.list.is_some() {
+                            continue;
+                        }
+                        item.1 = item.1.with_repair(self.remove(site, "the second input"));
+                        found.push(item);
+                        continue;
+                    }
+                    if let Some(variable) = in_list.get(&(list, name, Group::Variable)) {
+                        let message = format!("there is a variable `{name}` already");
+                        found.push(self.again(Code::E019, site, *variable, message));
+                    }
+                }
+                Group::Variable => {
+                    let input = in_list.get(&(list, name, Group::Input)).copied();
+                    if let Some(first) = first_in_list.or(input) {
+                        let message = format!("`{name}` is declared already; `{name} = …` gives it a new value");
+                        let mut item = self.again(Code::E019, site, first, message);
+                        if let Some(fix) = self.assign(site) {
+                            item.1 = item.1.with_fix(fix);
+                        }
+                        found.push(item);
+                    } else if let Some(outer) = self.declared_around(site, summary, bound) {
+                        let message = format!("`{name}` is declared around this body already, and bodies have no variables of their own; `{name} = …` says so");
+                        let finding = Finding::new(Code::W105, self.range(site.statement, site.name), message)
+                            .with_site(Some(outer), "it is declared here");
+                        let finding = match self.assign(site) {
+                            Some(fix) => finding.with_fix(fix),
+                            None => finding,
+                        };
+                        found.push((site.statement, finding));
+                    } else if let Some(first) = first_in_file {
+                        let message = format!("`{name}` is declared elsewhere in the program too");
+                        let mut item = self.again(Code::E019, site, first, message);
+                        item.1.diagnostic.lenient = true;
+                        found.push(item);
+                    }
+                }
+                Group::Output => {
+                    let variable = in_file
+                        .get(&(name, Group::Variable))
+                        .or_else(|| in_file.get(&(name, Group::Input)))
+                        .filter(|_| bound.block.is_none());
+                    if let Some(first) = first_in_list.or(first_in_file) {
+                        let message = format!("there is an output `{name}` already; this one replaces it");
+                        let mut item = self.again(Code::E024, site, first, message);
+                        item.1.diagnostic.lenient = first_in_list.is_none();
+                        found.push(item);
+                    } else if let Some(variable) = variable {
+                        let message = format!("`{name}` is a variable too, which this output replaces; give one of them another name");
+                        let mut item = self.again(Code::E128, site, *variable, message);
+                        item.1.diagnostic.lenient = bound.from_itself;
+                        found.push(item);
+                    }
+                }
+                Group::Branch => {
+                    if let Some(first) = first_in_list {
+                        let message = format!("another branch of this `parallel` is named `{name}`; one result would be lost");
+                        found.push(self.again(Code::E127, site, first, message));
+                    } else {
+                        let first = first_in_file.or_else(|| in_file.get(&(name, Group::Variable)).copied());
+                        if let Some(first) = first {
+                            let message = format!("`{name}` is bound elsewhere in the program too");
+                            let mut item = self.again(Code::E127, site, first, message);
+                            item.1.diagnostic.lenient = true;
+                            found.push(item);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The fix that makes an assignment of a declaration.
+    fn assign(&self, site: Site<'db>) -> Option<Fix> {
+        let body = body(self.db, site.statement);
+        let stmt = &body[body[site.name].stmt];
+        let Stmt::Let { is_const: false, destructured: false, .. } = stmt.stmt else { return None };
+        let keyword = TextRange::new(stmt.range.start(), body[site.name].range.start());
+        Some(Fix::guess("Assign to it without `let`", vec![TextEdit::delete(keyword)]))
+    }
+
+    fn remove(&self, site: Site<'db>, what: &str) -> crate::repairs::Repair<'db> {
+        let body = body(self.db, site.statement);
+        let range = body[body[site.name].stmt].range;
+        crate::repairs::Repair::RemoveLines { title: format!("Remove {what}"), range }
+    }
+
+    /// The declaration of a name in a list around a nested declaration of the same frame (A4).
+    fn declared_around(&self, site: Site<'db>, summary: &Summary, bound: &Bound) -> Option<Site<'db>> {
+        bound.list?;
+        let here = body(self.db, site.statement);
+        let is_around = |other: &Bound| {
+            other.block == bound.block
+                && matches!(other.kind, NameKind::Let | NameKind::Const | NameKind::Input)
+                && match (other.list, bound.list) {
+                    (None, _) => true,
+                    (Some(outer), Some(inner)) => {
+                        outer != inner && here[outer].range.contains_range(here[inner].range)
+                    }
+                    (Some(_), None) => false,
+                }
+        };
+        let before = summary.names.iter().take_while(|other| other.id != bound.id);
+        let in_statement = before.filter(|other| other.text == bound.text).find(|other| is_around(other));
+        if let Some(other) = in_statement {
+            return Some(Site { statement: site.statement, name: other.id });
+        }
+        if bound.block.is_some() {
+            return None;
+        }
+        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, bound.text.clone()))?;
+        let above = self.position(site.statement);
+        named
+            .root_variables()
+            .filter(|variable| variable.kind.is_declaration())
+            .map(|variable| variable.site)
+            .find(|outer| {
+                let at_top = summary_of(self.statements, outer.statement)
+                    .and_then(|summary| summary.name(outer.name))
+                    .is_some_and(|outer| outer.list.is_none());
+                at_top && self.position(outer.statement) < above
+            })
+    }
+
+    fn position(&self, statement: TopStatement<'db>) -> usize {
+        self.statements.iter().position(|(other, _)| *other == statement).unwrap_or(usize::MAX)
+    }
+
+    /// A loop, catch or pipeline variable or a parameter with the name of a variable around it.
+    fn shadowing(&self, site: Site<'db>, bound: &Bound, found: &mut Found<'db>) {
+        let here = body(self.db, site.statement);
+        let data = &here[site.name];
+        let around = here[data.scope].parent;
+        let in_statement = around.and_then(|scope| {
+            here.scopes_around(scope).find_map(|scope| here.answers.get(&(scope, data.text.clone())).copied())
+        });
+        let outer = match in_statement {
+            Some(name) => Some(Site { statement: site.statement, name }),
+            None => {
+                let named = index(self.db, self.file).names.get(&Symbol::new(self.db, bound.text.clone()));
+                named.and_then(|named| named.root_variables().next().map(|variable| variable.site))
+            }
+        };
+        let Some(outer) = outer.filter(|outer| *outer != site) else { return };
+        let message = format!("`{}` hides a variable of the same name", bound.text);
+        let finding = Finding::new(Code::W106, data.range, message);
+        found.push((site.statement, finding.with_site(Some(outer), "the hidden variable is bound here")));
+    }
+
+    /// Inputs behind a statement that runs (B1).
+    fn late_inputs(&self, found: &mut Found<'db>) {
+        let mut runs = false;
+        for (statement, summary) in self.statements {
+            for input in &summary.inputs {
+                let bound = summary.name(input.name);
+                if runs || bound.is_some_and(|bound| bound.list.is_some()) {
+                    let message = format!("the input `{}` stands behind a statement that runs", input.text);
+                    found.push((*statement, Finding::new(Code::E022, self.range(*statement, input.name), message)));
+                }
+            }
+            runs |= summary.runs && statement.kind(self.db) != SyntaxKind::BLOCK_DEF;
+        }
+    }
+
+    /// Resumed agents that can have no memory yet (C1), and sessions that drop the one they have (C3).
+    fn memory(&self, found: &mut Found<'db>) {
+        let mut spawned: FxHashMap<&SmolStr, (TopStatement<'db>, RefId)> = FxHashMap::default();
+        let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        for (statement, summary) in self.statements {
+            for used in summary.uses.iter().filter(|used| used.kind == RefKind::Agent) {
+                if used.block.is_some() {
+                    // When a block runs is not known, and it may be what starts the memory.
+                    spawned.entry(&used.text).or_insert((*statement, used.id));
+                    continue;
+                }
+                let persist = self.persistence(&used.text);
+                let range = body(self.db, *statement)[used.id].range;
+                let name = &used.text;
+                let before = spawned.get(name).copied();
+                if used.resumes && persist == Persist::Run && before.is_none() && told.insert(name) {
+                    let message = format!("`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it");
+                    let keyword = self.resume_keyword(*statement, used.id);
+                    let mut finding = Finding::new(Code::E018, range, message);
+                    if let Some(keyword) = keyword {
+                        let edit = TextEdit::replace(keyword, "session");
+                        finding = finding.with_fix(Fix::guess("Start it with `session`", vec![edit]));
+                    }
+                    found.push((*statement, finding));
+                } else if !used.resumes && matches!(persist, Persist::Run | Persist::Longer) && before.is_some() {
+                    let message = format!("this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it");
+                    found.push((*statement, Finding::new(Code::W011, range, message)));
+                }
+                spawned.insert(name, (*statement, used.id));
+            }
+        }
+    }
+
+    fn resume_keyword(&self, statement: TopStatement<'db>, id: RefId) -> Option<TextRange> {
+        let body = body(self.db, statement);
+        let stmt = &body[body[id].stmt];
+        matches!(stmt.stmt, Stmt::Resume { .. })
+            .then(|| TextRange::at(stmt.range.start(), TextSize::of("resume")))
+    }
+
+    fn persistence(&self, agent: &SmolStr) -> Persist {
+        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, agent.clone()));
+        let site = named.and_then(|named| named.agents.first().copied());
+        site.and_then(|site| summary(self.db, site.statement).agent(site.name))
+            .map(|agent| agent.persist.clone())
+            .unwrap_or_default()
+    }
+
+    /// Variables of the file that are read above everything that binds them.
+    fn early_uses(&self, found: &mut Found<'db>) {
+        // The first statement that binds a variable of the file, unless blocks bind it too or it is an input.
+        let mut bound_at: FxHashMap<&SmolStr, (usize, Site<'db>)> = FxHashMap::default();
+        let mut in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        for (position, (statement, summary)) in self.statements.iter().enumerate() {
+            for bound in summary.names.iter().filter(|bound| bound.kind.is_variable() && !bound.kind.is_local()) {
+                if bound.block.is_some() {
+                    in_blocks.insert(&bound.text);
+                } else {
+                    let site = Site { statement: *statement, name: bound.id };
+                    bound_at.entry(&bound.text).or_insert((position, site));
+                }
+            }
+            in_blocks.extend(&summary.lost);
+        }
+        let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        for (position, (statement, summary)) in self.statements.iter().enumerate() {
+            for used in &summary.uses {
+                let reads = used.kind == RefKind::Variable && !used.is_local && used.block.is_none();
+                if !reads || matches!(used.place, Place::Agent { .. }) || in_blocks.contains(&used.text) {
+                    continue;
+                }
+                let Some((first, site)) = bound_at.get(&used.text) else { continue };
+                if *first > position && told.insert(&used.text) {
+                    let range = body(self.db, *statement)[used.id].range;
+                    let message = format!("`{}` is bound only further down, so it is empty here", used.text);
+                    let finding = Finding::new(Code::W125, range, message);
+                    found.push((*statement, finding.with_site(Some(*site), "it is bound here")));
+                }
+            }
+        }
+    }
+
+    /// Blocks that always come back to themselves.
+    fn recursion(&self, found: &mut Found<'db>) {
+        let mut certain: FxHashMap<&SmolStr, Vec<&SmolStr>> = FxHashMap::default();
+        for (_, summary) in self.statements {
+            for block in &summary.blocks {
+                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
+                let calls = block.certain_calls.iter().filter_map(|call| summary.uses.get(call.0 as usize));
+                certain.entry(&name.text).or_insert_with(|| calls.map(|used| &used.text).collect());
+            }
+        }
+        for (statement, summary) in self.statements {
+            for block in &summary.blocks {
+                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
+                let certain_call = block.certain_calls.iter().find(|call| {
+                    summary.uses.get(call.0 as usize).is_some_and(|used| comes_to(&certain, &used.text, &name.text))
+                });
+                let Some(call) = certain_call else { continue };
+                let range = body(self.db, *statement)[*call].range;
+                let message = format!("every call of `{}` comes to this call again: nothing leads out of the recursion", name.text);
+                let finding = Finding::new(Code::W121, range, message);
+                let site = Site { statement: *statement, name: name.id };
+                found.push((*statement, finding.with_site(Some(site), "the block starts here")));
+            }
+        }
+    }
+}
+
+/// Whether every run of a block comes to a call of another.
+fn comes_to(certain: &FxHashMap<&SmolStr, Vec<&SmolStr>>, from: &SmolStr, to: &SmolStr) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut waiting = vec![from];
+    while let Some(block) = waiting.pop() {
+        if block == to {
+            return true;
+        }
+        if seen.insert(block) {
+            waiting.extend(certain.get(block).into_iter().flatten());
+        }
+    }
+    false
+}
+
+fn summary_of<'a, 'db>(
+    statements: &'a [(TopStatement<'db>, &'db Summary)],
+    statement: TopStatement<'db>,
+) -> Option<&'db Summary> {
+    statements.iter().find(|(other, _)| *other == statement).map(|(_, summary)| *summary)
+}
+
+/// Names that exclude each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Group {
+    Input,
+    Variable,
+    Output,
+    Branch,
+}

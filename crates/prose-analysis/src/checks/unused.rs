@@ -1,0 +1,129 @@
+//! What has no effect: names that nothing uses (decision 7), and statements that are never reached.
+
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
+
+use super::{Checker, Finding};
+use crate::index::lookup;
+use crate::model::*;
+use crate::repairs::Repair;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    names(checker);
+    unreachable(checker);
+}
+
+fn names(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    let mut told = rustc_hash::FxHashSet::default();
+    for (id, data) in body.names() {
+        let name = &data.text;
+        // A name that starts so says itself that it is not used.
+        if name.starts_with('_') {
+            continue;
+        }
+        let named = lookup(checker.db, checker.file, name).unwrap_or_default();
+        if named.lost {
+            continue;
+        }
+        let uses = named.uses;
+        let whole = body[data.stmt].range;
+        let remove = |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
+        match data.kind {
+            NameKind::Agent if !uses.agent && !(uses.variable && named.variables.is_empty()) => {
+                let message = format!("the agent `{name}` is never used");
+                checker.report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
+            }
+            NameKind::Block if !uses.block => {
+                let message = format!("the block `{name}` is never called");
+                checker.report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
+            }
+            NameKind::Import if !uses.program => {
+                let message = format!("the program `{name}` is imported and never called");
+                checker.report(Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")));
+            }
+            NameKind::Input if !uses.variable => {
+                let message = format!("no text, context or condition uses the input `{name}`; a caller has to give it in vain");
+                checker.report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
+            }
+            NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Assigned | NameKind::Branch
+                if !uses.variable && !checker.is_result(data) =>
+            {
+                let declared = named.variables.iter().any(|site| site.kind != NameKind::Assigned);
+                if data.kind == NameKind::Assigned && declared || !told.insert((data.scope, name)) {
+                    continue;
+                }
+                let message = format!("`{name}` is never read");
+                let diagnostic = Diagnostic::new(Code::W115, data.range, message);
+                let fix = checker.keep_value_only(id);
+                checker.report(diagnostic.with_fix(fix));
+            }
+            NameKind::Param if !uses.variable => {
+                let message = format!("the parameter `{name}` is never read");
+                checker.report(Diagnostic::new(Code::W115, data.range, message));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Whether the value may be the result of a block although nothing names it (B6): it is the last one of the body, or a
+    /// branch of a `parallel`, whose result is made of its branches.
+    fn is_result(&self, data: &NameData) -> bool {
+        if data.kind == NameKind::Branch {
+            return true;
+        }
+        let Some(list) = self.body[data.stmt].list else { return false };
+        let is_last = self.body[list].stmts.last() == Some(&data.stmt);
+        is_last && matches!(self.body[self.body[list].owner].stmt, Stmt::Block { .. } | Stmt::Do { .. } | Stmt::Pipeline { .. })
+    }
+
+    /// The fix that leaves the value of a declaration and drops its name.
+    fn keep_value_only(&self, name: NameId) -> Option<Fix> {
+        let stmt = &self.body[self.body[name].stmt];
+        let Stmt::Let { value: Some(Value::Stmt(value)), destructured: false, .. } = &stmt.stmt else { return None };
+        let value = &self.body[*value];
+        if !matches!(value.stmt, Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. }) {
+            return None;
+        }
+        let before = prose_syntax::TextRange::new(stmt.range.start(), value.range.start());
+        Some(Fix::guess("Run it without keeping its value", vec![TextEdit::delete(before)]))
+    }
+}
+
+fn unreachable(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (_, list) in body.lists() {
+        let Some(leaving) = list.stmts.iter().position(|stmt| body.leaves(*stmt)) else { continue };
+        let [first, ..] = &list.stmts[leaving + 1..] else { continue };
+        let last = list.stmts.last().unwrap_or(first);
+        // Agents and blocks are known wherever they stand.
+        if matches!(body[*first].stmt, Stmt::Agent { .. } | Stmt::Block { .. } | Stmt::Placeholder) {
+            continue;
+        }
+        let range = body[*first].range.cover(body[*last].range);
+        let leaves = body[list.stmts[leaving]].range;
+        let diagnostic = Diagnostic::new(Code::W118, range, "this is never reached")
+            .with_related(leaves, "this always leaves the body");
+        let title = "Remove what is never reached".to_owned();
+        checker.report(Finding::from(diagnostic).with_repair(Repair::RemoveLines { title, range }));
+    }
+}
+
+impl Body {
+    /// Whether nothing behind the statement in its list is ever reached.
+    pub(crate) fn leaves(&self, stmt: StmtId) -> bool {
+        let list_leaves = |list: &Option<ListId>| {
+            list.is_some_and(|list| self[list].stmts.iter().any(|stmt| self.leaves(*stmt)))
+        };
+        match &self[stmt].stmt {
+            Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+            Stmt::Output { name: None, value } => value.is_some(),
+            Stmt::Do { body } => list_leaves(body),
+            Stmt::If { branches, otherwise } => {
+                otherwise.is_some() && list_leaves(otherwise) && branches.iter().all(|branch| list_leaves(&branch.body))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a program and its caller agree on.
+
+use smol_str::SmolStr;
+
+use crate::db::{Db, SourceFile};
+use crate::model::NameKind;
+use crate::statements::{statements, summary};
+
+/// What a program takes and gives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contract {
+    /// The inputs, in the order of the text.
+    pub inputs: Vec<ContractInput>,
+    /// The named outputs, each once.
+    pub outputs: Vec<SmolStr>,
+    /// Whether the program may return a value without a name, and so without outputs.
+    pub returns: bool,
+}
+
+/// An input of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractInput {
+    /// The name.
+    pub name: SmolStr,
+    /// What it is for.
+    pub description: Option<SmolStr>,
+}
+
+impl ContractInput {
+    /// Whether a call may leave the input out: its description says so in its first word (B3).
+    pub fn is_optional(&self) -> bool {
+        let first = |text: &SmolStr| text.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"));
+        self.description.as_ref().is_some_and(first)
+    }
+}
+
+impl Contract {
+    /// The input of that name.
+    pub fn input(&self, name: &str) -> Option<&ContractInput> {
+        self.inputs.iter().find(|input| input.name == name)
+    }
+}
+
+/// What a program takes and gives.
+#[salsa::tracked(returns(ref))]
+pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
+    let mut contract = Contract::default();
+    for placed in &statements(db, file).list {
+        let summary = summary(db, placed.statement);
+        for input in &summary.inputs {
+            if contract.input(&input.text).is_none() {
+                let (name, description) = (input.text.clone(), input.description.clone());
+                contract.inputs.push(ContractInput { name, description });
+            }
+        }
+        for name in &summary.names {
+            if name.kind == NameKind::Output && name.block.is_none() && !contract.outputs.contains(&name.text) {
+                contract.outputs.push(name.text.clone());
+            }
+        }
+        contract.returns |= summary.returns;
+    }
+    contract
+}

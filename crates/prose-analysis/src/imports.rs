@@ -1,0 +1,199 @@
+//! Paths of imported programs, and the programs that local ones lead to.
+
+use std::path::{Component, Path, PathBuf};
+
+use smol_str::SmolStr;
+
+use crate::db::{Db, SourceFile};
+use crate::index::Symbol;
+use crate::statements::{statements, summary};
+
+/// The path of a `use` as decision 16 reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Reference {
+    /// `handle/slug`, `@handle/slug`
+    Registry,
+    /// `https://…`
+    Url,
+    /// `github.com/owner/repo/path.prose`
+    GitHost,
+    /// `./other.prose`
+    Local(PathBuf),
+    /// Nothing between the quotes
+    Empty,
+    /// None of these; why, as the rest of a sentence.
+    Invalid(String),
+}
+
+const GIT_HOSTS: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
+
+impl Reference {
+    /// Reads the path of a `use`.
+    pub fn parse(path: &str) -> Self {
+        if path.trim().is_empty() {
+            return Reference::Empty;
+        }
+        if let Some(found) = path.chars().find(|c| c.is_whitespace() || c.is_control()) {
+            let what = if found.is_whitespace() { "a space" } else { "a control character" };
+            return Reference::Invalid(format!("has {what} in it"));
+        }
+        if let Some((scheme, rest)) = path.split_once("://") {
+            let host = rest.split('/').next().unwrap_or_default();
+            return match scheme {
+                "http" | "https" if !host.is_empty() => Reference::Url,
+                "http" | "https" => Reference::Invalid("has no host".to_owned()),
+                _ => Reference::Invalid(format!("starts with `{scheme}://`; only `https://` and `http://` are fetched")),
+            };
+        }
+        if path.starts_with("./") || path.starts_with("../") || path.starts_with('/') {
+            return Reference::Local(PathBuf::from(path));
+        }
+        let segments: Vec<&str> = path.split('/').collect();
+        if GIT_HOSTS.contains(&segments[0]) {
+            let is_whole = segments.len() >= 4 && segments.iter().all(|segment| !segment.is_empty());
+            return if is_whole {
+                Reference::GitHost
+            } else {
+                Reference::Invalid(format!("needs an owner, a repository and a file: `{}/owner/repo/program.prose`", segments[0]))
+            };
+        }
+        if path.ends_with(".prose") {
+            return Reference::Local(PathBuf::from(path));
+        }
+        let is_segment = |segment: &str| {
+            !segment.is_empty() && segment.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        };
+        match segments.as_slice() {
+            [handle, slug] if is_segment(handle.strip_prefix('@').unwrap_or(handle)) && is_segment(slug) => Reference::Registry,
+            [_] => Reference::Invalid("has no `/`: a program in a registry is `handle/slug`".to_owned()),
+            [_, _] => Reference::Invalid("is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`".to_owned()),
+            _ => Reference::Invalid("has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`".to_owned()),
+        }
+    }
+}
+
+/// What an imported path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
+pub enum Imported {
+    /// A program that is known.
+    Program(SourceFile),
+    /// No file.
+    Missing,
+    /// Something that is not known, or not yet.
+    Unknown,
+}
+
+/// The file that a local path means in a file.
+pub fn local_path(importer: &Path, path: &Path) -> PathBuf {
+    normalized(&importer.parent().unwrap_or(Path::new("")).join(path))
+}
+
+/// The path without `.` and `..`, as far as that can be told from the path alone.
+pub fn normalized(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(parts.components().next_back(), Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+/// What an imported path leads to.
+#[salsa::tracked(returns(copy))]
+pub fn imported<'db>(db: &'db dyn Db, file: SourceFile, path: Symbol<'db>) -> Imported {
+    match Reference::parse(path.text(db)) {
+        Reference::Local(local) => {
+            let wanted = local_path(file.path(db), &local);
+            match file.workspace(db).files(db).get(&wanted) {
+                Some(Some(program)) => Imported::Program(*program),
+                Some(None) => Imported::Missing,
+                None => Imported::Unknown,
+            }
+        }
+        _ => Imported::Unknown,
+    }
+}
+
+/// The local programs that a file imports, as far as they are known.
+#[salsa::tracked(returns(ref))]
+pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
+    import_paths(db, file)
+        .into_iter()
+        .filter_map(|path| match imported(db, file, Symbol::new(db, path)) {
+            Imported::Program(program) => Some(program),
+            Imported::Missing | Imported::Unknown => None,
+        })
+        .collect()
+}
+
+/// The paths that a file imports, as they are written.
+pub fn import_paths(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+    let statements = &statements(db, file).list;
+    statements
+        .iter()
+        .flat_map(|placed| &summary(db, placed.statement).imports)
+        .filter_map(|import| import.path.clone())
+        .collect()
+}
+
+/// The way from a file back to itself through an import of `program`, if there is one: the files in between, `program` first.
+pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<SourceFile>> {
+    let mut seen = vec![program];
+    let mut ways = vec![vec![program]];
+    while let Some(way) = ways.pop() {
+        let last = *way.last()?;
+        if last == file {
+            return Some(way);
+        }
+        for next in imported_programs(db, last) {
+            if *next == file || !seen.contains(next) {
+                seen.push(*next);
+                ways.push(way.iter().copied().chain([*next]).collect());
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_take_the_forms_of_decision_16() {
+        let kind = |path: &str| match Reference::parse(path) {
+            Reference::Registry => "registry".to_owned(),
+            Reference::Url => "url".to_owned(),
+            Reference::GitHost => "git".to_owned(),
+            Reference::Local(path) => format!("local {}", path.display()),
+            Reference::Empty => "empty".to_owned(),
+            Reference::Invalid(why) => why,
+        };
+        assert_eq!(kind("alice/research"), "registry");
+        assert_eq!(kind("@alice/research"), "registry");
+        assert_eq!(kind("https://example.com/a.prose"), "url");
+        assert_eq!(kind("github.com/owner/repo/a.prose@v1"), "git");
+        assert_eq!(kind("./a.prose"), "local ./a.prose");
+        assert_eq!(kind("flows/a.prose"), "local flows/a.prose");
+        assert_eq!(kind(""), "empty");
+        assert_eq!(kind("alice research"), "has a space in it");
+        assert_eq!(kind("research"), "has no `/`: a program in a registry is `handle/slug`");
+        assert_eq!(kind("alice/"), "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`");
+        assert_eq!(kind("github.com/owner"), "needs an owner, a repository and a file: `github.com/owner/repo/program.prose`");
+        assert_eq!(kind("ftp://example.com/a"), "starts with `ftp://`; only `https://` and `http://` are fetched");
+    }
+
+    #[test]
+    fn local_paths_start_from_the_folder_of_the_importer() {
+        let path = |importer: &str, path: &str| local_path(Path::new(importer), Path::new(path)).display().to_string();
+        assert_eq!(path("/flows/main.prose", "./a.prose"), "/flows/a.prose");
+        assert_eq!(path("/flows/main.prose", "../lib/./a.prose"), "/lib/a.prose");
+        assert_eq!(path("/flows/main.prose", "/a.prose"), "/a.prose");
+        assert_eq!(path("main.prose", "../a.prose"), "../a.prose");
+    }
+}

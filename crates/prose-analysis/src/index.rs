@@ -1,0 +1,148 @@
+//! Every name of a file.
+
+#![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::db::{Db, SourceFile};
+use crate::model::{NameId, NameKind, RefKind};
+use crate::statements::{TopStatement, statements, summary};
+
+/// A name as the key of a query.
+#[salsa::interned(debug)]
+pub struct Symbol<'db> {
+    /// The name.
+    #[returns(ref)]
+    pub text: SmolStr,
+}
+
+/// A name in the model of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
+pub struct Site<'db> {
+    /// The statement.
+    pub statement: TopStatement<'db>,
+    /// The name in it.
+    pub name: NameId,
+}
+
+/// Where a variable is bound.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct VariableSite<'db> {
+    /// The place.
+    pub site: Site<'db>,
+    /// What is bound.
+    pub kind: NameKind,
+    /// The block whose variable it is; none for one of the file.
+    pub block: Option<SmolStr>,
+    /// The program whose result it is.
+    pub program: Option<SmolStr>,
+}
+
+/// Everything that one name stands for in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub struct Named<'db> {
+    /// The agents, in the order of the text.
+    pub agents: Vec<Site<'db>>,
+    /// The blocks.
+    pub blocks: Vec<Site<'db>>,
+    /// The imported programs.
+    pub imports: Vec<Site<'db>>,
+    /// The variables, without loop, catch and pipeline variables.
+    pub variables: Vec<VariableSite<'db>>,
+    /// Whether the word stands on a line that was not understood, and so may have been defined or used there.
+    pub lost: bool,
+    /// How it is used.
+    pub uses: Uses,
+}
+
+/// How a name is used in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub struct Uses {
+    /// As an agent.
+    pub agent: bool,
+    /// As a block.
+    pub block: bool,
+    /// As a program.
+    pub program: bool,
+    /// As a variable that no body of its own answers to.
+    pub variable: bool,
+}
+
+impl<'db> Named<'db> {
+    /// The variables of the file itself.
+    pub fn root_variables(&self) -> impl Iterator<Item = &VariableSite<'db>> {
+        self.variables.iter().filter(|site| site.block.is_none())
+    }
+}
+
+/// Every name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub struct Index<'db> {
+    /// What each name stands for.
+    pub names: FxHashMap<Symbol<'db>, Arc<Named<'db>>>,
+}
+
+/// Every name of a file.
+#[salsa::tracked(returns(ref))]
+pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
+    let mut names: FxHashMap<SmolStr, Named<'_>> = FxHashMap::default();
+    let statements = statements(db, file);
+    for word in &statements.lost {
+        names.entry(word.clone()).or_default().lost = true;
+    }
+    for placed in &statements.list {
+        let statement = placed.statement;
+        let summary = summary(db, statement);
+        for bound in &summary.names {
+            if bound.kind.is_local() {
+                continue;
+            }
+            let named = names.entry(bound.text.clone()).or_default();
+            let site = Site { statement, name: bound.id };
+            match bound.kind {
+                NameKind::Agent => named.agents.push(site),
+                NameKind::Block => named.blocks.push(site),
+                NameKind::Import => named.imports.push(site),
+                kind => {
+                    let block = bound.block.and_then(|block| {
+                        let name = summary.blocks.get(block as usize)?.name?;
+                        Some(summary.name(name)?.text.clone())
+                    });
+                    // A block without a name has variables too, which nothing outside can reach.
+                    let block = block.or_else(|| bound.block.map(|_| SmolStr::default()));
+                    named.variables.push(VariableSite { site, kind, block, program: bound.program.clone() });
+                }
+            }
+        }
+        for used in &summary.uses {
+            let uses = &mut names.entry(used.text.clone()).or_default().uses;
+            match used.kind {
+                RefKind::Agent => uses.agent = true,
+                RefKind::Block => uses.block = true,
+                RefKind::Callee => uses.program = true,
+                RefKind::Variable if used.is_local && used.block.is_none() => {}
+                RefKind::Variable => uses.variable = true,
+                RefKind::Write => {}
+            }
+        }
+        for word in &summary.lost {
+            names.entry(word.clone()).or_default().lost = true;
+        }
+    }
+    let names = names.into_iter().map(|(text, named)| (Symbol::new(db, text), Arc::new(named)));
+    Index { names: names.collect() }
+}
+
+/// What a name stands for in a file. Asking for one name does not depend on the others.
+#[salsa::tracked(returns(clone))]
+pub fn named<'db>(db: &'db dyn Db, file: SourceFile, symbol: Symbol<'db>) -> Option<Arc<Named<'db>>> {
+    index(db, file).names.get(&symbol).cloned()
+}
+
+/// What a name stands for in a file.
+pub fn lookup<'db>(db: &'db dyn Db, file: SourceFile, text: &SmolStr) -> Option<Arc<Named<'db>>> {
+    named(db, file, Symbol::new(db, text.clone()))
+}

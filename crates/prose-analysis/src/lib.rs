@@ -1,0 +1,21 @@
+//! What an OpenProse program means.
+//!
+//! The unit of all work is the top-level statement. Its model ([`model`]) and what is found in it depend on its own text and, of the rest of
+//! the file, on the few names that it uses. So an edit costs what it touches, and not what the file or the workspace is long.
+
+// The macros of salsa write code that is unsafe inside, with their own proofs.
+#![allow(unsafe_code)]
+
+pub mod contract;
+pub mod db;
+pub mod imports;
+pub mod index;
+pub mod checks;
+pub mod diagnostics;
+mod ignores;
+mod lower;
+pub mod model;
+mod repairs;
+pub mod resolve;
+pub mod statements;
+pub mod summary;

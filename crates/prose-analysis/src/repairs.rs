@@ -1,0 +1,155 @@
+//! Fixes that reach beyond the statement they are for.
+
+use prose_syntax::{Fix, TextEdit, TextRange, TextSize};
+use smol_str::SmolStr;
+
+use crate::db::{Db, SourceFile};
+use crate::index::Site;
+use crate::model::Stmt;
+use crate::statements::{TopStatement, body, statements};
+
+/// A fix whose edits are found only when the whole file is seen.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub enum Repair<'db> {
+    /// Gives an agent a memory.
+    AddPersist {
+        /// The agent.
+        agent: Site<'db>,
+    },
+    /// Defines an agent.
+    AddAgent {
+        /// Its name.
+        name: SmolStr,
+    },
+    /// Defines a block.
+    AddBlock {
+        /// Its name.
+        name: SmolStr,
+        /// Its parameters.
+        params: Vec<SmolStr>,
+    },
+    /// Declares an input.
+    AddInput {
+        /// Its name.
+        name: SmolStr,
+    },
+    /// Removes the lines of a part of the statement.
+    RemoveLines {
+        /// What the edit does, in the imperative.
+        title: String,
+        /// The part, relative to the statement.
+        range: TextRange,
+    },
+}
+
+/// The fix; none where the place it should go to is not there.
+pub(crate) fn edits<'db>(
+    db: &'db dyn Db,
+    file: SourceFile,
+    statement: TopStatement<'db>,
+    start: TextSize,
+    repair: &Repair<'db>,
+) -> Option<Fix> {
+    let text = file.text(db).as_str();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let lines = |lines: &[&str]| lines.iter().flat_map(|line| [*line, newline]).collect::<String>();
+    // A definition goes to the top level, above the statement that needs it and the comment above that.
+    let above = above_comments(text, start);
+    Some(match repair {
+        Repair::AddPersist { agent } => {
+            let start = statements(db, file).start(agent.statement)?;
+            let body = body(db, agent.statement);
+            let name = &body[agent.name].text;
+            let stmt = &body[body[agent.name].stmt];
+            let Stmt::Agent { properties, .. } = &stmt.stmt else { return None };
+            let title = format!("Add `persist: true` to `{name}`");
+            let edit = match properties.first() {
+                Some(first) => {
+                    let at = first.range.start() + start;
+                    let indentation = indentation(text, at);
+                    TextEdit::insert(at, format!("persist: true{newline}{indentation}"))
+                }
+                None => {
+                    let at = stmt.range.end() + start;
+                    let indentation = indentation(text, stmt.range.start() + start);
+                    TextEdit::insert(at, format!("{newline}{indentation}  persist: true"))
+                }
+            };
+            Fix::guess(title, vec![edit])
+        }
+        Repair::AddAgent { name } => Fix::guess(
+            format!("Add an agent `{name}`"),
+            vec![TextEdit::insert(above, lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""]))],
+        ),
+        Repair::AddBlock { name, params } => {
+            let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+            let header = format!("block {name}{params}:");
+            Fix::guess(
+                format!("Add a block `{name}`"),
+                vec![TextEdit::insert(above, lines(&[&header, "  session \"\"", ""]))],
+            )
+        }
+        Repair::AddInput { name } => {
+            let first = statements(db, file).list.iter().find(|placed| {
+                !matches!(placed.statement.kind(db), prose_syntax::SyntaxKind::USE | prose_syntax::SyntaxKind::IMPORT)
+            });
+            let at = first.map_or(above, |placed| above_comments(text, placed.start.into()));
+            Fix::guess(
+                format!("Add an input `{name}`"),
+                vec![TextEdit::insert(at, lines(&[&format!("input {name}: \"{}\"", name.replace(['_', '-'], " ")), ""]))],
+            )
+        }
+        Repair::RemoveLines { title, range } => {
+            let _ = statement;
+            Fix::guess(title.clone(), vec![TextEdit::delete(whole_lines(text, *range + start))])
+        }
+    })
+}
+
+fn size(bytes: usize) -> TextSize {
+    TextSize::new(bytes as u32)
+}
+
+fn line_start(text: &str, at: TextSize) -> usize {
+    text[..usize::from(at)].rfind(['\n', '\r']).map_or(0, |index| index + 1)
+}
+
+fn indentation(text: &str, at: TextSize) -> &str {
+    let line = &text[line_start(text, at)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// The start of the comment lines directly above a line, or of the line itself.
+fn above_comments(text: &str, at: TextSize) -> TextSize {
+    let mut start = line_start(text, at);
+    while start > 0 {
+        let before = text[..start].trim_end_matches(['\n', '\r']);
+        // An empty line between is the end of the comment.
+        if text[before.len()..start].matches('\n').count() > 1 {
+            break;
+        }
+        let line = line_start(text, size(before.len()));
+        if !before[line..].starts_with('#') {
+            break;
+        }
+        start = line;
+    }
+    size(start)
+}
+
+/// The range with the rest of its first and its last line, if nothing else stands on them.
+fn whole_lines(text: &str, range: TextRange) -> TextRange {
+    let start = line_start(text, range.start());
+    let indentation = &text[start..usize::from(range.start())];
+    if !indentation.trim().is_empty() {
+        return range;
+    }
+    let rest = &text[usize::from(range.end())..];
+    let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let end = usize::from(range.end()) + blank;
+    let newline = if text[end..].starts_with("\r\n") { 2 } else { usize::from(text[end..].starts_with(['\n', '\r'])) };
+    if newline == 0 && end < text.len() {
+        return range;
+    }
+    TextRange::new(size(start), size(end + newline))
+}

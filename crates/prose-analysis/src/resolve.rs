@@ -1,0 +1,154 @@
+//! What each used name is the name of (A9, R16–R18).
+
+use smol_str::SmolStr;
+
+use crate::db::Db;
+use crate::index::{Site, VariableSite, lookup};
+use crate::model::{Body, NameId, NameKind, Place, RefId, RefKind};
+use crate::statements::{TopStatement, body};
+
+/// What a used name is the name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resolved {
+    /// A loop, catch or pipeline variable, or one of the frame of the block around it.
+    Local(NameId),
+    /// A variable of the file.
+    Root,
+    /// A variable of blocks around which the use does not stand. It is found if such a block calls or was called.
+    Elsewhere,
+    /// An agent, where one is wanted.
+    Agent,
+    /// A block, where one is wanted.
+    Block,
+    /// An imported program, where one is wanted.
+    Program,
+    /// An agent where a value is wanted (A12).
+    AgentAsValue,
+    /// A word in braces that is no name, and so text.
+    Literal,
+    /// It may have been defined on a line that was not understood.
+    Lost,
+    /// Nothing.
+    Undefined,
+}
+
+impl Resolved {
+    /// Whether the name is that of something.
+    pub fn is_found(self) -> bool {
+        !matches!(self, Resolved::Literal | Resolved::Lost | Resolved::Undefined)
+    }
+}
+
+/// What each used name of a statement is the name of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolution {
+    targets: Vec<Resolved>,
+}
+
+impl Resolution {
+    /// What a used name is the name of.
+    pub fn of(&self, id: RefId) -> Resolved {
+        self.targets.get(id.0 as usize).copied().unwrap_or(Resolved::Undefined)
+    }
+}
+
+/// What each used name of a statement is the name of.
+#[salsa::tracked(returns(ref))]
+pub fn resolve<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Resolution {
+    let body = body(db, statement);
+    Resolution { targets: body.refs().map(|(id, _)| target(db, statement, body, id)).collect() }
+}
+
+fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: RefId) -> Resolved {
+    let data = &body[id];
+    let local = body.local(id);
+    if let Some(name) = local
+        && body[name].kind != NameKind::Assigned
+    {
+        return Resolved::Local(name);
+    }
+    let Some(named) = lookup(db, statement.file(db), &data.text) else {
+        return nothing(data.place);
+    };
+    let found = match data.kind {
+        RefKind::Agent => (!named.agents.is_empty()).then_some(Resolved::Agent),
+        RefKind::Block => (!named.blocks.is_empty()).then_some(Resolved::Block),
+        RefKind::Callee => (!named.imports.is_empty()).then_some(Resolved::Program),
+        RefKind::Variable | RefKind::Write => {
+            let in_root = named.root_variables().next().is_some();
+            if in_root {
+                Some(Resolved::Root)
+            } else if let Some(name) = local {
+                Some(Resolved::Local(name))
+            } else if !named.variables.is_empty() {
+                Some(Resolved::Elsewhere)
+            } else if !named.agents.is_empty() && data.place == Place::Context {
+                Some(Resolved::AgentAsValue)
+            } else {
+                None
+            }
+        }
+    };
+    found.unwrap_or_else(|| if named.lost { Resolved::Lost } else { nothing(data.place) })
+}
+
+fn nothing(place: Place) -> Resolved {
+    match place {
+        Place::Literal | Place::Agent { one_line: false } => Resolved::Literal,
+        Place::Code | Place::Context | Place::OneLine | Place::Agent { one_line: true } => Resolved::Undefined,
+    }
+}
+
+/// The places where the name of a use is bound, in the order of the text.
+pub fn definitions<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId) -> Vec<Site<'db>> {
+    let body = body(db, statement);
+    let here = |name: NameId| Site { statement, name };
+    let resolved = resolve(db, statement).of(id);
+    let named = || lookup(db, statement.file(db), &body[id].text).unwrap_or_default();
+    match resolved {
+        Resolved::Local(name) => {
+            let NameBinding { scope, text } = NameBinding::of(body, name);
+            let same = |other: &NameId| body[*other].text == text && body[*other].scope == scope;
+            body[scope].names.iter().copied().filter(same).map(here).collect()
+        }
+        Resolved::Root => {
+            // A block may bind the name too, without declaring it.
+            let sites = named();
+            sites.root_variables().map(|variable| variable.site).collect()
+        }
+        Resolved::Elsewhere => named().variables.iter().map(|variable| variable.site).collect(),
+        Resolved::Agent | Resolved::AgentAsValue => named().agents.clone(),
+        Resolved::Block => named().blocks.clone(),
+        Resolved::Program => named().imports.clone(),
+        Resolved::Literal | Resolved::Lost | Resolved::Undefined => Vec::new(),
+    }
+}
+
+struct NameBinding {
+    scope: crate::model::ScopeId,
+    text: SmolStr,
+}
+
+impl NameBinding {
+    fn of(body: &Body, name: NameId) -> Self {
+        Self { scope: body[name].scope, text: body[name].text.clone() }
+    }
+}
+
+/// The variables of the file or of blocks that a use may mean, with what is bound to them.
+pub fn variables<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId) -> Vec<VariableSite<'db>> {
+    let text = &body(db, statement)[id].text;
+    let Some(named) = lookup(db, statement.file(db), text) else { return Vec::new() };
+    match resolve(db, statement).of(id) {
+        Resolved::Root => named.root_variables().cloned().collect(),
+        Resolved::Elsewhere => named.variables.clone(),
+        Resolved::Local(name) => {
+            let scope = body(db, statement)[name].scope;
+            let is_same = |site: &&VariableSite<'db>| {
+                site.site.statement == statement && body(db, statement)[site.site.name].scope == scope
+            };
+            named.variables.iter().filter(is_same).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}

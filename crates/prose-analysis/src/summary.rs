@@ -1,0 +1,402 @@
+//! What others want to know of a statement, without places.
+//!
+//! Everything that is asked across statements is asked here, so that an edit which leaves the summary as it is, such as one in a
+//! prompt, has no effect on other statements.
+
+use smol_str::SmolStr;
+
+use crate::model::*;
+
+/// What others want to know of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Every name that is bound, in the order of the text.
+    pub names: Vec<Bound>,
+    /// Every name that is used, in the order of the text.
+    pub uses: Vec<Used>,
+    /// The agents that are defined.
+    pub agents: Vec<AgentFacts>,
+    /// The blocks that are defined.
+    pub blocks: Vec<BlockFacts>,
+    /// The programs that are imported.
+    pub imports: Vec<ImportFacts>,
+    /// The inputs that are declared outside of blocks.
+    pub inputs: Vec<InputFacts>,
+    /// Whether a statement that runs something is among these, or is this one.
+    pub runs: bool,
+    /// Whether the program returns a value without a name outside of blocks.
+    pub returns: bool,
+    /// Words of lines that were not understood.
+    pub lost: Vec<SmolStr>,
+}
+
+/// A name that is bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The name in the model.
+    pub id: NameId,
+    /// The name.
+    pub text: SmolStr,
+    /// What is bound to it.
+    pub kind: NameKind,
+    /// The block whose frame it is bound in, as an index into [`Summary::blocks`]; none for the file's.
+    pub block: Option<u32>,
+    /// The list of statements that the binding stands in; none for the top level.
+    pub list: Option<ListId>,
+    /// The program whose result it is.
+    pub program: Option<SmolStr>,
+    /// Whether the value is made from what the name stood for before.
+    pub from_itself: bool,
+    /// Whether the binding stands in a body that may run again.
+    pub in_loop: bool,
+}
+
+/// A name that is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    /// The use in the model.
+    pub id: RefId,
+    /// The name.
+    pub text: SmolStr,
+    /// What it should be the name of.
+    pub kind: RefKind,
+    /// Where it is written.
+    pub place: Place,
+    /// The block whose frame it is looked up in.
+    pub block: Option<u32>,
+    /// Whether a loop, catch or pipeline variable, or a name of the block's frame, answers to it.
+    pub is_local: bool,
+    /// Whether a session resumes the agent.
+    pub resumes: bool,
+    /// Whether it stands in a body that may run again.
+    pub in_loop: bool,
+}
+
+/// What is known of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFacts {
+    /// Its name in the model.
+    pub name: Option<NameId>,
+    /// Where its memory is kept.
+    pub persist: Persist,
+    /// Whether it has a prompt that says something.
+    pub has_prompt: bool,
+    /// Its model, as it is written.
+    pub model: Option<SmolStr>,
+}
+
+/// Where an agent's memory is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Persist {
+    /// It has none.
+    #[default]
+    No,
+    /// With the run.
+    Run,
+    /// With the project or the user, or at a path, where it may be from an earlier run.
+    Longer,
+    /// The property has a value that cannot be right.
+    Invalid,
+}
+
+/// What is known of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Its name in the model.
+    pub name: Option<NameId>,
+    /// Its parameters.
+    pub params: Vec<SmolStr>,
+    /// Its named outputs, each once.
+    pub outputs: Vec<SmolStr>,
+    /// The blocks that it calls.
+    pub calls: Vec<SmolStr>,
+    /// Calls that every run of the block comes to.
+    pub certain_calls: Vec<RefId>,
+}
+
+/// What is known of an imported program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportFacts {
+    /// The statement.
+    pub stmt: StmtId,
+    /// The path as it is written.
+    pub path: Option<SmolStr>,
+    /// The name it is called by.
+    pub name: Option<NameId>,
+    /// Whether that name is given with `as`.
+    pub has_alias: bool,
+}
+
+/// What is known of an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFacts {
+    /// Its name in the model.
+    pub name: NameId,
+    /// Its name.
+    pub text: SmolStr,
+    /// What it is for.
+    pub description: Option<SmolStr>,
+}
+
+impl Summary {
+    pub(crate) fn new(body: &Body) -> Self {
+        Builder { body, summary: Summary { lost: body.lost.clone(), ..Summary::default() } }.build()
+    }
+
+    /// The name that is bound there.
+    pub fn name(&self, id: NameId) -> Option<&Bound> {
+        self.names.get(id.0 as usize)
+    }
+
+    /// What is known of the agent of that name.
+    pub fn agent(&self, name: NameId) -> Option<&AgentFacts> {
+        self.agents.iter().find(|agent| agent.name == Some(name))
+    }
+
+    /// What is known of the block of that name.
+    pub fn block(&self, name: NameId) -> Option<&BlockFacts> {
+        self.blocks.iter().find(|block| block.name == Some(name))
+    }
+
+    /// What is known of the import of that name.
+    pub fn import(&self, name: NameId) -> Option<&ImportFacts> {
+        self.imports.iter().find(|import| import.name == Some(name))
+    }
+}
+
+struct Builder<'a> {
+    body: &'a Body,
+    summary: Summary,
+}
+
+impl Builder<'_> {
+    fn build(mut self) -> Summary {
+        let body = self.body;
+        let mut frames: Vec<(ScopeId, u32)> = Vec::new();
+        for (id, data) in body.stmts() {
+            match &data.stmt {
+                Stmt::Agent { name, properties } => self.summary.agents.push(agent(body, *name, properties)),
+                Stmt::Block { name, params, body: list, .. } => {
+                    let inner = list.map(|list| body.frame_of_list(list)).or(params.first().map(|p| body[*p].scope));
+                    if let Some(scope) = inner {
+                        frames.push((scope, self.summary.blocks.len() as u32));
+                    }
+                    self.summary.blocks.push(block(body, *name, params, *list, inner));
+                }
+                Stmt::Use { path, name, has_alias } => self.summary.imports.push(ImportFacts {
+                    stmt: id,
+                    path: path.and_then(|path| body.string(path)).map(SmolStr::from),
+                    name: *name,
+                    has_alias: *has_alias,
+                }),
+                Stmt::Input { name: Some(name), description } if body.frame(data.scope) == ScopeId(0) => {
+                    let description = description
+                        .and_then(|text| body.text(text))
+                        .and_then(|text| text.value.clone());
+                    self.summary.inputs.push(InputFacts {
+                        name: *name,
+                        text: body[*name].text.clone(),
+                        description,
+                    });
+                }
+                Stmt::Output { name: None, .. } if body.frame(data.scope) == ScopeId(0) => {
+                    self.summary.returns = true;
+                }
+                _ => {}
+            }
+            self.summary.runs |= matches!(
+                data.stmt,
+                Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. } | Stmt::Expr(_)
+            ) && body.frame(data.scope) == ScopeId(0);
+        }
+        let block_of = |scope: ScopeId| {
+            let frame = body.frame(scope);
+            frames.iter().find(|(of, _)| *of == frame).map(|(_, block)| *block)
+        };
+        let mut values = vec![None; body.names().len()];
+        for (name, value) in named_values(body) {
+            values[name.0 as usize] = Some(value);
+        }
+        for ((id, data), value) in body.names().zip(values) {
+            self.summary.names.push(Bound {
+                id,
+                text: data.text.clone(),
+                kind: data.kind,
+                block: block_of(data.scope),
+                list: body[data.stmt].list,
+                program: value.and_then(|value| body.called_program(value)),
+                // Only what stands twice is of interest, and declarations do rarely.
+                from_itself: data.kind == NameKind::Output
+                    && value.is_some_and(|value| body.mentions(value, &data.text)),
+                in_loop: body.is_in_loop(body[data.stmt].scope),
+            });
+        }
+        for (id, data) in body.refs() {
+            self.summary.uses.push(Used {
+                id,
+                text: data.text.clone(),
+                kind: data.kind,
+                place: data.place,
+                block: block_of(data.scope),
+                is_local: body.local(id).is_some(),
+                resumes: matches!(&body[data.stmt].stmt, Stmt::Resume { .. }),
+                in_loop: body.is_in_loop(data.scope),
+            });
+        }
+        self.summary
+    }
+}
+
+fn agent(body: &Body, name: Option<NameId>, properties: &[Property]) -> AgentFacts {
+    let value = |name: &str| properties.iter().find(|property| property.name.text == name)?.value;
+    let has_prompt =
+        value("prompt").is_some_and(|prompt| body.text(prompt).is_none_or(|text| !text.blank));
+    AgentFacts { name, persist: persist(body, properties), has_prompt, model: value("model").and_then(|m| body.text(m)?.value.clone()) }
+}
+
+fn persist(body: &Body, properties: &[Property]) -> Persist {
+    let Some(property) = properties.iter().find(|property| property.name.text == "persist") else {
+        return Persist::No;
+    };
+    let Some(value) = property.value else { return Persist::Invalid };
+    match &body[value].expr {
+        Expr::Bool(true) => Persist::Run,
+        Expr::Bool(false) => Persist::No,
+        Expr::Text(text) if text.content != body[value].range => Persist::Longer,
+        Expr::Text(text) if matches!(text.value.as_deref(), Some("project" | "user")) => Persist::Longer,
+        _ => Persist::Invalid,
+    }
+}
+
+fn block(
+    body: &Body,
+    name: Option<NameId>,
+    params: &[NameId],
+    list: Option<ListId>,
+    frame: Option<ScopeId>,
+) -> BlockFacts {
+    let mut outputs: Vec<SmolStr> = Vec::new();
+    for (_, data) in body.names() {
+        if data.kind == NameKind::Output && Some(data.scope) == frame && !outputs.contains(&data.text) {
+            outputs.push(data.text.clone());
+        }
+    }
+    let calls = body
+        .refs()
+        .filter(|(_, data)| data.kind == RefKind::Block && Some(body.frame(data.scope)) == frame)
+        .map(|(_, data)| data.text.clone())
+        .collect();
+    let mut certain_calls = Vec::new();
+    if let Some(list) = list {
+        certain_calls_in(body, list, &mut certain_calls);
+    }
+    BlockFacts { name, params: params.iter().map(|param| body[*param].text.clone()).collect(), outputs, calls, certain_calls }
+}
+
+/// The calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
+fn certain_calls_in(body: &Body, list: ListId, calls: &mut Vec<RefId>) -> bool {
+    for stmt in &body[list].stmts {
+        if certain_calls_of(body, *stmt, calls) {
+            return true;
+        }
+    }
+    false
+}
+
+fn certain_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
+    let of_value = |value: &Option<Value>, calls: &mut Vec<RefId>| {
+        if let Some(Value::Stmt(stmt)) = value {
+            certain_calls_of(body, *stmt, calls);
+        }
+    };
+    match &body[stmt].stmt {
+        Stmt::Call { block, .. } => calls.extend(*block),
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, calls),
+        Stmt::Output { name, value } => {
+            of_value(value, calls);
+            // An output without a name leaves the block (B5).
+            return name.is_none();
+        }
+        Stmt::Return(value) => {
+            of_value(value, calls);
+            return true;
+        }
+        Stmt::Throw(_) => return true,
+        Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
+            return certain_calls_in(body, *list, calls);
+        }
+        Stmt::Repeat { body: Some(list), count, .. } => {
+            let certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
+            if certain {
+                return certain_calls_in(body, *list, calls);
+            }
+            return body.may_leave(*list);
+        }
+        // What stands in a body that may not run is not certain, but it may leave the block before what follows.
+        Stmt::If { branches, otherwise } => {
+            return branches
+                .iter()
+                .filter_map(|branch| branch.body)
+                .chain(*otherwise)
+                .any(|list| body.may_leave(list));
+        }
+        Stmt::Choice { options, .. } => {
+            return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
+        }
+        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => return body.may_leave(*list),
+        // An error may be thrown anywhere.
+        Stmt::Try { .. } | Stmt::Assert { .. } => return true,
+        _ => {}
+    }
+    false
+}
+
+/// The names that are bound to a value of their own.
+fn named_values(body: &Body) -> Vec<(NameId, Value)> {
+    let mut values = Vec::new();
+    for (_, data) in body.stmts() {
+        match &data.stmt {
+            Stmt::Let { names, value: Some(value), destructured: false, .. } => {
+                values.extend(names.iter().map(|name| (*name, *value)));
+            }
+            Stmt::Assign { target: Some(Target::Name(name)), value: Some(value) }
+            | Stmt::Output { name: Some(name), value: Some(value) } => values.push((*name, *value)),
+            _ => {}
+        }
+    }
+    values
+}
+
+impl Body {
+    fn frame_of_list(&self, list: ListId) -> ScopeId {
+        let owner = self[list].owner;
+        let first = self[list].stmts.first().map(|stmt| self[*stmt].scope);
+        self.frame(first.unwrap_or(self[owner].scope))
+    }
+
+    /// Whether a `return`, `throw` or unnamed `output` stands in the list or below it.
+    pub(crate) fn may_leave(&self, list: ListId) -> bool {
+        let range = self[list].range;
+        self.stmts().any(|(_, data)| {
+            range.contains_range(data.range)
+                && matches!(data.stmt, Stmt::Return(_) | Stmt::Throw(_) | Stmt::Output { name: None, .. })
+        })
+    }
+
+    /// The program that a value is the result of.
+    pub(crate) fn called_program(&self, value: Value) -> Option<SmolStr> {
+        let Value::Expr(expr) = value else { return None };
+        let Expr::Call { callee: Some(callee), .. } = &self[expr].expr else { return None };
+        self.name_of(*callee).map(|callee| self[callee].text.clone())
+    }
+
+    /// Whether a value is made from what a name stands for.
+    pub(crate) fn mentions(&self, value: Value, name: &str) -> bool {
+        let range = self.value_range(value);
+        self.refs().any(|(_, data)| {
+            range.contains_range(data.range)
+                && data.text == name
+                && matches!(data.kind, RefKind::Variable | RefKind::Write)
+        })
+    }
+}
