@@ -54,7 +54,8 @@ pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
             }
         }
         for name in &summary.names {
-            if name.kind == NameKind::Output && name.block.is_none() && !contract.outputs.contains(&name.text) {
+            if name.kind == NameKind::Output && name.block.is_none() && !contract.outputs.contains(&name.text)
+            {
                 contract.outputs.push(name.text.clone());
             }
         }

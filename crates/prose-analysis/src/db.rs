@@ -4,36 +4,69 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use dashmap::DashMap;
 use prose_syntax::{Parse, TextRange, TextSize};
-use rustc_hash::FxHashMap;
+use salsa::Setter;
 use smol_str::SmolStr;
 
 /// The database as the queries see it.
 #[salsa::db]
-pub trait Db: salsa::Database {}
+pub trait Db: salsa::Database {
+    /// The place at a normalised path. One that was never asked for is put on the list of those that somebody has to look at.
+    fn place(&self, path: PathBuf) -> Place;
+}
 
 /// The database.
 #[salsa::db]
 #[derive(Clone)]
 pub struct Database {
     storage: salsa::Storage<Self>,
+    places: Arc<DashMap<PathBuf, Place>>,
+    unknown: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 #[salsa::db]
 impl salsa::Database for Database {}
 
 #[salsa::db]
-impl Db for Database {}
+impl Db for Database {
+    fn place(&self, path: PathBuf) -> Place {
+        let entry = self.places.entry(path);
+        let path = entry.key().clone();
+        *entry.or_insert_with(|| {
+            let place = Place::new(self, Arc::from(path.as_path()), Content::Unknown);
+            self.unknown.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+            place
+        })
+    }
+}
 
 impl Default for Database {
     fn default() -> Self {
-        Self { storage: salsa::Storage::new(None) }
+        Self::new(salsa::Storage::new(None))
     }
 }
 
 impl Database {
+    fn new(storage: salsa::Storage<Self>) -> Self {
+        Self { storage, places: Arc::default(), unknown: Arc::default() }
+    }
+
+    /// The places that were asked for since the last time, and that nobody has looked at.
+    pub fn take_unknown(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says what is at a place.
+    pub fn set_content(&mut self, path: PathBuf, content: Content) {
+        let place = self.place(path);
+        if place.content(self) != content {
+            place.set_content(self).to(content);
+        }
+    }
+
     /// A database that tells of every query that runs, such as `check(Id(3))`.
     pub fn with_log(log: impl Fn(String) + Send + Sync + 'static) -> Self {
         let callback = move |event: salsa::Event| {
@@ -41,7 +74,7 @@ impl Database {
                 log(format!("{database_key:?}"));
             }
         };
-        Self { storage: salsa::Storage::new(Some(Box::new(callback))) }
+        Self::new(salsa::Storage::new(Some(Box::new(callback))))
     }
 }
 
@@ -102,9 +135,6 @@ pub struct SourceFile {
     /// The settings that it is under.
     #[returns(copy)]
     pub settings: Settings,
-    /// The programs that it can import.
-    #[returns(copy)]
-    pub workspace: Workspace,
 }
 
 /// The settings that change what a program means. Levels and profiles do not: they are applied to what the analysis finds.
@@ -115,10 +145,24 @@ pub struct Settings {
     pub models: Arc<BTreeMap<SmolStr, String>>,
 }
 
-/// The programs that can be imported.
+/// A place that a program may be imported from.
 #[salsa::input(debug)]
-pub struct Workspace {
-    /// The local programs by their normalised path. None where there is certainly no such file; a path that is not listed is not known.
+pub struct Place {
+    /// The normalised path.
     #[returns(ref)]
-    pub files: Arc<FxHashMap<PathBuf, Option<SourceFile>>>,
+    pub path: Arc<Path>,
+    /// What is there.
+    #[returns(copy)]
+    pub content: Content,
+}
+
+/// What is at a place that programs are imported from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Nobody has looked yet.
+    Unknown,
+    /// No file.
+    Missing,
+    /// A program.
+    Program(SourceFile),
 }

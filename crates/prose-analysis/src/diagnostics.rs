@@ -47,7 +47,8 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
 
 /// The lines that have a syntax error, in the order of the text.
 fn broken_lines(syntax: &[Diagnostic], text: &str) -> Vec<TextRange> {
-    let is_error = |diagnostic: &&Diagnostic| diagnostic.severity() == Severity::Error && diagnostic.code != Code::E112;
+    let is_error =
+        |diagnostic: &&Diagnostic| diagnostic.severity() == Severity::Error && diagnostic.code != Code::E112;
     let mut lines: Vec<TextRange> = Vec::new();
     for diagnostic in syntax.iter().filter(is_error) {
         let at = usize::from(diagnostic.range.start()).min(text.len());
@@ -76,7 +77,12 @@ struct Placer<'a, 'db> {
 }
 
 impl<'db> Placer<'_, 'db> {
-    fn diagnostic(&self, statement: TopStatement<'db>, start: TextSize, finding: &Finding<'db>) -> Diagnostic {
+    fn diagnostic(
+        &self,
+        statement: TopStatement<'db>,
+        start: TextSize,
+        finding: &Finding<'db>,
+    ) -> Diagnostic {
         let mut diagnostic = finding.diagnostic.clone().moved(|range| range + start);
         for (site, message) in &finding.elsewhere {
             diagnostic.related.extend(self.related(*site, message));
@@ -100,4 +106,3 @@ impl<'db> Placer<'_, 'db> {
         Some(Related { path, range, message: message.to_owned() })
     }
 }
-

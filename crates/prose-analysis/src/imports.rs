@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use smol_str::SmolStr;
 
-use crate::db::{Db, SourceFile};
+use crate::db::{Content, Db, SourceFile};
 use crate::index::Symbol;
 use crate::statements::{statements, summary};
 
@@ -42,7 +42,9 @@ impl Reference {
             return match scheme {
                 "http" | "https" if !host.is_empty() => Reference::Url,
                 "http" | "https" => Reference::Invalid("has no host".to_owned()),
-                _ => Reference::Invalid(format!("starts with `{scheme}://`; only `https://` and `http://` are fetched")),
+                _ => Reference::Invalid(format!(
+                    "starts with `{scheme}://`; only `https://` and `http://` are fetched"
+                )),
             };
         }
         if path.starts_with("./") || path.starts_with("../") || path.starts_with('/') {
@@ -54,14 +56,18 @@ impl Reference {
             return if is_whole {
                 Reference::GitHost
             } else {
-                Reference::Invalid(format!("needs an owner, a repository and a file: `{}/owner/repo/program.prose`", segments[0]))
+                Reference::Invalid(format!(
+                    "needs an owner, a repository and a file: `{}/owner/repo/program.prose`",
+                    segments[0]
+                ))
             };
         }
         if path.ends_with(".prose") {
             return Reference::Local(PathBuf::from(path));
         }
         let is_segment = |segment: &str| {
-            !segment.is_empty() && segment.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+            !segment.is_empty()
+                && segment.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         };
         match segments.as_slice() {
             [handle, slug] if is_segment(handle.strip_prefix('@').unwrap_or(handle)) && is_segment(slug) => Reference::Registry,
@@ -109,10 +115,10 @@ pub fn imported<'db>(db: &'db dyn Db, file: SourceFile, path: Symbol<'db>) -> Im
     match Reference::parse(path.text(db)) {
         Reference::Local(local) => {
             let wanted = local_path(file.path(db), &local);
-            match file.workspace(db).files(db).get(&wanted) {
-                Some(Some(program)) => Imported::Program(*program),
-                Some(None) => Imported::Missing,
-                None => Imported::Unknown,
+            match db.place(wanted).content(db) {
+                Content::Program(program) => Imported::Program(program),
+                Content::Missing => Imported::Missing,
+                Content::Unknown => Imported::Unknown,
             }
         }
         _ => Imported::Unknown,
@@ -183,14 +189,25 @@ mod tests {
         assert_eq!(kind(""), "empty");
         assert_eq!(kind("alice research"), "has a space in it");
         assert_eq!(kind("research"), "has no `/`: a program in a registry is `handle/slug`");
-        assert_eq!(kind("alice/"), "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`");
-        assert_eq!(kind("github.com/owner"), "needs an owner, a repository and a file: `github.com/owner/repo/program.prose`");
-        assert_eq!(kind("ftp://example.com/a"), "starts with `ftp://`; only `https://` and `http://` are fetched");
+        assert_eq!(
+            kind("alice/"),
+            "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`"
+        );
+        assert_eq!(
+            kind("github.com/owner"),
+            "needs an owner, a repository and a file: `github.com/owner/repo/program.prose`"
+        );
+        assert_eq!(
+            kind("ftp://example.com/a"),
+            "starts with `ftp://`; only `https://` and `http://` are fetched"
+        );
     }
 
     #[test]
     fn local_paths_start_from_the_folder_of_the_importer() {
-        let path = |importer: &str, path: &str| local_path(Path::new(importer), Path::new(path)).display().to_string();
+        let path = |importer: &str, path: &str| {
+            local_path(Path::new(importer), Path::new(path)).display().to_string()
+        };
         assert_eq!(path("/flows/main.prose", "./a.prose"), "/flows/a.prose");
         assert_eq!(path("/flows/main.prose", "../lib/./a.prose"), "/lib/a.prose");
         assert_eq!(path("/flows/main.prose", "/a.prose"), "/a.prose");

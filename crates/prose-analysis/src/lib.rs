@@ -6,16 +6,20 @@
 // The macros of salsa write code that is unsafe inside, with their own proofs.
 #![allow(unsafe_code)]
 
+pub mod checks;
 pub mod contract;
 pub mod db;
+pub mod diagnostics;
+pub mod host;
+mod ignores;
 pub mod imports;
 pub mod index;
-pub mod checks;
-pub mod diagnostics;
-mod ignores;
 mod lower;
 pub mod model;
 mod repairs;
 pub mod resolve;
 pub mod statements;
 pub mod summary;
+
+pub use db::{Database, Db, SourceFile, Text};
+pub use host::AnalysisHost;

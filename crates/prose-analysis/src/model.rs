@@ -325,7 +325,13 @@ pub enum Stmt {
     /// `parallel ("first"):`
     Parallel { options: Vec<Modifier>, body: Option<ListId> },
     /// `for x, i in xs:`, `parallel for x in xs:`
-    For { parallel: bool, item: Option<NameId>, index: Option<NameId>, collection: Option<ExprId>, body: Option<ListId> },
+    For {
+        parallel: bool,
+        item: Option<NameId>,
+        index: Option<NameId>,
+        collection: Option<ExprId>,
+        body: Option<ListId>,
+    },
     /// `repeat 3 as i:`
     Repeat { count: Option<ExprId>, index: Option<NameId>, body: Option<ListId> },
     /// `loop until **done** (max: 5) as i:`
@@ -643,7 +649,9 @@ impl Body {
     pub fn local(&self, id: RefId) -> Option<NameId> {
         let data = &self[id];
         // An agent's texts are filled in where it is spawned, so nothing around it answers.
-        if !matches!(data.kind, RefKind::Variable | RefKind::Write) || matches!(data.place, Place::Agent { .. }) {
+        if !matches!(data.kind, RefKind::Variable | RefKind::Write)
+            || matches!(data.place, Place::Agent { .. })
+        {
             return None;
         }
         self.scopes_around(data.scope)

@@ -91,12 +91,18 @@ pub(crate) fn edits<'db>(
         }
         Repair::AddInput { name } => {
             let first = statements(db, file).list.iter().find(|placed| {
-                !matches!(placed.statement.kind(db), prose_syntax::SyntaxKind::USE | prose_syntax::SyntaxKind::IMPORT)
+                !matches!(
+                    placed.statement.kind(db),
+                    prose_syntax::SyntaxKind::USE | prose_syntax::SyntaxKind::IMPORT
+                )
             });
             let at = first.map_or(above, |placed| above_comments(text, placed.start.into()));
             Fix::guess(
                 format!("Add an input `{name}`"),
-                vec![TextEdit::insert(at, lines(&[&format!("input {name}: \"{}\"", name.replace(['_', '-'], " ")), ""]))],
+                vec![TextEdit::insert(
+                    at,
+                    lines(&[&format!("input {name}: \"{}\"", name.replace(['_', '-'], " ")), ""]),
+                )],
             )
         }
         Repair::RemoveLines { title, range } => {
@@ -147,7 +153,8 @@ fn whole_lines(text: &str, range: TextRange) -> TextRange {
     let rest = &text[usize::from(range.end())..];
     let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let end = usize::from(range.end()) + blank;
-    let newline = if text[end..].starts_with("\r\n") { 2 } else { usize::from(text[end..].starts_with(['\n', '\r'])) };
+    let newline =
+        if text[end..].starts_with("\r\n") { 2 } else { usize::from(text[end..].starts_with(['\n', '\r'])) };
     if newline == 0 && end < text.len() {
         return range;
     }

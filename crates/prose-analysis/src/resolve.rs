@@ -95,7 +95,9 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
 fn nothing(place: Place) -> Resolved {
     match place {
         Place::Literal | Place::Agent { one_line: false } => Resolved::Literal,
-        Place::Code | Place::Context | Place::OneLine | Place::Agent { one_line: true } => Resolved::Undefined,
+        Place::Code | Place::Context | Place::OneLine | Place::Agent { one_line: true } => {
+            Resolved::Undefined
+        }
     }
 }
 

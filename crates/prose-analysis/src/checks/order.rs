@@ -49,12 +49,21 @@ impl<'db> Order<'_, 'db> {
 
     fn names(&self) -> impl Iterator<Item = (Site<'db>, &'db Summary, &'db Bound)> {
         self.statements.iter().flat_map(|(statement, summary)| {
-            summary.names.iter().map(move |bound| (Site { statement: *statement, name: bound.id }, *summary, bound))
+            summary
+                .names
+                .iter()
+                .map(move |bound| (Site { statement: *statement, name: bound.id }, *summary, bound))
         })
     }
 
     /// A finding at a name that was bound before at `first`.
-    fn again(&self, code: Code, site: Site<'db>, first: Site<'db>, message: String) -> (TopStatement<'db>, Finding<'db>) {
+    fn again(
+        &self,
+        code: Code,
+        site: Site<'db>,
+        first: Site<'db>,
+        message: String,
+    ) -> (TopStatement<'db>, Finding<'db>) {
         let finding = Finding::new(code, self.range(site.statement, site.name), message);
         (site.statement, finding.with_site(Some(first), "it is first defined here"))
     }
@@ -67,7 +76,8 @@ impl<'db> Order<'_, 'db> {
             match bound.kind {
                 NameKind::Agent => {
                     if let Some(first) = agents.get(name) {
-                        let message = format!("there is an agent `{name}` already; give one of them another name");
+                        let message =
+                            format!("there is an agent `{name}` already; give one of them another name");
                         found.push(self.again(Code::E006, site, *first, message));
                     } else {
                         agents.insert(name, site);
@@ -75,7 +85,8 @@ impl<'db> Order<'_, 'db> {
                 }
                 NameKind::Block => {
                     if let Some(first) = blocks.get(name) {
-                        let message = format!("there is a block `{name}` already; give one of them another name");
+                        let message =
+                            format!("there is a block `{name}` already; give one of them another name");
                         found.push(self.again(Code::E118, site, *first, message));
                     } else {
                         blocks.insert(name, site);
@@ -121,7 +132,8 @@ impl<'db> Order<'_, 'db> {
                     let first = summary_of(self.statements, *first)
                         .and_then(|summary| summary.imports.first()?.name)
                         .map(|name| Site { statement: *first, name });
-                    let mut finding = Finding::new(Code::E010, range, message).with_site(first, "it is first imported here");
+                    let mut finding = Finding::new(Code::E010, range, message)
+                        .with_site(first, "it is first imported here");
                     finding.diagnostic.lenient = name != *first_name;
                     let title = "Remove the second import".to_owned();
                     let repair = crate::repairs::Repair::RemoveLines { title, range };
@@ -134,7 +146,9 @@ impl<'db> Order<'_, 'db> {
                 let (Some(name), Some(site)) = (name, site) else { continue };
                 match names.get(name) {
                     Some(first) => {
-                        let message = format!("another program is imported as `{name}` already; give this one a name of its own with `as`");
+                        let message = format!(
+                            "another program is imported as `{name}` already; give this one a name of its own with `as`"
+                        );
                         let range = body(self.db, *statement)[import.stmt].range;
                         let mut item = self.again(Code::E133, site, *first, message);
                         if !import.has_alias {
@@ -196,16 +210,20 @@ impl<'db> Order<'_, 'db> {
                 Group::Variable => {
                     let input = in_list.get(&(list, name, Group::Input)).copied();
                     if let Some(first) = first_in_list.or(input) {
-                        let message = format!("`{name}` is declared already; `{name} = …` gives it a new value");
+                        let message =
+                            format!("`{name}` is declared already; `{name} = …` gives it a new value");
                         let mut item = self.again(Code::E019, site, first, message);
                         if let Some(fix) = self.assign(site) {
                             item.1 = item.1.with_fix(fix);
                         }
                         found.push(item);
                     } else if let Some(outer) = self.declared_around(site, summary, bound) {
-                        let message = format!("`{name}` is declared around this body already, and bodies have no variables of their own; `{name} = …` says so");
-                        let finding = Finding::new(Code::W105, self.range(site.statement, site.name), message)
-                            .with_site(Some(outer), "it is declared here");
+                        let message = format!(
+                            "`{name}` is declared around this body already, and bodies have no variables of their own; `{name} = …` says so"
+                        );
+                        let finding =
+                            Finding::new(Code::W105, self.range(site.statement, site.name), message)
+                                .with_site(Some(outer), "it is declared here");
                         let finding = match self.assign(site) {
                             Some(fix) => finding.with_fix(fix),
                             None => finding,
@@ -229,7 +247,9 @@ impl<'db> Order<'_, 'db> {
                         item.1.diagnostic.lenient = first_in_list.is_none();
                         found.push(item);
                     } else if let Some(variable) = variable {
-                        let message = format!("`{name}` is a variable too, which this output replaces; give one of them another name");
+                        let message = format!(
+                            "`{name}` is a variable too, which this output replaces; give one of them another name"
+                        );
                         let mut item = self.again(Code::E128, site, *variable, message);
                         item.1.diagnostic.lenient = bound.from_itself;
                         found.push(item);
@@ -237,7 +257,9 @@ impl<'db> Order<'_, 'db> {
                 }
                 Group::Branch => {
                     if let Some(first) = first_in_list {
-                        let message = format!("another branch of this `parallel` is named `{name}`; one result would be lost");
+                        let message = format!(
+                            "another branch of this `parallel` is named `{name}`; one result would be lost"
+                        );
                         found.push(self.again(Code::E127, site, first, message));
                     } else {
                         let first = first_in_file.or_else(|| in_file.get(&(name, Group::Variable)).copied());
@@ -338,7 +360,10 @@ impl<'db> Order<'_, 'db> {
                 let bound = summary.name(input.name);
                 if runs || bound.is_some_and(|bound| bound.list.is_some()) {
                     let message = format!("the input `{}` stands behind a statement that runs", input.text);
-                    found.push((*statement, Finding::new(Code::E022, self.range(*statement, input.name), message)));
+                    found.push((
+                        *statement,
+                        Finding::new(Code::E022, self.range(*statement, input.name), message),
+                    ));
                 }
             }
             runs |= summary.runs && statement.kind(self.db) != SyntaxKind::BLOCK_DEF;
@@ -361,7 +386,9 @@ impl<'db> Order<'_, 'db> {
                 let name = &used.text;
                 let before = spawned.get(name).copied();
                 if used.resumes && persist == Persist::Run && before.is_none() && told.insert(name) {
-                    let message = format!("`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it");
+                    let message = format!(
+                        "`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it"
+                    );
                     let keyword = self.resume_keyword(*statement, used.id);
                     let mut finding = Finding::new(Code::E018, range, message);
                     if let Some(keyword) = keyword {
@@ -369,8 +396,13 @@ impl<'db> Order<'_, 'db> {
                         finding = finding.with_fix(Fix::guess("Start it with `session`", vec![edit]));
                     }
                     found.push((*statement, finding));
-                } else if !used.resumes && matches!(persist, Persist::Run | Persist::Longer) && before.is_some() {
-                    let message = format!("this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it");
+                } else if !used.resumes
+                    && matches!(persist, Persist::Run | Persist::Longer)
+                    && before.is_some()
+                {
+                    let message = format!(
+                        "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
+                    );
                     found.push((*statement, Finding::new(Code::W011, range, message)));
                 }
                 spawned.insert(name, (*statement, used.id));
@@ -399,7 +431,9 @@ impl<'db> Order<'_, 'db> {
         let mut bound_at: FxHashMap<&SmolStr, (usize, Site<'db>)> = FxHashMap::default();
         let mut in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         for (position, (statement, summary)) in self.statements.iter().enumerate() {
-            for bound in summary.names.iter().filter(|bound| bound.kind.is_variable() && !bound.kind.is_local()) {
+            for bound in
+                summary.names.iter().filter(|bound| bound.kind.is_variable() && !bound.kind.is_local())
+            {
                 if bound.block.is_some() {
                     in_blocks.insert(&bound.text);
                 } else {
@@ -441,11 +475,17 @@ impl<'db> Order<'_, 'db> {
             for block in &summary.blocks {
                 let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
                 let certain_call = block.certain_calls.iter().find(|call| {
-                    summary.uses.get(call.0 as usize).is_some_and(|used| comes_to(&certain, &used.text, &name.text))
+                    summary
+                        .uses
+                        .get(call.0 as usize)
+                        .is_some_and(|used| comes_to(&certain, &used.text, &name.text))
                 });
                 let Some(call) = certain_call else { continue };
                 let range = body(self.db, *statement)[*call].range;
-                let message = format!("every call of `{}` comes to this call again: nothing leads out of the recursion", name.text);
+                let message = format!(
+                    "every call of `{}` comes to this call again: nothing leads out of the recursion",
+                    name.text
+                );
                 let finding = Finding::new(Code::W121, range, message);
                 let site = Site { statement: *statement, name: name.id };
                 found.push((*statement, finding.with_site(Some(site), "the block starts here")));

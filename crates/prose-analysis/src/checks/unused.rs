@@ -27,23 +27,31 @@ fn names(checker: &mut Checker<'_, '_>) {
         }
         let uses = named.uses;
         let whole = body[data.stmt].range;
-        let remove = |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
+        let remove =
+            |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
         match data.kind {
             NameKind::Agent if !uses.agent && !(uses.variable && named.variables.is_empty()) => {
                 let message = format!("the agent `{name}` is never used");
-                checker.report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
+                checker
+                    .report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
             }
             NameKind::Block if !uses.block => {
                 let message = format!("the block `{name}` is never called");
-                checker.report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
+                checker
+                    .report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
             }
             NameKind::Import if !uses.program => {
                 let message = format!("the program `{name}` is imported and never called");
-                checker.report(Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")));
+                checker.report(
+                    Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")),
+                );
             }
             NameKind::Input if !uses.variable => {
-                let message = format!("no text, context or condition uses the input `{name}`; a caller has to give it in vain");
-                checker.report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
+                let message = format!(
+                    "no text, context or condition uses the input `{name}`; a caller has to give it in vain"
+                );
+                checker
+                    .report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
             }
             NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Assigned | NameKind::Branch
                 if !uses.variable && !checker.is_result(data) =>
@@ -75,13 +83,19 @@ impl Checker<'_, '_> {
         }
         let Some(list) = self.body[data.stmt].list else { return false };
         let is_last = self.body[list].stmts.last() == Some(&data.stmt);
-        is_last && matches!(self.body[self.body[list].owner].stmt, Stmt::Block { .. } | Stmt::Do { .. } | Stmt::Pipeline { .. })
+        is_last
+            && matches!(
+                self.body[self.body[list].owner].stmt,
+                Stmt::Block { .. } | Stmt::Do { .. } | Stmt::Pipeline { .. }
+            )
     }
 
     /// The fix that leaves the value of a declaration and drops its name.
     fn keep_value_only(&self, name: NameId) -> Option<Fix> {
         let stmt = &self.body[self.body[name].stmt];
-        let Stmt::Let { value: Some(Value::Stmt(value)), destructured: false, .. } = &stmt.stmt else { return None };
+        let Stmt::Let { value: Some(Value::Stmt(value)), destructured: false, .. } = &stmt.stmt else {
+            return None;
+        };
         let value = &self.body[*value];
         if !matches!(value.stmt, Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. }) {
             return None;
@@ -121,7 +135,9 @@ impl Body {
             Stmt::Output { name: None, value } => value.is_some(),
             Stmt::Do { body } => list_leaves(body),
             Stmt::If { branches, otherwise } => {
-                otherwise.is_some() && list_leaves(otherwise) && branches.iter().all(|branch| list_leaves(&branch.body))
+                otherwise.is_some()
+                    && list_leaves(otherwise)
+                    && branches.iter().all(|branch| list_leaves(&branch.body))
             }
             _ => false,
         }

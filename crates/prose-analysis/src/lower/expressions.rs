@@ -39,8 +39,12 @@ impl Lowering {
                 }
                 None => Expr::Placeholder,
             },
-            Expression::Array(node) => Expr::Array(node.items().filter_map(|item| self.value(Some(item))).collect()),
-            Expression::Object(node) => Expr::Object(node.entries().map(|entry| self.entry(&entry)).collect()),
+            Expression::Array(node) => {
+                Expr::Array(node.items().filter_map(|item| self.value(Some(item))).collect())
+            }
+            Expression::Object(node) => {
+                Expr::Object(node.entries().map(|entry| self.entry(&entry)).collect())
+            }
             Expression::Call(node) => {
                 let callee = node.callee().map(|callee| match &callee {
                     Expression::NameRef(name) => self.callee(name),

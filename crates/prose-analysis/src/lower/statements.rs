@@ -47,7 +47,8 @@ impl Lowering {
             Statement::Agent(node) => {
                 let name = self.name(node.name(), NameKind::Agent);
                 self.in_agent = true;
-                let properties = self.properties(node.properties().into_iter().flat_map(|list| list.properties()));
+                let properties =
+                    self.properties(node.properties().into_iter().flat_map(|list| list.properties()));
                 self.in_agent = false;
                 Stmt::Agent { name, properties }
             }
@@ -115,8 +116,10 @@ impl Lowering {
                 Stmt::StrayOption(self.list(node.body()))
             }
             Statement::If(node) => {
-                let mut branches =
-                    vec![Branch { condition: self.expression(node.condition()), body: self.list(node.body()) }];
+                let mut branches = vec![Branch {
+                    condition: self.expression(node.condition()),
+                    body: self.list(node.body()),
+                }];
                 for clause in node.elifs() {
                     let condition = self.expression(clause.condition());
                     branches.push(Branch { condition, body: self.list(clause.body()) });
@@ -275,10 +278,10 @@ impl Lowering {
                     let kinds = [NameKind::Accumulator, NameKind::Item];
                     params.zip(kinds).filter_map(|(param, kind)| this.name(param.name(), kind)).collect()
                 }
-                (_, Some(token)) => {
-                    vec![this.bind("item".into(), token.text_range(), NameKind::ImplicitItem)]
+                (_, token) => {
+                    let range = token.map_or_else(|| node.syntax().text_range(), |token| token.text_range());
+                    vec![this.bind("item".into(), range, NameKind::ImplicitItem)]
                 }
-                _ => Vec::new(),
             };
             Stage { operator, names, body: this.list(node.body()), range: node.syntax().text_range() }
         })
@@ -292,7 +295,8 @@ impl Lowering {
         let name = name_word(node.name())?;
         let in_context = self.in_context;
         self.in_context |= name.text == "context";
-        let takes_words = in_permissions || !matches!(&*name.text, "context" | "prompt" | "retry") && !self.in_context;
+        let takes_words =
+            in_permissions || !matches!(&*name.text, "context" | "prompt" | "retry") && !self.in_context;
         let value = node.value().map(|value| match value {
             ast::Expression::NameRef(word) if takes_words => self.bare_word(&word),
             value => self.expression_of(&value),

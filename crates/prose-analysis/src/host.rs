@@ -1,0 +1,101 @@
+//! The programs of a session: what is known of them, kept up to date.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use salsa::Setter;
+use smol_str::SmolStr;
+
+use crate::db::{Content, Database, Settings, SourceFile, Text};
+use crate::imports::normalized;
+
+/// The programs of a session, known by their paths.
+#[derive(Clone, Default)]
+pub struct AnalysisHost {
+    db: Database,
+    files: FxHashMap<PathBuf, SourceFile>,
+    settings: FxHashMap<Models, Settings>,
+}
+
+/// The models that have a name of their own, with what they stand for.
+pub type Models = Arc<BTreeMap<SmolStr, String>>;
+
+impl AnalysisHost {
+    /// A host without programs on a database of one's own.
+    pub fn with_database(db: Database) -> Self {
+        Self { db, ..Self::default() }
+    }
+
+    /// What is known.
+    pub fn db(&self) -> &Database {
+        &self.db
+    }
+
+    /// A view for work on another thread. The next change of the host waits until every view is gone, and has queries that run on one end
+    /// with [`salsa::Cancelled`].
+    pub fn snapshot(&self) -> Database {
+        self.db.clone()
+    }
+
+    /// The program at a path.
+    pub fn file(&self, path: &Path) -> Option<SourceFile> {
+        self.files.get(path).copied()
+    }
+
+    /// Says what the text of a program is; other programs can import it from its path from now on.
+    pub fn set_text(&mut self, path: &Path, text: Text) -> SourceFile {
+        let file = match self.files.get(path) {
+            Some(file) => {
+                file.set_text(&mut self.db).to(text);
+                *file
+            }
+            None => {
+                let settings = self.settings(Models::default());
+                let file = SourceFile::new(&self.db, Arc::from(path), text, settings);
+                self.files.insert(path.to_owned(), file);
+                file
+            }
+        };
+        self.db.set_content(normalized(path), Content::Program(file));
+        file
+    }
+
+    /// Says what models have names of their own in a program.
+    pub fn set_models(&mut self, file: SourceFile, models: Models) {
+        let settings = self.settings(models);
+        if file.settings(&self.db) != settings {
+            file.set_settings(&mut self.db).to(settings);
+        }
+    }
+
+    fn settings(&mut self, models: Models) -> Settings {
+        let db = &self.db;
+        *self.settings.entry(models).or_insert_with_key(|models| Settings::new(db, Arc::clone(models)))
+    }
+
+    /// Forgets a program: imports no longer find it.
+    pub fn remove(&mut self, path: &Path) {
+        if let Some(file) = self.files.remove(path) {
+            // The text takes the most memory.
+            file.set_text(&mut self.db).to(Text::new(""));
+            self.db.set_content(normalized(path), Content::Missing);
+        }
+    }
+
+    /// Looks at every place that some program imports from and that nobody has looked at yet, with `read`. What is found there is
+    /// analysed for its own imports. To be called before diagnostics of imports are asked for.
+    pub fn load_imports(&mut self, file: SourceFile, mut read: impl FnMut(&Path) -> Option<String>) {
+        let mut waiting = vec![file];
+        while let Some(file) = waiting.pop() {
+            let _ = crate::imports::imported_programs(&self.db, file);
+            for path in self.db.take_unknown() {
+                match read(&path) {
+                    Some(text) => waiting.push(self.set_text(&path, Text::new(text))),
+                    None => self.db.set_content(path, Content::Missing),
+                }
+            }
+        }
+    }
+}

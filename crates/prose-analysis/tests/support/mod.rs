@@ -1,0 +1,94 @@
+//! Runs the analysis on fixtures and compares what it finds with the marks in them.
+
+#![allow(dead_code, reason = "each test file uses what it needs of this module")]
+
+use std::path::Path;
+
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_fixture::{Fixture, FixtureFile, render};
+use prose_syntax::{Code, Diagnostic, Profile, Severity};
+
+/// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing.
+pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
+    let mut host = AnalysisHost::default();
+    let texts = fixture.files.iter().filter(|file| file.path.ends_with(".prose"));
+    let files: Vec<SourceFile> =
+        texts.map(|file| host.set_text(Path::new(&file.path), Text::new(&*file.text))).collect();
+    for file in &files {
+        host.load_imports(*file, |_| None);
+    }
+    (host, files)
+}
+
+/// What is reported for a program in a profile, hints left out unless asked for.
+pub(crate) fn found(host: &AnalysisHost, file: SourceFile, profile: Profile) -> Vec<(Severity, Diagnostic)> {
+    diagnostics(host.db(), file)
+        .iter()
+        .filter_map(|diagnostic| Some((diagnostic.level(profile).severity()?, diagnostic.clone())))
+        .collect()
+}
+
+/// The diagnostics of the default profile are those that the fixture marks; hints need a mark only where one is marked.
+#[track_caller]
+pub(crate) fn check(fixture: &str) {
+    check_in(Profile::Default, fixture);
+}
+
+/// The diagnostics of the strict profile are those that the fixture marks.
+#[track_caller]
+pub(crate) fn check_strict(fixture: &str) {
+    check_in(Profile::Strict, fixture);
+}
+
+#[track_caller]
+pub(crate) fn check_in(profile: Profile, fixture: &str) {
+    let fixture = Fixture::parse(fixture);
+    let (host, files) = analysed(&fixture);
+    let sources: Vec<&FixtureFile> =
+        fixture.files.iter().filter(|file| file.path.ends_with(".prose")).collect();
+    for (source, file) in sources.into_iter().zip(files) {
+        let wants_hints = source.marks.iter().any(|mark| mark.severity == "hint");
+        let found: Vec<_> = found(&host, file, profile)
+            .into_iter()
+            .filter(|(severity, _)| wants_hints || *severity != Severity::Hint)
+            .collect();
+        let agrees = found.len() == source.marks.len()
+            && found.iter().zip(&source.marks).all(|((severity, diagnostic), mark)| {
+                diagnostic.range == mark.range
+                    && severity.as_str() == mark.severity
+                    && diagnostic.code.as_str() == mark.code
+                    && mark.message.as_ref().is_none_or(|part| diagnostic.message.contains(part.as_str()))
+            });
+        if !agrees {
+            let labels: Vec<_> = found
+                .iter()
+                .map(|(severity, diagnostic)| {
+                    (diagnostic.range, format!("{severity}[{}] {}", diagnostic.code, diagnostic.message))
+                })
+                .collect();
+            let without_marks: Vec<_> = source.marks.iter().map(|mark| format!("{mark:?}")).collect();
+            panic!(
+                "what is found in {} is\n\n{}\nbut marked is\n{}\n",
+                source.path,
+                render(&source.text, &labels),
+                without_marks.join("\n")
+            );
+        }
+    }
+}
+
+/// The codes that a program has, without those that are taken more lightly than `code`.
+pub(crate) fn codes(program: &str, profile: Profile, code: Code) -> Vec<Code> {
+    let text =
+        if program.starts_with("//- ") { program.to_owned() } else { format!("//- /main.prose\n{program}") };
+    let fixture = Fixture::parse(&text);
+    let (host, files) = analysed(&fixture);
+    let Some(file) = files.first() else { return Vec::new() };
+    let least = code.info().level(profile, false).severity().unwrap_or(Severity::Hint).min(Severity::Warning);
+    found(&host, *file, profile)
+        .into_iter()
+        .filter(|(severity, found)| found.code == code || *severity <= least)
+        .map(|(_, found)| found.code)
+        .collect()
+}
