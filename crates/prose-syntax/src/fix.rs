@@ -4,6 +4,8 @@ use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
+use rowan::TextRange;
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
 
@@ -13,6 +15,8 @@ const MOST_PASSES: usize = 100;
 /// So many passes in a row may leave as many diagnostics as there were. What such a row did is then taken back: fixes that
 /// undo each other, or one that never helps, would go on forever.
 const MOST_IDLE_PASSES: usize = 10;
+
+const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
 /// A text with fixes applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,7 @@ pub fn apply<'a>(text: &str, fixes: impl IntoIterator<Item = &'a Fix>) -> Applie
 
 /// What ends the lines of a text: what ends its first line.
 pub fn line_ending(text: &str) -> &'static str {
-    match text.find(['\n', '\r']).map(|at| &text[at..]) {
+    match text.find(LINE_BREAKS).map(|at| &text[at..]) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
         Some(rest) if rest.starts_with('\r') => "\r",
         _ => "\n",
@@ -153,6 +157,7 @@ pub fn fix_all<D: Borrow<Diagnostic>>(
     let mut current = Fixed { text: text.to_owned(), applied: Vec::new(), remaining };
     let mut before_idle_passes: Option<Fixed<D>> = None;
     let mut idle_passes = 0;
+    let mut changes = HashSet::new();
     let mut circular = HashSet::new();
     for _ in 0..MOST_PASSES {
         let tiers = Tier::up_to(safety).map(|tier| current.fixes(tier, &circular));
@@ -160,22 +165,24 @@ pub fn fix_all<D: Borrow<Diagnostic>>(
             let mut trial =
                 Trial { before: &current, diagnose: &mut diagnose, taken: Vec::new(), after: None };
             trial.take(&fixes);
-            trial.after
+            Some((trial.after?, Change::all(&current.text, &trial.taken)))
         });
-        let Some(next) = next else { return current };
+        let Some((next, made)) = next else { return current };
         let is_better = next.burden() < before_idle_passes.as_ref().unwrap_or(&current).burden();
         let before = std::mem::replace(&mut current, next);
         if is_better {
             before_idle_passes = None;
             idle_passes = 0;
+            changes.clear();
             continue;
         }
-        let last_good = before_idle_passes.get_or_insert(before);
+        before_idle_passes.get_or_insert(before);
         idle_passes += 1;
+        changes.extend(made);
         if idle_passes == MOST_IDLE_PASSES {
-            circular.extend(current.applied.drain(last_good.applied.len()..));
             current = before_idle_passes.take().unwrap_or(current);
             idle_passes = 0;
+            circular.extend(changes.drain());
         }
     }
     before_idle_passes.unwrap_or(current)
@@ -184,15 +191,46 @@ pub fn fix_all<D: Borrow<Diagnostic>>(
 /// A diagnostic's code and its fix.
 type CodedFix<'a> = (Code, &'a Fix);
 
+/// A fix in certain surroundings, wherever they are: other fixes move them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Change {
+    code: Code,
+    title: String,
+    /// The rest of the line, before and after what is changed.
+    surroundings: [String; 2],
+}
+
+impl Change {
+    fn new(text: &str, (code, fix): CodedFix<'_>) -> Self {
+        /// Enough to tell places apart. Whole lines may be a megabyte long, with a fix every ten bytes.
+        const CONTEXT: usize = 100;
+        let ranges = fix.edits.iter().map(|edit| edit.range);
+        let range = ranges.reduce(TextRange::cover).map(Range::<usize>::from).unwrap_or_default();
+        let start = text.floor_char_boundary(range.start.saturating_sub(CONTEXT));
+        let end = text.ceil_char_boundary(range.end.saturating_add(CONTEXT));
+        let before = text.get(start..range.start).and_then(|before| before.rsplit(LINE_BREAKS).next());
+        let after = text.get(range.end..end).and_then(|after| after.split(LINE_BREAKS).next());
+        Self {
+            code,
+            title: fix.title.clone(),
+            surroundings: [before, after].map(|part| part.unwrap_or_default().to_owned()),
+        }
+    }
+
+    fn all(text: &str, fixes: &[CodedFix<'_>]) -> Vec<Self> {
+        fixes.iter().map(|&fix| Self::new(text, fix)).collect()
+    }
+}
+
 impl<D: Borrow<Diagnostic>> Fixed<D> {
-    fn fixes(&self, tier: Tier, without: &HashSet<(Code, String)>) -> Vec<CodedFix<'_>> {
+    fn fixes(&self, tier: Tier, without: &HashSet<Change>) -> Vec<CodedFix<'_>> {
         let diagnostics = self.remaining.iter().map(Borrow::borrow);
         let fixes = diagnostics.filter_map(|diagnostic: &Diagnostic| {
             let fix = diagnostic.fix.as_ref()?;
             let is_error = diagnostic.severity() == Severity::Error;
             (Tier { safety: fix.safety, is_error } == tier).then_some((diagnostic.code, fix))
         });
-        fixes.filter(|(code, fix)| !without.contains(&(*code, fix.title.clone()))).collect()
+        fixes.filter(|&fix| without.is_empty() || !without.contains(&Change::new(&self.text, fix))).collect()
     }
 
     fn errors(&self) -> usize {
