@@ -1,6 +1,6 @@
 //! Applying fixes: which of them go together, and what comes of applying all that can be applied.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -129,6 +129,25 @@ fn with_line_ending<'a>(text: &'a str, line_ending: &str) -> Cow<'a, str> {
     Cow::Owned(text.replace("\r\n", "\n").replace('\n', line_ending))
 }
 
+/// A diagnostic that is reported with a severity, which settings may have changed.
+pub trait Reported {
+    /// What is reported.
+    fn diagnostic(&self) -> &Diagnostic;
+
+    /// How grave it is.
+    fn severity(&self) -> Severity;
+}
+
+impl Reported for Diagnostic {
+    fn diagnostic(&self) -> &Diagnostic {
+        self
+    }
+
+    fn severity(&self) -> Severity {
+        self.severity()
+    }
+}
+
 /// A program after fixing all that can be fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed<D = Diagnostic> {
@@ -148,7 +167,7 @@ pub struct Fixed<D = Diagnostic> {
 ///
 /// The new text never has more errors than `text`: fixes that would add some are left out. Fixes that go in circles are taken
 /// back.
-pub fn fix_all<D: Borrow<Diagnostic>>(
+pub fn fix_all<D: Reported>(
     text: &str,
     mut diagnose: impl FnMut(&str) -> Vec<D>,
     safety: FixSafety,
@@ -222,13 +241,12 @@ impl Change {
     }
 }
 
-impl<D: Borrow<Diagnostic>> Fixed<D> {
+impl<D: Reported> Fixed<D> {
     fn fixes(&self, tier: Tier, without: &HashSet<Change>) -> Vec<CodedFix<'_>> {
-        let diagnostics = self.remaining.iter().map(Borrow::borrow);
-        let fixes = diagnostics.filter_map(|diagnostic: &Diagnostic| {
-            let fix = diagnostic.fix.as_ref()?;
-            let is_error = diagnostic.severity() == Severity::Error;
-            (Tier { safety: fix.safety, is_error } == tier).then_some((diagnostic.code, fix))
+        let fixes = self.remaining.iter().filter_map(|reported| {
+            let fix = reported.diagnostic().fix.as_ref()?;
+            let is_error = reported.severity() == Severity::Error;
+            (Tier { safety: fix.safety, is_error } == tier).then_some((reported.diagnostic().code, fix))
         });
         fixes.filter(|&fix| without.is_empty() || !without.contains(&Change::new(&self.text, fix))).collect()
     }
@@ -243,8 +261,8 @@ impl<D: Borrow<Diagnostic>> Fixed<D> {
     }
 }
 
-fn errors<D: Borrow<Diagnostic>>(diagnostics: &[D]) -> usize {
-    diagnostics.iter().filter(|diagnostic| (*diagnostic).borrow().severity() == Severity::Error).count()
+fn errors<D: Reported>(diagnostics: &[D]) -> usize {
+    diagnostics.iter().filter(|reported| reported.severity() == Severity::Error).count()
 }
 
 /// Fixes that are applied in the same pass.
@@ -273,7 +291,7 @@ struct Trial<'a, D, F> {
     after: Option<Fixed<D>>,
 }
 
-impl<'a, D: Borrow<Diagnostic>, F: FnMut(&str) -> Vec<D>> Trial<'a, D, F> {
+impl<'a, D: Reported, F: FnMut(&str) -> Vec<D>> Trial<'a, D, F> {
     /// Takes the fixes, if together they add no error to what is taken. If they do, each half is tried for itself, which finds
     /// the few harmful ones among many in few trials.
     fn take(&mut self, fixes: &[CodedFix<'a>]) {

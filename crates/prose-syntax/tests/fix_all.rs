@@ -100,7 +100,7 @@ fn diagnose(rules: &[Rule], text: &str) -> Vec<Diagnostic> {
             let range = TextRange::at(TextSize::try_from(start).unwrap(), TextSize::of(wrong));
             let edits = vec![TextEdit::replace(range, right)];
             let fix = (wrong != right).then(|| Fix { title: format!("{wrong} to {right}"), safety, edits });
-            diagnostics.push(Diagnostic { code, range, message: format!("`{wrong}` is wrong"), fix });
+            diagnostics.push(Diagnostic::new(code, range, format!("`{wrong}` is wrong")).with_fix(fix));
         }
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start());
