@@ -18,7 +18,7 @@ fn workspace() -> Workspace {
 }
 
 fn read(workspace: &Workspace, name: &str) -> String {
-    fs::read_to_string(workspace.path(name)).unwrap()
+    fs::read_to_string(workspace.path(name)).expect("programs can be read")
 }
 
 #[test]
