@@ -1,25 +1,33 @@
-//! `prose check`: finds programs, parses them on all processors, and writes what is wrong in one of several formats.
+//! `prose check`: finds programs, checks and fixes them on all processors, and writes what is wrong in one of several formats.
 
+mod diagnose;
+mod outcome;
 mod source;
 mod walk;
+mod write;
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, available_parallelism};
 
 use annotate_snippets::Renderer;
-use prose_syntax::Severity;
+use prose_syntax::FixSafety;
+use prose_syntax::fix::fix_all;
 
+pub(crate) use self::diagnose::Diagnosed;
+use self::diagnose::{diagnose, text_of_other};
+use self::outcome::Outcome;
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
-use crate::finding::{CheckedFile, Finding};
-use crate::output::{concise, full, github, json, sarif};
+use crate::finding::{CheckedFile, Counts, Finding};
+use crate::output::{diff, full};
 use crate::panic::caught;
-use crate::position::LineIndex;
-use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
+use crate::sources::{OtherTexts, Sources};
+use crate::terminal::{self, Terminal, one_line};
 
-/// A file or folder that could not be checked.
+/// A file or folder that could not be checked or written.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// Where.
@@ -28,56 +36,57 @@ pub(crate) struct Failure {
     pub(crate) reason: String,
 }
 
-/// Everything that a check has to tell, in the order of the paths.
-struct Outcome {
-    files: Vec<CheckedFile>,
-    failures: Vec<Failure>,
-    remarks: Vec<String>,
+/// What happens to the fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// They are shown with the findings.
+    Report,
+    /// They are applied.
+    Fix,
+    /// What applying them would change is shown.
+    Diff,
+}
+
+/// What is done with every program.
+struct Job {
+    mode: Mode,
+    safety: FixSafety,
+    format: OutputFormat,
+    renderer: Renderer,
+    look: diff::Look,
+}
+
+/// What became of one program.
+struct Checked {
+    file: Option<CheckedFile>,
+    failure: Option<Failure>,
 }
 
 /// Checks what the arguments name and writes what is wrong.
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
-    let outcome = check(args, terminal);
-    let written = outcome.write(args, terminal);
+    let job = Job::new(args, terminal);
+    let outcome = check(args, &job);
+    let written = outcome.write(args, &job, terminal);
     match written {
         // A reader who stops early, such as `head`, changes nothing about the programs.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(outcome.status()),
+        _ => Ok(outcome.status(&job)),
     }
 }
 
-fn check(args: &CheckArgs, terminal: &Terminal) -> Outcome {
-    let renderer = (args.output_format == OutputFormat::Full)
-        .then(|| full::renderer(terminal.stdout_is_styled(), terminal::width()));
-    let renderer = renderer.as_ref();
-    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-
-    let mut results = Vec::new();
-    if args.paths.iter().any(|path| is_stdin(&path)) {
-        let path = args.stdin_filename.clone();
-        results.push(
-            source::read_stdin()
-                .and_then(|text| check_text(&path, &text, renderer))
-                .map_err(|reason| Failure { path, reason }),
-        );
+fn check(args: &CheckArgs, job: &Job) -> Outcome {
+    let (stdin, roots): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+    let mut outcome = Outcome::default();
+    if !stdin.is_empty() {
+        outcome.add_stdin(job.check_stdin(&args.stdin_filename));
     }
-    let roots: Vec<PathBuf> =
-        args.paths.iter().filter(|path| !is_stdin(path)).map(|path| without_dot(path)).collect();
     let threads = args.threads.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let walked = walk::programs(&roots, threads, |path| {
-        let path = without_dot(path);
-        source::read_file(&path)
-            .and_then(|text| check_text(&path, &text, renderer))
-            .map_err(|reason| Failure { path, reason })
-    });
-    results.extend(walked.results);
-
-    let mut outcome = Outcome { files: Vec::new(), failures: walked.failures, remarks: walked.remarks };
-    for result in results {
-        match result {
-            Ok(file) => outcome.files.push(file),
-            Err(failure) => outcome.failures.push(failure),
-        }
+    let walked = walk::programs(&roots, threads);
+    outcome.failures.extend(walked.failures);
+    outcome.remarks.extend(walked.remarks);
+    for checked in in_parallel(&walked.programs, threads, |path| job.check_file(path)) {
+        outcome.add(checked);
     }
     outcome.sort();
     if outcome.files.is_empty() && outcome.failures.is_empty() {
@@ -91,153 +100,137 @@ fn check(args: &CheckArgs, terminal: &Terminal) -> Outcome {
     outcome
 }
 
-/// Checks one program. A panic fails this program alone; the others are still checked.
-fn check_text(path: &Path, text: &str, renderer: Option<&Renderer>) -> Result<CheckedFile, String> {
-    caught(|| {
-        let parse = prose_syntax::parse(text);
-        let diagnostics = parse.diagnostics();
-        let mut file = CheckedFile { path: path.to_owned(), findings: Vec::new(), full: String::new() };
-        if !diagnostics.is_empty() {
-            let index = LineIndex::new(text);
-            file.findings = diagnostics.iter().map(|diagnostic| Finding::new(diagnostic, &index)).collect();
-            if let Some(renderer) = renderer {
-                file.full = full::render(&file.name(), text, &index, diagnostics, renderer);
+/// Calls `work` with every path, on several threads. The results are in the order of the paths.
+fn in_parallel<T: Send>(
+    paths: &[PathBuf],
+    threads: NonZeroUsize,
+    work: impl Fn(&Path) -> T + Sync,
+) -> impl Iterator<Item = T> {
+    let next = AtomicUsize::new(0);
+    let work_on_rest = || {
+        let mut results = Vec::new();
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(path) = paths.get(index)
+        {
+            results.push((index, work(path)));
+        }
+        results
+    };
+    let helpers = threads.get().min(paths.len()).saturating_sub(1);
+    let mut results = thread::scope(|scope| {
+        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work_on_rest)).collect();
+        let mut results = work_on_rest();
+        for helper in helpers {
+            match helper.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
             }
+        }
+        results
+    });
+    results.sort_unstable_by_key(|&(index, _)| index);
+    results.into_iter().map(|(_, result)| result)
+}
+
+impl Job {
+    fn new(args: &CheckArgs, terminal: &Terminal) -> Self {
+        let styled = terminal.stdout_is_styled();
+        Self {
+            mode: match (args.diff, args.fix) {
+                (true, _) => Mode::Diff,
+                (false, true) => Mode::Fix,
+                (false, false) => Mode::Report,
+            },
+            safety: if args.unsafe_fixes { FixSafety::Unsafe } else { FixSafety::Safe },
+            format: args.output_format,
+            renderer: full::renderer(styled, terminal::width()),
+            look: diff::Look { styled, on_terminal: terminal::stdout_is_terminal() },
+        }
+    }
+
+    fn check_file(&self, path: &Path) -> Checked {
+        let text = match source::read_file(path) {
+            Ok(text) => text,
+            Err(reason) => return Checked::failed(path, reason),
+        };
+        let (checked, fixed) = self.check_text(path, &text);
+        let Some(fixed) = fixed.filter(|_| self.mode == Mode::Fix) else { return checked };
+        match write::replace(path, &text, &fixed) {
+            Ok(()) => checked,
+            // The program is what it was, and so are its findings.
+            Err(reason) => {
+                let file = self.caught(path, || self.report(path, &text, &diagnose(path, &text))).file;
+                Checked { file, failure: Some(Failure { path: path.to_owned(), reason }) }
+            }
+        }
+    }
+
+    /// Checks standard input. With `--fix`, the text that goes to standard output comes along, fixed or not: whoever fixes through
+    /// a pipe wants the program back in any case.
+    fn check_stdin(&self, path: &Path) -> (Checked, Option<String>) {
+        match source::read_stdin() {
+            Ok(text) => {
+                let (checked, fixed) = self.check_text(path, &text);
+                (checked, (self.mode == Mode::Fix).then(|| fixed.unwrap_or(text)))
+            }
+            Err(reason) => (Checked::failed(path, reason), None),
+        }
+    }
+
+    /// Checks one program, and fixes it if that is wanted; the fixed text is returned if there is something to fix.
+    fn check_text(&self, path: &Path, text: &str) -> (Checked, Option<String>) {
+        if self.mode == Mode::Report {
+            return (self.caught(path, || self.report(path, text, &diagnose(path, text))), None);
+        }
+        let mut new_text = None;
+        let checked = self.caught(path, || {
+            let fixed = fix_all(text, |text| diagnose(path, text), self.safety);
+            let mut file = self.report(path, &fixed.text, &fixed.remaining);
+            file.fixed = fixed.applied.len();
+            if file.fixed > 0 {
+                if self.mode == Mode::Diff {
+                    file.drawn = diff::render(&file.name(), text, &fixed.text, self.look);
+                }
+                new_text = Some(fixed.text);
+            }
+            file
+        });
+        (checked, new_text)
+    }
+
+    /// A panic fails this program alone; the others are still checked.
+    fn caught(&self, path: &Path, work: impl FnOnce() -> CheckedFile) -> Checked {
+        match caught(work) {
+            Ok(file) => Checked { file: Some(file), failure: None },
+            Err(defect) => Checked::failed(path, format!("could not be checked: {defect}")),
+        }
+    }
+
+    fn report(&self, path: &Path, text: &str, diagnosed: &[Diagnosed]) -> CheckedFile {
+        let mut file = CheckedFile {
+            path: path.to_owned(),
+            counts: Counts::of(diagnosed),
+            fixed: 0,
+            findings: Vec::new(),
+            drawn: String::new(),
+        };
+        if diagnosed.is_empty() || self.mode == Mode::Diff {
+            return file;
+        }
+        let name = path.to_string_lossy();
+        let others = OtherTexts::of(diagnosed, text_of_other);
+        let sources = Sources::new(&name, text, &others);
+        if self.format == OutputFormat::Full {
+            file.drawn = full::render(diagnosed, &sources, &self.renderer);
+        } else {
+            file.findings = diagnosed.iter().map(|diagnosed| Finding::new(diagnosed, &sources)).collect();
         }
         file
-    })
-    .map_err(|defect| format!("could not be checked: {defect}"))
-}
-
-/// `./a.prose` is shown as `a.prose`; `.` alone stays.
-fn without_dot(path: &Path) -> PathBuf {
-    match path.strip_prefix(".") {
-        Ok(rest) if !rest.as_os_str().is_empty() => rest.to_owned(),
-        _ => path.to_owned(),
     }
 }
 
-impl Outcome {
-    /// Brings everything into the order of the paths and drops what was reached twice, such as a file that is named and
-    /// lies in a named folder.
-    fn sort(&mut self) {
-        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        self.files.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut seen = std::collections::HashSet::new();
-        self.files.retain(|file| seen.insert(absolute(&file.path)));
-        self.failures.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
-        seen.clear();
-        self.failures.retain(|failure| seen.insert(absolute(&failure.path)));
-        self.remarks.sort();
-        self.remarks.dedup();
-    }
-
-    fn status(&self) -> Status {
-        if !self.failures.is_empty() {
-            Status::Trouble
-        } else if self.count(Severity::Error) > 0 {
-            Status::ErrorsFound
-        } else {
-            Status::Clean
-        }
-    }
-
-    fn count(&self, severity: Severity) -> usize {
-        self.files
-            .iter()
-            .flat_map(|file| &file.findings)
-            .filter(|finding| finding.severity == severity)
-            .count()
-    }
-
-    /// Findings go to standard output, everything about the check itself to standard error.
-    fn write(&self, args: &CheckArgs, terminal: &Terminal) -> io::Result<()> {
-        let mut stdout = BufWriter::with_capacity(1 << 16, terminal.stdout());
-        self.write_findings(args.output_format, &mut stdout)?;
-        stdout.flush()?;
-
-        let mut stderr = BufWriter::new(terminal.stderr());
-        self.write_failures(&mut stderr)?;
-        if !args.quiet {
-            self.write_remarks(&mut stderr)?;
-            if args.output_format == OutputFormat::Full {
-                self.write_summary(&mut stderr)?;
-            }
-        }
-        stderr.flush()
-    }
-
-    fn write_findings(&self, format: OutputFormat, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            OutputFormat::Full => self.files.iter().try_for_each(|file| out.write_all(file.full.as_bytes())),
-            OutputFormat::Concise => concise::write(&self.files, out),
-            OutputFormat::Json => json::write(&self.files, out),
-            OutputFormat::Github => github::write(&self.files, &self.failures, out),
-            OutputFormat::Sarif => sarif::write(&self.files, &self.failures, out),
-        }
-    }
-
-    fn write_failures(&self, out: &mut dyn Write) -> io::Result<()> {
-        for Failure { path, reason } in &self.failures {
-            let path = path.to_string_lossy();
-            writeln!(out, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
-        }
-        Ok(())
-    }
-
-    fn write_remarks(&self, out: &mut dyn Write) -> io::Result<()> {
-        for remark in &self.remarks {
-            writeln!(out, "{WARNING}warning{WARNING:#}: {}", one_line(remark))?;
-        }
-        Ok(())
-    }
-
-    fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
-        let summary = self.summary();
-        if summary.is_empty() { Ok(()) } else { writeln!(out, "{BOLD}{summary}{BOLD:#}") }
-    }
-
-    fn summary(&self) -> String {
-        let kinds = [
-            (Severity::Error, "error"),
-            (Severity::Warning, "warning"),
-            (Severity::Information, "remark"),
-            (Severity::Hint, "hint"),
-        ];
-        let counts: Vec<String> = kinds
-            .into_iter()
-            .map(|(severity, noun)| (self.count(severity), noun))
-            .filter(|&(count, _)| count > 0)
-            .map(|(count, noun)| counted(count, noun))
-            .collect();
-        let total = self.files.len();
-        let mut summary = match (counts.as_slice(), total) {
-            ([], 0) => return String::new(),
-            ([], 1) => "1 file is clean".to_owned(),
-            ([], _) if !self.failures.is_empty() => format!("{total} files are clean"),
-            ([], _) => format!("All {total} files are clean"),
-            (counts, _) => {
-                let affected = self.files.iter().filter(|file| !file.findings.is_empty()).count();
-                let files = match total {
-                    1 => "1 file".to_owned(),
-                    _ => format!("{affected} of {total} files"),
-                };
-                format!("Found {} in {files}", enumeration(counts))
-            }
-        };
-        if !self.failures.is_empty() {
-            summary.push_str(&format!("; {} could not be checked", self.failures.len()));
-        }
-        summary.push('.');
-        summary
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn enumeration(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+impl Checked {
+    fn failed(path: &Path, reason: String) -> Self {
+        Self { file: None, failure: Some(Failure { path: path.to_owned(), reason }) }
     }
 }

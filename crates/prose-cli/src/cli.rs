@@ -41,14 +41,16 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  no errors (there may be warnings)
-  1  at least one error
-  2  wrong usage, or a file that could not be read; the others are still checked
+  1  at least one error; with --diff, at least one program that --fix would change
+  2  wrong usage, or a file that could not be read or written; the others are still checked
 
 Examples:
   prose check                                  every program below the current folder
   prose check a.prose flows/                   one program and a folder
   prose check --output-format concise flows/   one line for each finding
   prose check --output-format sarif > out.sarif
+  prose check --diff                           show what --fix would change
+  prose check --fix --unsafe-fixes flows/      fix all that can be fixed, guesses too
   git show HEAD:a.prose | prose check - --stdin-filename a.prose")]
 pub(crate) struct CheckArgs {
     /// Programs and folders to check; `-` is standard input
@@ -57,6 +59,22 @@ pub(crate) struct CheckArgs {
     /// exclude. A file that is named here is always checked.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// Change the programs: apply the fixes that can be made without asking
+    ///
+    /// What remains is reported. With `-`, the fixed program goes to standard output and the findings to standard error.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Apply guesses too, which somebody should look at
+    ///
+    /// Without `--fix` and `--diff` it changes nothing but the number of fixes that are said to be available.
+    #[arg(long)]
+    pub(crate) unsafe_fixes: bool,
+
+    /// Change nothing and show what `--fix` would change, as a unified diff
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) diff: bool,
 
     /// How to write the findings to standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Full)]

@@ -1,8 +1,11 @@
 //! `prose explain`: the table of diagnostic codes, for people and for programs.
 
+#[cfg(test)]
+mod document;
+
 use std::io::{self, Write};
 
-use prose_syntax::codes::CodeInfo;
+use prose_syntax::codes::{CodeInfo, Tag};
 use prose_syntax::{Code, Level};
 use serde::Serialize;
 
@@ -19,7 +22,9 @@ struct Row {
     code: &'static str,
     title: &'static str,
     severity: &'static str,
+    lenient_severity: &'static str,
     strict_severity: &'static str,
+    tag: Option<&'static str>,
     explanation: &'static str,
     wrong: &'static str,
     right: &'static str,
@@ -61,7 +66,9 @@ fn row(code: Code) -> Row {
         code: info.name,
         title: info.title,
         severity: info.default.as_str(),
+        lenient_severity: info.lenient.as_str(),
         strict_severity: info.strict.as_str(),
+        tag: info.tag.map(Tag::as_str),
         explanation: info.explanation,
         wrong: info.wrong,
         right: info.right,
@@ -71,22 +78,59 @@ fn row(code: Code) -> Row {
 fn write_code(info: &CodeInfo, out: &mut dyn Write) -> io::Result<()> {
     let width = terminal::width().unwrap_or(WIDEST).clamp(20, WIDEST);
     writeln!(out, "{BOLD}{}: {}{BOLD:#}\n", info.name, info.title)?;
-    if info.default == info.strict {
-        writeln!(out, "Severity: {}\n", info.default)?;
-    } else {
-        writeln!(out, "Severity: {}; {} in the strict profile\n", info.default, info.strict)?;
-    }
+    writeln!(out, "{}\n", textwrap::fill(&format!("Severity: {}", levels(info)), width))?;
     writeln!(out, "{}\n", textwrap::fill(info.explanation, width))?;
     write_example("Wrong", info.wrong, ERROR, out)?;
     writeln!(out)?;
     write_example("Right", info.right, HELP, out)
 }
 
-fn write_example(heading: &str, program: &str, style: anstyle::Style, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{style}{heading}{style:#}\n")?;
-    for line in program.trim_end().lines() {
-        let indented = format!("    {line}");
-        writeln!(out, "{}", indented.trim_end())?;
+/// The levels in a phrase: in the default profile first, and others where they differ.
+fn levels(info: &CodeInfo) -> String {
+    let mut levels = info.default.to_string();
+    if info.lenient != info.default {
+        levels.push_str(&format!(", or {} where programs in use show it to be harmless", info.lenient));
+    }
+    if info.strict != info.default || info.lenient != info.default {
+        levels.push_str(&format!("; {} in the strict profile", info.strict));
+    }
+    levels
+}
+
+/// A file of an example.
+struct ExampleFile<'a> {
+    /// Its path, if the example has several files or is no program.
+    path: Option<&'a str>,
+    text: String,
+}
+
+/// The files of an example. A line `//- /path` starts each, unless it is a single program.
+fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
+    let mut files: Vec<ExampleFile<'_>> = Vec::new();
+    for line in example.trim_end().lines() {
+        let header = line.strip_prefix("//- ").map(|path| path.trim().trim_start_matches('/'));
+        if header.is_some() || files.is_empty() {
+            files.push(ExampleFile { path: header, text: String::new() });
+        }
+        if let (None, Some(file)) = (header, files.last_mut()) {
+            file.text.push_str(line);
+            file.text.push('\n');
+        }
+    }
+    files
+}
+
+fn write_example(heading: &str, example: &str, style: anstyle::Style, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{style}{heading}{style:#}")?;
+    for ExampleFile { path, text } in example_files(example) {
+        match path {
+            Some(path) => writeln!(out, "\n  {path}:\n")?,
+            None => writeln!(out)?,
+        }
+        for line in text.lines() {
+            let indented = format!("    {line}");
+            writeln!(out, "{}", indented.trim_end())?;
+        }
     }
     Ok(())
 }

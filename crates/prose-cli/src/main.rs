@@ -8,6 +8,7 @@ mod lsp;
 mod output;
 mod panic;
 mod position;
+mod sources;
 mod terminal;
 
 use std::fmt::Display;

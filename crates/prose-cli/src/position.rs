@@ -9,13 +9,20 @@ use serde::Serialize;
 /// A place in a file as people count: both numbers start at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Position {
-    /// The line. Lines end at a line feed, with or without a carriage return before it.
+    /// The line. Lines end at a line feed, at a carriage return, or at both in this order.
     pub(crate) line: usize,
     /// The column in characters. A tab is one character; a byte-order mark is none, since no editor shows it.
     pub(crate) column: usize,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Where the line breaks of a text end.
+pub(crate) fn line_break_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|&at| text[at] == b'\n' || text.get(at + 1) != Some(&b'\n'))
+        .map(|at| at + 1)
+}
 
 /// Finds lines and columns in one text.
 pub(crate) struct LineIndex<'a> {
@@ -28,10 +35,9 @@ pub(crate) struct LineIndex<'a> {
 
 impl<'a> LineIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let after_newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
         Self {
             text,
-            line_starts: std::iter::once(0).chain(after_newlines).collect(),
+            line_starts: std::iter::once(0).chain(line_break_ends(text.as_bytes())).collect(),
             last: Cell::new((0, Position { line: 1, column: 1 })),
         }
     }
@@ -62,10 +68,10 @@ impl<'a> LineIndex<'a> {
     pub(crate) fn lines_around(&self, start: usize, end: usize) -> Range<usize> {
         let from = self.line_starts[self.line_of(start)];
         let to = match self.line_starts.get(self.line_of(end) + 1) {
-            Some(next_line) => next_line - 1,
+            Some(&next_line) if self.text[from..next_line].ends_with("\r\n") => next_line - 2,
+            Some(&next_line) => next_line - 1,
             None => self.text.len(),
         };
-        let to = if self.text[from..to].ends_with('\r') { to - 1 } else { to };
         from..to.max(end)
     }
 
@@ -106,7 +112,15 @@ mod tests {
     fn a_carriage_return_before_a_line_feed_ends_no_line_of_its_own() {
         check("ab\r\ncd", 2, 1, 3);
         check("ab\r\ncd", 4, 2, 1);
-        check("a\rb\ncd", 2, 1, 3);
+        check("a\r\r\nb", 4, 3, 1);
+    }
+
+    #[test]
+    fn a_carriage_return_alone_ends_a_line() {
+        check("a\rb\ncd", 1, 1, 2);
+        check("a\rb\ncd", 2, 2, 1);
+        check("a\rb\ncd", 4, 3, 1);
+        check("a\r", 2, 2, 1);
     }
 
     #[test]
@@ -162,5 +176,10 @@ mod tests {
         assert_eq!(lines(2, 6), "one\r\ntwo");
         assert_eq!(lines(10, 14), "three");
         assert_eq!(lines(4, 4), "one\r");
+        let text = "one\rtwo\r\rthree";
+        let lines = |start, end| &text[LineIndex::new(text).lines_around(start, end)];
+        assert_eq!(lines(1, 5), "one\rtwo");
+        assert_eq!(lines(8, 8), "");
+        assert_eq!(lines(12, 12), "three");
     }
 }

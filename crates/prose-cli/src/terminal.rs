@@ -1,7 +1,7 @@
 //! The two output streams: colours, width, and text that must not steer the terminal.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -48,6 +48,16 @@ impl Terminal {
             choice => choice != ColorChoice::Never,
         }
     }
+}
+
+/// Standard output as it is, for what must arrive byte by byte.
+pub(crate) fn raw_stdout() -> io::StdoutLock<'static> {
+    io::stdout().lock()
+}
+
+/// Whether somebody looks at standard output.
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// The width of the terminal that standard output goes to, if it goes to one.

@@ -150,6 +150,21 @@ fn a_file_that_is_no_text_is_named_with_the_place() {
 }
 
 #[test]
+fn a_carriage_return_ends_a_line() {
+    let workspace = Workspace::new(&[]);
+    workspace.write("a.prose", b"session \"a\"\r\rsession \"b\r\nsession \"c");
+    workspace.write("b.prose", b"session \"a\"\r\"\xff\"");
+    workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
+        status: 2
+        ---- stdout
+        a.prose:3:9: error[E001]: this string is never closed: the closing `"` is missing
+        a.prose:4:9: error[E001]: this string is never closed: the closing `"` is missing
+        ---- stderr
+        error: `b.prose` is not valid UTF-8: byte 0xff at offset 13, in line 2
+    "#]]);
+}
+
+#[test]
 fn a_folder_may_be_named_like_a_program() {
     let workspace = Workspace::new(&[("x.prose/y.prose", BROKEN)]);
     assert_eq!(checked(&workspace, &[]), ["x.prose/y.prose"]);
@@ -193,9 +208,34 @@ mod unix {
         symlink("real/a.prose", workspace.path("link.prose")).unwrap();
         symlink("..", workspace.path("real/parent")).unwrap();
         symlink(".", workspace.path("real/self.prose")).unwrap();
-        assert_eq!(checked(&workspace, &[]), ["link.prose", "real/a.prose"]);
+        symlink("../other.txt", workspace.path("real/b.prose")).unwrap();
+        workspace.write("other.txt", BROKEN.as_bytes());
+        assert_eq!(checked(&workspace, &[]), ["real/a.prose", "real/b.prose"]);
         symlink("real", workspace.path("named")).unwrap();
-        assert_eq!(checked(&workspace, &["named"]), ["named/a.prose"]);
+        assert_eq!(checked(&workspace, &["named"]), ["named/a.prose", "named/b.prose"]);
+    }
+
+    #[test]
+    fn a_file_that_is_reached_through_links_is_checked_once() {
+        let workspace = Workspace::new(&[("b/real.prose", BROKEN)]);
+        symlink("b/real.prose", workspace.path("a.prose")).unwrap();
+        symlink("b", workspace.path("folder")).unwrap();
+        symlink("a.prose", workspace.path("c.prose")).unwrap();
+        assert_eq!(checked(&workspace, &[]), ["b/real.prose"]);
+        assert_eq!(checked(&workspace, &["folder", "a.prose", "b"]), ["b/real.prose"]);
+        assert_eq!(checked(&workspace, &["c.prose", "a.prose"]), ["a.prose"]);
+        assert_eq!(checked(&workspace, &["c.prose"]), ["c.prose"]);
+    }
+
+    #[test]
+    fn the_null_device_is_an_empty_program() {
+        let workspace = Workspace::new(&[]);
+        workspace.prose(&["check", "/dev/null"]).check(expect![[r#"
+            status: 0
+            ---- stderr
+            1 file is clean.
+        "#]]);
+        assert_eq!(workspace.prose(&["check", "--fix", "/dev/null"]).status, 0);
     }
 
     #[test]

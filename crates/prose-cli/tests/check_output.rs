@@ -44,7 +44,7 @@ fn full_is_for_people() {
           |            +
 
         ---- stderr
-        Found 2 errors in 2 of 3 files.
+        Found 2 errors in 2 of 3 files; 2 fixable with `--fix`.
     "#]]);
 }
 
@@ -145,7 +145,7 @@ fn warnings_alone_are_no_failure() {
           | ^^^^^^^^
 
         ---- stderr
-        Found 1 warning and 1 remark in 1 file.
+        Found 1 warning and 1 remark in 1 file; 1 fixable with `--fix --unsafe-fixes`.
     "#]]);
     workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
         status: 0
@@ -192,7 +192,10 @@ fn what_cannot_be_read_weighs_more_than_errors() {
     let run = workspace().prose(&["check", "c.prose", "gone.prose"]);
     assert_eq!(run.status, 2);
     assert!(run.stdout.contains("c.prose:1"), "{run:?}");
-    assert!(run.stderr.contains("Found 1 error in 1 file; 1 could not be checked."), "{run:?}");
+    assert!(
+        run.stderr.contains("Found 1 error in 1 file; 1 fixable with `--fix`; 1 could not be checked."),
+        "{run:?}"
+    );
 }
 
 #[test]

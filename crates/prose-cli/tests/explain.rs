@@ -32,6 +32,55 @@ fn a_code_is_explained_in_any_case() {
 }
 
 #[test]
+fn levels_that_differ_are_all_named_and_files_kept_apart() {
+    let workspace = Workspace::new(&[]);
+    workspace.prose(&["explain", "W132"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        W132: statement that the reference does not define
+
+        Severity: off; info in the strict profile
+
+        `break`, `continue`, `return` and `assert` are in use but in no grammar of the reference; another
+        interpreter may not know them.
+
+        Wrong
+
+            loop until **it works** (max: 3):
+              session "Try"
+              break
+
+        Right
+
+            loop until **it works** (max: 3):
+              session "Try"
+    "#]]);
+    workspace.prose(&["explain", "W141"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        W141: unknown key in prose.toml
+
+        Severity: warning
+
+        The key is no setting and has no effect.
+
+        Wrong
+
+          prose.toml:
+
+            [check]
+            profil = "strict"
+
+        Right
+
+          prose.toml:
+
+            [check]
+            profile = "strict"
+    "#]]);
+}
+
+#[test]
 fn without_a_code_every_code_is_listed() {
     let run = Workspace::new(&[]).prose(&["explain"]);
     assert_eq!(run.status, 0);
@@ -76,5 +125,18 @@ fn json_holds_the_whole_table() {
             .unwrap();
     assert_eq!(all[0], one);
     let keys: Vec<&String> = one.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["code", "explanation", "right", "severity", "strict_severity", "title", "wrong"]);
+    assert_eq!(
+        keys,
+        [
+            "code",
+            "explanation",
+            "lenient_severity",
+            "right",
+            "severity",
+            "strict_severity",
+            "tag",
+            "title",
+            "wrong"
+        ]
+    );
 }

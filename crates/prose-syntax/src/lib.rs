@@ -7,6 +7,7 @@ pub mod ast;
 pub mod bench;
 pub mod codes;
 mod diagnostic;
+pub mod fix;
 mod grammar;
 mod layout;
 mod lexer;

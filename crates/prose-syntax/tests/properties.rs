@@ -8,11 +8,12 @@ use std::sync::LazyLock;
 
 use invariants::isolation::{Lines, Original};
 use invariants::programs::{self, Program};
-use invariants::{check_parse, check_reparse};
+use invariants::{check_fix_all, check_parse, check_reparse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::Config;
+use prose_syntax::FixSafety;
 
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(programs::all);
 
@@ -291,6 +292,18 @@ proptest! {
             let end = text.floor_char_boundary((start + len).min(text.len()));
             (parsed, text) = check_reparse(&parsed, &text, start..end, &inserted);
         }
+    }
+
+    #[test]
+    fn fixing_ends_and_never_makes_it_worse(text in broken_program()) {
+        check_fix_all(&text, FixSafety::Safe);
+        check_fix_all(&text, FixSafety::Unsafe);
+    }
+
+    #[test]
+    fn fixing_tokens_ends_and_never_makes_it_worse(text in tokens()) {
+        check_fix_all(&text, FixSafety::Safe);
+        check_fix_all(&text, FixSafety::Unsafe);
     }
 
     #[test]

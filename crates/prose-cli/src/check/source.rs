@@ -4,6 +4,8 @@ use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::position::line_break_ends;
+
 /// Positions in a program are 32 bits wide.
 const LARGEST: u64 = u32::MAX as u64;
 
@@ -44,6 +46,11 @@ fn refuse_special_file(path: &Path, file_type: FileType) -> Result<(), String> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
+        // What has no contents has no mistakes. Reading any other device might never end.
+        if file_type.is_char_device() && path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null"))
+        {
+            return Ok(());
+        }
         if file_type.is_fifo() {
             // The shell's `<(command)` names a pipe below `/dev` that surely has a writer.
             if path.starts_with("/dev") || path.starts_with("/proc") {
@@ -74,7 +81,7 @@ fn not_utf8(bytes: &[u8], offset: usize) -> String {
     if utf16 {
         return "is encoded in UTF-16; save it as UTF-8, the encoding of programs".to_owned();
     }
-    let line = memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1;
+    let line = line_break_ends(&bytes[..offset]).count() + 1;
     let byte = bytes[offset];
     format!("is not valid UTF-8: byte 0x{byte:02x} at offset {offset}, in line {line}")
 }

@@ -1,5 +1,6 @@
-//! Finding the programs below folders, and doing something with each on several threads.
+//! Finding the programs below folders, each once.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,80 +10,135 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 use super::Failure;
 use super::source;
 
-/// What a walk came across besides programs.
-pub(super) struct Walked<T> {
-    /// The results for the programs, in no particular order.
-    pub(super) results: Vec<T>,
+/// What a walk came across.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// The programs, in the order of their paths.
+    pub(super) programs: Vec<PathBuf>,
     /// Folders that could not be listed and the like.
     pub(super) failures: Vec<Failure>,
     /// Remarks that change nothing, such as a broken line of a `.gitignore`.
     pub(super) remarks: Vec<String>,
 }
 
-/// Calls `visit` with every program: each path of `roots` that is no folder, and the `*.prose` files below the folders.
-pub(super) fn programs<T: Send>(
-    roots: &[PathBuf],
-    threads: NonZeroUsize,
-    visit: impl Fn(&Path) -> T + Sync,
-) -> Walked<T> {
-    let mut walked = Walked::new();
+/// Finds every program: each path of `roots` that is no folder, and the `*.prose` files below the folders. A file that is reached
+/// by several paths is found once, and not through a link if it can be helped.
+pub(super) fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
     // A single file is the common case of an editor or a hook: no threads, no reading of ignore files.
     if let [root] = roots
         && !root.is_dir()
     {
-        walked.results.push(visit(root));
-        return walked;
+        return Walked { programs: vec![without_dot(root)], ..Walked::default() };
     }
-    let [first, rest @ ..] = roots else { return walked };
+    let [first, rest @ ..] = roots else { return Walked::default() };
     let mut walk = WalkBuilder::new(first);
     rest.iter().for_each(|root| {
         walk.add(root);
     });
     // Programs are shared outside of Git as well: a downloaded folder has the same files to leave out.
     walk.require_git(false).threads(threads.get());
-    let shared = Mutex::new(&mut walked);
+    let shared = Mutex::new(Found::default());
     walk.build_parallel().run(|| {
-        let mut local = Local { walked: Walked::new(), shared: &shared };
-        let visit = &visit;
+        let mut local = Local { found: Found::default(), identities: Identities::default(), shared: &shared };
         Box::new(move |entry| {
-            local.walked.entry(entry, visit);
+            local.entry(entry);
             WalkState::Continue
         })
     });
-    walked
+    let Found { programs, failures, remarks } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Walked { programs: unique(programs), failures, remarks }
+}
+
+/// `./a.prose` is shown as `a.prose`; `.` alone stays.
+fn without_dot(path: &Path) -> PathBuf {
+    match path.strip_prefix(".") {
+        Ok(rest) if !rest.as_os_str().is_empty() => rest.to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// A path to a program.
+struct Program {
+    path: PathBuf,
+    /// The path that is the same for all paths to this file.
+    identity: PathBuf,
+    is_link: bool,
+}
+
+fn unique(mut programs: Vec<Program>) -> Vec<PathBuf> {
+    programs.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
+    let mut seen = HashSet::new();
+    let first = programs.into_iter().filter(|program| seen.insert(program.identity.clone()));
+    let mut paths: Vec<PathBuf> = first.map(|program| program.path).collect();
+    paths.sort();
+    paths
+}
+
+#[derive(Default)]
+struct Found {
+    programs: Vec<Program>,
+    failures: Vec<Failure>,
+    remarks: Vec<String>,
 }
 
 /// What one thread has come across; handed over when the thread is done, so that threads do not wait for each other.
-struct Local<'a, 'b, T> {
-    walked: Walked<T>,
-    shared: &'a Mutex<&'b mut Walked<T>>,
+struct Local<'a> {
+    found: Found,
+    identities: Identities,
+    shared: &'a Mutex<Found>,
 }
 
-impl<T> Drop for Local<'_, '_, T> {
+impl Drop for Local<'_> {
     fn drop(&mut self) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.results.append(&mut self.walked.results);
-        shared.failures.append(&mut self.walked.failures);
-        shared.remarks.append(&mut self.walked.remarks);
+        shared.programs.append(&mut self.found.programs);
+        shared.failures.append(&mut self.found.failures);
+        shared.remarks.append(&mut self.found.remarks);
     }
 }
 
-impl<T> Walked<T> {
-    fn new() -> Self {
-        Self { results: Vec::new(), failures: Vec::new(), remarks: Vec::new() }
-    }
-
-    fn entry(&mut self, entry: Result<DirEntry, ignore::Error>, visit: &impl Fn(&Path) -> T) {
+impl Local<'_> {
+    fn entry(&mut self, entry: Result<DirEntry, ignore::Error>) {
         match entry {
             Ok(entry) => {
-                self.remarks.extend(entry.error().map(ToString::to_string));
+                self.found.remarks.extend(entry.error().map(ToString::to_string));
                 if is_program(&entry) {
-                    self.results.push(visit(entry.path()));
+                    // Paths that are named are followed, and then are no links any more.
+                    let is_link =
+                        entry.path_is_symlink() || (entry.depth() == 0 && entry.path().is_symlink());
+                    let identity = self.identities.of(entry.path(), is_link);
+                    self.found.programs.push(Program { path: without_dot(entry.path()), identity, is_link });
                 }
             }
-            Err(error) => self.failures.push(failure(&error)),
+            Err(error) => self.found.failures.push(failure(&error)),
         }
     }
+}
+
+/// Tells paths to the same file. Asking the system about every part of every path would take longer than reading the files, so
+/// that the last folder is remembered.
+#[derive(Default)]
+struct Identities {
+    folder: PathBuf,
+    folder_identity: PathBuf,
+}
+
+impl Identities {
+    fn of(&mut self, path: &Path, is_link: bool) -> PathBuf {
+        let (Some(folder), Some(name), false) = (path.parent(), path.file_name(), is_link) else {
+            return identity(path);
+        };
+        if self.folder != folder || self.folder_identity.as_os_str().is_empty() {
+            self.folder = folder.to_owned();
+            self.folder_identity =
+                identity(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        }
+        self.folder_identity.join(name)
+    }
+}
+
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_program(entry: &DirEntry) -> bool {

@@ -15,13 +15,20 @@
 //!     "title": "Insert '\"'",
 //!     "safe": true,                  // false: a guess, to be looked at
 //!     "edits": [{ "range": …, "text": "\"" }]
-//!   }
+//!   },
+//!   "related": [{                    // other places that explain it
+//!     "path": "b.prose",
+//!     "message": "…",
+//!     "range": …
+//!   }],
+//!   "tags": ["unnecessary"]          // or "deprecated", or none
 //! }
 //! ```
 //!
 //! Lines and columns start at 1 and columns count characters; offsets count bytes from 0. A range ends before its `end`, and
 //! an edit whose range is empty inserts.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -37,6 +44,15 @@ struct Record<'a> {
     message: &'a str,
     range: Range,
     fix: Option<Fix<'a>>,
+    related: Vec<Related<'a>>,
+    tags: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Related<'a> {
+    path: Cow<'a, str>,
+    message: &'a str,
+    range: Range,
 }
 
 #[derive(Serialize)]
@@ -82,6 +98,11 @@ fn record<'a>(path: &'a str, finding: &'a Finding) -> Record<'a> {
         safe: fix.safe,
         edits: fix.edits.iter().map(|(span, text)| Edit { range: range(span), text }).collect(),
     });
+    let related = finding.related.iter().map(|related| Related {
+        path: related.path.as_ref().map_or(Cow::Borrowed(path), |path| path.to_string_lossy()),
+        message: &related.message,
+        range: range(&related.span),
+    });
     Record {
         path,
         code: finding.code.as_str(),
@@ -90,6 +111,8 @@ fn record<'a>(path: &'a str, finding: &'a Finding) -> Record<'a> {
         message: &finding.message,
         range: range(&finding.span),
         fix,
+        related: related.collect(),
+        tags: finding.tags.iter().map(|tag| tag.as_str()).collect(),
     }
 }
 

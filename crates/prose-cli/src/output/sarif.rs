@@ -99,7 +99,9 @@ struct Result<'a> {
     rule_index: usize,
     level: &'static str,
     message: Message<'a>,
-    locations: [Location; 1],
+    locations: [Location<'a>; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<Location<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<[Fix<'a>; 1]>,
 }
@@ -111,8 +113,10 @@ struct Message<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Location {
+struct Location<'a> {
     physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message<'a>>,
 }
 
 #[derive(Serialize)]
@@ -221,19 +225,26 @@ fn result<'a>(artifact: &ArtifactLocation, finding: &'a Finding) -> Result<'a> {
             }],
         }]
     });
+    let related = finding.related.iter().map(|related| {
+        let other = related.path.as_ref().map(|path| ArtifactLocation { uri: uri(path) });
+        location(other.unwrap_or_else(|| artifact.clone()), &related.span, Some(&related.message))
+    });
     Result {
         rule_id: finding.code.as_str(),
         // Every code is in the table, in this order, since both are made from it.
         rule_index: Code::ALL.iter().position(|&code| code == finding.code).unwrap_or_default(),
         level: level(finding.severity),
         message: Message { text: &finding.message },
-        locations: [Location {
-            physical_location: PhysicalLocation {
-                artifact_location: artifact.clone(),
-                region: region(&finding.span),
-            },
-        }],
+        locations: [location(artifact.clone(), &finding.span, None)],
+        related_locations: related.collect(),
         fixes,
+    }
+}
+
+fn location<'a>(artifact_location: ArtifactLocation, span: &Span, message: Option<&'a str>) -> Location<'a> {
+    Location {
+        physical_location: PhysicalLocation { artifact_location, region: region(span) },
+        message: message.map(|text| Message { text }),
     }
 }
 

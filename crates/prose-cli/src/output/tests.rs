@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
-use prose_syntax::{Code, Diagnostic, Fix, FixSafety, TextEdit, TextRange, TextSize};
+use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, TextEdit, TextRange, TextSize};
 
 use super::{concise, full, github, json, sarif};
-use crate::check::Failure;
-use crate::finding::{CheckedFile, Finding};
-use crate::position::LineIndex;
+use crate::check::{Diagnosed, Failure};
+use crate::finding::{CheckedFile, Counts, Finding};
+use crate::sources::{OtherTexts, Sources};
 
 /// A diagnostic on the first occurrence of `marked`.
 fn diagnostic(text: &str, marked: &str, message: &str) -> Diagnostic {
@@ -27,10 +27,28 @@ fn fixed(mut diagnostic: Diagnostic, title: &str, edits: Vec<TextEdit>) -> Diagn
 }
 
 fn checked(path: &str, text: &str, diagnostics: &[Diagnostic]) -> CheckedFile {
-    let index = LineIndex::new(text);
-    let findings = diagnostics.iter().map(|diagnostic| Finding::new(diagnostic, &index)).collect();
-    let full = full::render(path, text, &index, diagnostics, &full::renderer(false, None));
-    CheckedFile { path: PathBuf::from(path), findings, full }
+    checked_with(path, text, diagnostics, |path| panic!("nothing refers to {path}"))
+}
+
+fn checked_with(
+    path: &str,
+    text: &str,
+    diagnostics: &[Diagnostic],
+    text_of: impl Fn(&str) -> String,
+) -> CheckedFile {
+    let diagnosed: Vec<Diagnosed> = diagnostics
+        .iter()
+        .map(|diagnostic| Diagnosed { diagnostic: diagnostic.clone(), severity: diagnostic.severity() })
+        .collect();
+    let others = OtherTexts::of(&diagnosed, text_of);
+    let sources = Sources::new(path, text, &others);
+    CheckedFile {
+        path: PathBuf::from(path),
+        counts: Counts::of(&diagnosed),
+        fixed: 0,
+        findings: diagnosed.iter().map(|diagnosed| Finding::new(diagnosed, &sources)).collect(),
+        drawn: full::render(&diagnosed, &sources, &full::renderer(false, None)),
+    }
 }
 
 /// Two findings, one of them with a fix, in a text with characters of several bytes.
@@ -52,7 +70,7 @@ fn check(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>, exp
 
 #[track_caller]
 fn check_full(text: &str, diagnostic: Diagnostic, expected: Expect) {
-    expected.assert_eq(&checked("a.prose", text, &[diagnostic]).full);
+    expected.assert_eq(&checked("a.prose", text, &[diagnostic]).drawn);
 }
 
 #[test]
@@ -71,69 +89,73 @@ fn json_has_lines_columns_and_offsets() {
     check(
         |out| json::write(&example(), out),
         expect![[r#"
-        [
-          {
-            "path": "flows/grüße.prose",
-            "code": "E001",
-            "severity": "error",
-            "title": "unterminated literal",
-            "message": "This string is not closed: add `\"` at its end",
-            "range": {
-              "start": {
-                "line": 2,
-                "column": 9,
-                "offset": 18
-              },
-              "end": {
-                "line": 2,
-                "column": 21,
-                "offset": 30
-              }
-            },
-            "fix": {
-              "title": "Insert `\"`",
-              "safe": true,
-              "edits": [
-                {
-                  "range": {
-                    "start": {
-                      "line": 2,
-                      "column": 21,
-                      "offset": 30
-                    },
-                    "end": {
-                      "line": 2,
-                      "column": 21,
-                      "offset": 30
-                    }
+            [
+              {
+                "path": "flows/grüße.prose",
+                "code": "E001",
+                "severity": "error",
+                "title": "unterminated literal",
+                "message": "This string is not closed: add `\"` at its end",
+                "range": {
+                  "start": {
+                    "line": 2,
+                    "column": 9,
+                    "offset": 18
                   },
-                  "text": "\""
-                }
-              ]
-            }
-          },
-          {
-            "path": "flows/grüße.prose",
-            "code": "E001",
-            "severity": "error",
-            "title": "unterminated literal",
-            "message": "There is no escape `\\q`, 100%: not,\nsurely",
-            "range": {
-              "start": {
-                "line": 3,
-                "column": 13,
-                "offset": 43
+                  "end": {
+                    "line": 2,
+                    "column": 21,
+                    "offset": 30
+                  }
+                },
+                "fix": {
+                  "title": "Insert `\"`",
+                  "safe": true,
+                  "edits": [
+                    {
+                      "range": {
+                        "start": {
+                          "line": 2,
+                          "column": 21,
+                          "offset": 30
+                        },
+                        "end": {
+                          "line": 2,
+                          "column": 21,
+                          "offset": 30
+                        }
+                      },
+                      "text": "\""
+                    }
+                  ]
+                },
+                "related": [],
+                "tags": []
               },
-              "end": {
-                "line": 3,
-                "column": 15,
-                "offset": 45
+              {
+                "path": "flows/grüße.prose",
+                "code": "E001",
+                "severity": "error",
+                "title": "unterminated literal",
+                "message": "There is no escape `\\q`, 100%: not,\nsurely",
+                "range": {
+                  "start": {
+                    "line": 3,
+                    "column": 13,
+                    "offset": 43
+                  },
+                  "end": {
+                    "line": 3,
+                    "column": 15,
+                    "offset": 45
+                  }
+                },
+                "fix": null,
+                "related": [],
+                "tags": []
               }
-            },
-            "fix": null
-          }
-        ]
-    "#]],
+            ]
+        "#]],
     );
 }
 
@@ -325,7 +347,7 @@ fn full_shows_the_line_and_the_fix() {
           |             ^^
 
     "#]]
-    .assert_eq(&example()[0].full);
+    .assert_eq(&example()[0].drawn);
 }
 
 #[test]
@@ -472,6 +494,157 @@ fn a_file_name_cannot_break_a_line() {
         |out| concise::write(&[file], out),
         expect![[r#"
         a\nb.prose:1:1: error[E001]: Wrong
+    "#]],
+    );
+}
+
+/// A variable that two lines above, and in another file, is something else; it could go.
+fn with_related() -> [CheckedFile; 1] {
+    let text = "agent a:\n  prompt: \"A\"\n\nsession: a\nagent a:\n  prompt: \"B\"\n";
+    let range = TextRange::at(TextSize::of("agent a:\n  prompt: \"A\"\n\nsession: a\nagent "), 1.into());
+    let mut twice = Diagnostic::new(Code::W116, range, "There are two agents `a`")
+        .with_related(range_of(text, "a:"), "the first one");
+    twice.related.push(Related {
+        path: Some("lib/b.prose".into()),
+        range: range_of("# Imported.\nagent a:\n", "agent a"),
+        message: "and one that is\nimported".to_owned(),
+    });
+    let text_of = |path: &str| match path {
+        "lib/b.prose" => "# Imported.\nagent a:\n".to_owned(),
+        _ => String::new(),
+    };
+    [checked_with("a.prose", text, &[twice], text_of)]
+}
+
+#[test]
+fn full_shows_related_places_near_far_and_in_other_files() {
+    expect![[r#"
+        hint[W116]: There are two agents `a`
+         --> a.prose:5:7
+          |
+        1 | agent a:
+          |       -- the first one
+        ...
+        5 | agent a:
+          |       ^
+          |
+         ::: lib/b.prose:2:1
+          |
+        2 | agent a:
+          | ------- and one that is\nimported
+
+    "#]]
+    .assert_eq(&with_related()[0].drawn);
+    let text = format!("let x = 1\n{}let x = 2\n", "session \"Go\"\n".repeat(1000));
+    let second = TextRange::at(TextSize::of(&text) - TextSize::of("x = 2\n"), 1.into());
+    let twice = Diagnostic::new(Code::E001, second, "`x` twice")
+        .with_related(TextRange::at(4.into(), 1.into()), "the first one");
+    check_full(
+        &text,
+        twice,
+        expect![[r#"
+            error[E001]: `x` twice
+                --> a.prose:1002:5
+                 |
+            1002 | let x = 2
+                 |     ^
+                 |
+                ::: a.prose:1:5
+                 |
+               1 | let x = 1
+                 |     - the first one
+
+        "#]],
+    );
+}
+
+#[test]
+fn full_shows_a_related_place_in_a_file_that_has_gone() {
+    let text = "use \"b\"\n";
+    let mut broken = diagnostic(text, "\"b\"", "`b` has an error");
+    let range = TextRange::new(90.into(), 99.into());
+    broken.related.push(Related { path: Some("b.prose".into()), range, message: "here".to_owned() });
+    expect![[r#"
+        error[E001]: `b` has an error
+         --> a.prose:1:5
+          |
+        1 | use "b"
+          |     ^^^
+          |
+         ::: b.prose:1:1
+          |
+        1 |
+          | - here
+
+    "#]]
+    .assert_eq(&checked_with("a.prose", text, &[broken], |_| String::new()).drawn);
+}
+
+#[test]
+fn json_has_related_places_and_tags() {
+    let mut out = Vec::new();
+    json::write(&with_related(), &mut out).unwrap();
+    let findings: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let finding = &findings[0];
+    expect![[r#"["unnecessary"] [{"message":"the first one","path":"a.prose","range":{"end":{"column":9,"line":1,"offset":8},"start":{"column":7,"line":1,"offset":6}}},{"message":"and one that is\nimported","path":"lib/b.prose","range":{"end":{"column":8,"line":2,"offset":19},"start":{"column":1,"line":2,"offset":12}}}]"#]].assert_eq(&format!("{} {}", finding["tags"], finding["related"]));
+    for file in example() {
+        assert!(file.findings.iter().all(|finding| finding.related.is_empty() && finding.tags.is_empty()));
+    }
+}
+
+#[test]
+fn sarif_has_related_locations() {
+    let mut out = Vec::new();
+    sarif::write(&with_related(), &[], &mut out).unwrap();
+    let log: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    expect![[r#"[{"message":{"text":"the first one"},"physicalLocation":{"artifactLocation":{"uri":"a.prose"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}},{"message":{"text":"and one that is\nimported"},"physicalLocation":{"artifactLocation":{"uri":"lib/b.prose"},"region":{"endColumn":8,"endLine":2,"startColumn":1,"startLine":2}}}]"#]].assert_eq(&log["runs"][0]["results"][0]["relatedLocations"].to_string());
+}
+
+#[test]
+fn full_shows_no_more_of_a_file_than_somebody_reads() {
+    let text = "x".repeat(1001);
+    let diagnostics = |count: u32| -> Vec<Diagnostic> {
+        let on = |at: u32| Diagnostic::new(Code::E001, TextRange::at(at.into(), 1.into()), "Wrong");
+        (0..count).map(on).collect()
+    };
+    let shown = |count| checked("a.prose", &text, &diagnostics(count)).drawn;
+    assert_eq!(shown(1000).matches("error[E001]").count(), 1000);
+    assert!(!shown(1000).contains("more"));
+    assert_eq!(shown(1001).matches("error[E001]").count(), 1000);
+    assert!(shown(1001).contains("… and 1 more in a.prose"));
+    assert_eq!(checked("a.prose", &text, &diagnostics(1001)).counts.errors, 1001);
+}
+
+#[test]
+fn full_breaks_lines_at_carriage_returns() {
+    let text = "let x = \"\"\"\r  one\r\r\n  two\r";
+    check_full(
+        text,
+        diagnostic(text, &text[8..], "This text is not closed"),
+        expect![[r#"
+        error[E001]: This text is not closed
+         --> a.prose:1:9
+          |
+        1 |   let x = """
+          |  _________^
+        2 | |   one
+        3 | |
+        4 | |   two
+          | |______^
+
+    "#]],
+    );
+    let text = "session \"a\"\rsession \"\\q\"\rsession \"c\"";
+    check_full(
+        text,
+        diagnostic(text, "\\q", "There is no escape `\\q`"),
+        expect![[r#"
+        error[E001]: There is no escape `\q`
+         --> a.prose:2:10
+          |
+        2 | session "\q"
+          |          ^^
+
     "#]],
     );
 }

@@ -6,6 +6,9 @@ pub(crate) mod isolation;
 #[cfg(test)]
 pub(crate) mod programs;
 
+use std::collections::BTreeSet;
+
+use prose_syntax::fix::fix_all;
 use prose_syntax::{Diagnostic, Fix, FixSafety, Parse, Severity, TextEdit, TextRange, TextSize, parse};
 
 /// Parses `text` and checks what holds for every tree and every diagnostic.
@@ -93,6 +96,36 @@ pub(crate) fn apply(text: &str, fix: &Fix) -> String {
         fixed.replace_range(std::ops::Range::<usize>::from(*range), new_text);
     }
     fixed
+}
+
+/// Fixes all that `safety` allows and checks what holds for every result.
+#[track_caller]
+pub(crate) fn check_fix_all(text: &str, safety: FixSafety) {
+    let mut offered = BTreeSet::new();
+    let diagnose = |text: &str| {
+        let diagnostics = check_parse(text).diagnostics().to_vec();
+        for diagnostic in &diagnostics {
+            let fix = diagnostic.fix.iter().filter(|fix| safety == FixSafety::Unsafe || fix.safety == safety);
+            offered.extend(fix.map(|fix| (diagnostic.code, fix.title.clone())));
+        }
+        diagnostics
+    };
+    let fixed = fix_all(text, diagnose, safety);
+    let context = || format!("fixing {text:?} gives {:?} by {:#?}", fixed.text, fixed.applied);
+    for applied in &fixed.applied {
+        assert!(offered.contains(applied), "{applied:?} was not offered, {}", context());
+    }
+    assert_eq!(fixed.applied.is_empty(), fixed.text == text, "{}", context());
+    assert_eq!(fixed.remaining, parse(&fixed.text).diagnostics(), "{}", context());
+    let error_count = |diagnostics: &[Diagnostic]| errors(diagnostics).len();
+    assert!(error_count(&fixed.remaining) <= error_count(parse(text).diagnostics()), "{}", context());
+    assert!(!text.starts_with('\u{feff}') || fixed.text.starts_with('\u{feff}'), "{}", context());
+    let has_bare_line_feed = |text: &str| text.replace("\r\n", "").contains('\n');
+    if text.contains('\r') && !has_bare_line_feed(text) {
+        assert!(!has_bare_line_feed(&fixed.text), "{}", context());
+    }
+    let again = fix_all(&fixed.text, |text| parse(text).diagnostics().to_vec(), safety);
+    assert_eq!((again.text.as_str(), &again.applied), (fixed.text.as_str(), &vec![]), "{}", context());
 }
 
 /// A safe fix that leaves its mistake or makes another.

@@ -1,0 +1,236 @@
+//! Everything that a check has to tell, and where it goes.
+
+use std::collections::HashSet;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use prose_syntax::FixSafety;
+
+use super::{Checked, Failure, Job, Mode};
+use crate::Status;
+use crate::cli::{CheckArgs, OutputFormat};
+use crate::finding::{CheckedFile, Counts};
+use crate::output::{concise, github, json, sarif};
+use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
+
+/// Everything that a check has to tell, in the order of the paths.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) files: Vec<CheckedFile>,
+    pub(super) failures: Vec<Failure>,
+    pub(super) remarks: Vec<String>,
+    /// Standard input after fixing. It takes standard output for itself.
+    fixed_stdin: Option<String>,
+}
+
+impl Outcome {
+    pub(super) fn add(&mut self, Checked { file, failure }: Checked) {
+        self.files.extend(file);
+        self.failures.extend(failure);
+    }
+
+    pub(super) fn add_stdin(&mut self, (checked, fixed): (Checked, Option<String>)) {
+        self.add(checked);
+        self.fixed_stdin = fixed;
+    }
+
+    /// Brings everything into the order of the paths and drops failures that were met twice.
+    pub(super) fn sort(&mut self) {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+        self.failures.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+        let mut seen = HashSet::new();
+        self.failures.retain(|failure| seen.insert(absolute(&failure.path)));
+        self.remarks.sort();
+        self.remarks.dedup();
+    }
+
+    pub(super) fn status(&self, job: &Job) -> Status {
+        let is_wrong = match job.mode {
+            Mode::Report | Mode::Fix => self.counts().errors > 0,
+            Mode::Diff => self.fixed() > 0,
+        };
+        match (self.failures.is_empty(), is_wrong) {
+            (false, _) => Status::Trouble,
+            (true, true) => Status::ErrorsFound,
+            (true, false) => Status::Clean,
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        self.files.iter().map(|file| file.counts).sum()
+    }
+
+    fn fixed(&self) -> usize {
+        self.files.iter().map(|file| file.fixed).sum()
+    }
+
+    /// Findings go to standard output, everything about the check itself to standard error. If a fixed program takes standard
+    /// output, findings go to standard error too.
+    pub(super) fn write(&self, args: &CheckArgs, job: &Job, terminal: &Terminal) -> io::Result<()> {
+        let mut stderr = BufWriter::new(terminal.stderr());
+        if let Some(text) = &self.fixed_stdin {
+            let mut stdout = terminal::raw_stdout();
+            stdout.write_all(text.as_bytes())?;
+            stdout.flush()?;
+            self.write_findings(job, &mut stderr)?;
+        } else if job.mode == Mode::Diff && !job.look.styled {
+            // A diff is data: what looks like a style in it belongs to a program.
+            let mut stdout = BufWriter::with_capacity(1 << 16, terminal::raw_stdout());
+            self.write_drawn(&mut stdout)?;
+            stdout.flush()?;
+        } else {
+            let mut stdout = BufWriter::with_capacity(1 << 16, terminal.stdout());
+            self.write_findings(job, &mut stdout)?;
+            stdout.flush()?;
+        }
+
+        self.write_failures(&mut stderr)?;
+        if !args.quiet {
+            self.write_remarks(&mut stderr)?;
+            if job.format == OutputFormat::Full || self.fixed() > 0 {
+                self.write_summary(job, &mut stderr)?;
+            }
+        }
+        stderr.flush()
+    }
+
+    fn write_findings(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {
+        match job.format {
+            OutputFormat::Full => self.write_drawn(out),
+            OutputFormat::Concise => concise::write(&self.files, out),
+            OutputFormat::Json => json::write(&self.files, out),
+            OutputFormat::Github => github::write(&self.files, &self.failures, out),
+            OutputFormat::Sarif => sarif::write(&self.files, &self.failures, out),
+        }
+    }
+
+    fn write_drawn(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.files.iter().try_for_each(|file| out.write_all(file.drawn.as_bytes()))
+    }
+
+    fn write_failures(&self, out: &mut dyn Write) -> io::Result<()> {
+        for Failure { path, reason } in &self.failures {
+            let path = path.to_string_lossy();
+            writeln!(out, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
+        }
+        Ok(())
+    }
+
+    fn write_remarks(&self, out: &mut dyn Write) -> io::Result<()> {
+        for remark in &self.remarks {
+            writeln!(out, "{WARNING}warning{WARNING:#}: {}", one_line(remark))?;
+        }
+        Ok(())
+    }
+
+    fn write_summary(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {
+        let mut parts = match (job.mode, self.fixed()) {
+            (Mode::Diff, _) => self.what_would_change(job),
+            (Mode::Fix, 1..) => self.what_was_fixed(job),
+            (Mode::Fix, 0) | (Mode::Report, _) => self.what_was_found(job),
+        };
+        if parts.is_empty() {
+            return Ok(());
+        }
+        // A program that cannot be written has been checked all the same.
+        let is_checked = |failure: &&Failure| self.files.iter().any(|file| file.path == failure.path);
+        let unfixed = self.failures.iter().filter(is_checked).count();
+        for (count, what) in [(self.failures.len() - unfixed, "checked"), (unfixed, "fixed")] {
+            if count > 0 {
+                parts.push(format!("{count} could not be {what}"));
+            }
+        }
+        writeln!(out, "{BOLD}{}.{BOLD:#}", parts.join("; "))
+    }
+
+    fn what_was_found(&self, job: &Job) -> Vec<String> {
+        let counts = self.counts();
+        let kinds = [
+            (counts.errors, "error"),
+            (counts.warnings, "warning"),
+            (counts.remarks, "remark"),
+            (counts.hints, "hint"),
+        ];
+        let found: Vec<String> = kinds
+            .into_iter()
+            .filter(|&(count, _)| count > 0)
+            .map(|(count, noun)| counted(count, noun))
+            .collect();
+        let total = self.files.len();
+        match (found.as_slice(), total) {
+            ([], 0) => Vec::new(),
+            ([], 1) => vec!["1 file is clean".to_owned()],
+            ([], _) if !self.failures.is_empty() => vec![format!("{total} files are clean")],
+            ([], _) => vec![format!("All {total} files are clean")],
+            (found, _) => {
+                let affected = self.files.iter().filter(|file| file.counts.findings() > 0).count();
+                let files = match total {
+                    1 => "1 file".to_owned(),
+                    _ => format!("{affected} of {total} files"),
+                };
+                let mut parts = vec![format!("Found {} in {files}", enumeration(found))];
+                parts.extend(fixable(job, counts));
+                parts
+            }
+        }
+    }
+
+    fn what_was_fixed(&self, job: &Job) -> Vec<String> {
+        let counts = self.counts();
+        let remaining = match (counts.findings(), fixable(job, counts)) {
+            (0, _) => "none remain".to_owned(),
+            (1, None) => "1 remains".to_owned(),
+            (1, Some(fixable)) => format!("1 remains, {fixable}"),
+            (count, None) => format!("{count} remain"),
+            (count, Some(fixable)) => format!("{count} remain, {fixable}"),
+        };
+        vec![format!("Fixed {}", self.problems_in_files()), remaining]
+    }
+
+    fn what_would_change(&self, job: &Job) -> Vec<String> {
+        if self.files.is_empty() {
+            return Vec::new();
+        }
+        let change = match self.fixed() {
+            0 => "Nothing to fix".to_owned(),
+            _ => format!("Would fix {}", self.problems_in_files()),
+        };
+        [change].into_iter().chain(fixable(job, self.counts())).collect()
+    }
+
+    fn problems_in_files(&self) -> String {
+        let files = self.files.iter().filter(|file| file.fixed > 0).count();
+        format!("{} in {}", counted(self.fixed(), "problem"), counted(files, "file"))
+    }
+}
+
+/// How many of the findings could be fixed, and how.
+fn fixable(job: &Job, counts: Counts) -> Option<String> {
+    let Counts { safely_fixable: safe, unsafely_fixable: unsafe_, .. } = counts;
+    match (job.mode, job.safety) {
+        (Mode::Report, FixSafety::Safe) => match (safe, unsafe_) {
+            (0, 0) => None,
+            (0, _) => Some(format!("{unsafe_} fixable with `--fix --unsafe-fixes`")),
+            (_, 0) => Some(format!("{safe} fixable with `--fix`")),
+            (_, _) => Some(format!("{safe} fixable with `--fix`, {unsafe_} more with `--unsafe-fixes`")),
+        },
+        (Mode::Report, FixSafety::Unsafe) if safe + unsafe_ > 0 => {
+            Some(format!("{} fixable with `--fix --unsafe-fixes`", safe + unsafe_))
+        }
+        // What is still fixable then has fixes that would do harm.
+        (Mode::Fix | Mode::Diff, FixSafety::Safe) if unsafe_ > 0 => {
+            Some(format!("{unsafe_} fixable with `--unsafe-fixes`"))
+        }
+        _ => None,
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn enumeration(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,110 @@
+//! Writing fixed programs back, so that whatever happens there is either the old program or the new one.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::source::reason;
+
+/// Puts `new` in the place of `old`, the text that was read from `path`. A link stays one; what it leads to is changed.
+pub(super) fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
+    let unwritable = |error: io::Error| format!("has fixes, but cannot be written: {}", reason(&error));
+    let target = path.canonicalize().map_err(unwritable)?;
+    let metadata = target.metadata().map_err(unwritable)?;
+    if !metadata.is_file() {
+        return Err(
+            "has fixes, but is no file to write them to; `prose check --fix -` writes to standard output"
+                .to_owned(),
+        );
+    }
+    // Renaming only asks whether the folder may be changed, not whether the file may.
+    if metadata.permissions().readonly() {
+        return Err("has fixes, but is read-only".to_owned());
+    }
+    OpenOptions::new().write(true).open(&target).map_err(unwritable)?;
+
+    let folder = target.parent().unwrap_or(Path::new("."));
+    // The name does not end in `.prose`, so that nothing else takes it for a program.
+    let mut temporary =
+        tempfile::Builder::new()
+            .prefix(".prose-check-")
+            .suffix(".tmp")
+            .tempfile_in(folder)
+            .map_err(|error| format!("has fixes, but its folder cannot be written to: {}", reason(&error)))?;
+    temporary.write_all(new.as_bytes()).map_err(unwritable)?;
+    keep_owner(temporary.as_file(), &metadata);
+    temporary.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
+    // Without this, a power failure could leave an empty file under the old name.
+    temporary.as_file().sync_all().map_err(unwritable)?;
+    if std::fs::read(&target).map_err(unwritable)? != old.as_bytes() {
+        return Err("was changed while it was being fixed, and is left as it is".to_owned());
+    }
+    temporary.persist(&target).map_err(|error| unwritable(error.error))?;
+    Ok(())
+}
+
+/// A new file belongs to whoever makes it. Only the superuser can give it away, so that a failure is expected.
+#[cfg(unix)]
+fn keep_owner(file: &File, metadata: &std::fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let _ = fchown(file, Some(metadata.uid()), Some(metadata.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &File, _metadata: &std::fs::Metadata) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[track_caller]
+    fn check_refused(prepare: impl FnOnce(&Path), expected: Expect) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.prose");
+        std::fs::write(&path, "old").unwrap();
+        prepare(&path);
+        let before = std::fs::read(&path).ok();
+        expected.assert_eq(&replace(&path, "old", "new").unwrap_err());
+        assert_eq!(std::fs::read(&path).ok(), before);
+        assert!(std::fs::read_dir(folder.path()).unwrap().count() <= 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn the_text_is_replaced_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.prose");
+        std::fs::write(&path, "old").unwrap();
+        assert_eq!(replace(&path, "old", "new"), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_somebody_else_has_written_stays() {
+        check_refused(
+            |path| std::fs::write(path, "theirs").unwrap(),
+            expect!["was changed while it was being fixed, and is left as it is"],
+        );
+    }
+
+    #[test]
+    fn a_file_that_has_gone_is_not_made_again() {
+        check_refused(
+            |path| std::fs::remove_file(path).unwrap(),
+            expect!["has fixes, but cannot be written: no such file or directory"],
+        );
+    }
+
+    #[test]
+    fn a_read_only_file_stays() {
+        check_refused(
+            |path| {
+                let mut permissions = path.metadata().unwrap().permissions();
+                permissions.set_readonly(true);
+                std::fs::set_permissions(path, permissions).unwrap();
+            },
+            expect!["has fixes, but is read-only"],
+        );
+    }
+}
