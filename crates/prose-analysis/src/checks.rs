@@ -3,8 +3,14 @@
 //! A check looks at one statement and, of the rest of the file, at the names that the statement uses. What depends on the order of
 //! statements is checked over summaries in [`order`].
 
+mod calls;
+mod control;
+mod imports;
 mod names;
+mod options;
 mod order;
+mod permissions;
+mod properties;
 mod unused;
 
 use prose_syntax::{Code, Diagnostic, TextRange};
@@ -79,6 +85,12 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         findings: Vec::new(),
     };
     names::check(&mut checker);
+    properties::check(&mut checker);
+    permissions::check(&mut checker);
+    control::check(&mut checker);
+    options::check(&mut checker);
+    calls::check(&mut checker);
+    imports::check(&mut checker);
     unused::check(&mut checker);
     checker.findings
 }
