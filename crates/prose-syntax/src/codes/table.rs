@@ -410,7 +410,7 @@ codes! {
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
     E141 [Error Error Error] "prose.toml is not valid TOML"
-    "The settings file cannot be read from here on, so its settings are not in effect."
+    "This statement of the settings file cannot be read, so it has no effect. The settings around it are in effect."
     wrong "//- /prose.toml\n[check\nprofile = \"strict\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
