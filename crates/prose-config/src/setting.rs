@@ -106,12 +106,14 @@ pub(crate) struct Reader<'a> {
     positions: &'a Positions,
     /// The keys that lead to the value.
     path: Vec<String>,
+    /// The keys of the table that is being read.
+    siblings: Vec<String>,
     pub(crate) problems: Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, positions: &'a Positions) -> Self {
-        Self { text, positions, path: Vec::new(), problems: Vec::new() }
+        Self { text, positions, path: Vec::new(), siblings: Vec::new(), problems: Vec::new() }
     }
 
     /// Reads the entries of a table.
@@ -123,11 +125,14 @@ impl<'a> Reader<'a> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong::<T, _>(value);
         };
+        let keys = table.keys().map(|key| key.get_ref().to_string()).collect();
+        let outer = std::mem::replace(&mut self.siblings, keys);
         for (key, value) in table {
             self.path.push(key.get_ref().to_string());
             entry(self, key, value);
             self.path.pop();
         }
+        self.siblings = outer;
         Some(())
     }
 
@@ -214,6 +219,12 @@ impl<'a> Reader<'a> {
         self.replace(span, text, title, safety)
     }
 
+    /// A fix that renames a key, unless the table has the other one too.
+    pub(crate) fn rename(&self, key: &Spanned<DeString<'_>>, meant: &str) -> Option<Fix> {
+        let is_free = !self.siblings.iter().any(|key| key == meant);
+        is_free.then(|| self.exchange(key.span(), meant, false, key.get_ref()))
+    }
+
     pub(crate) fn report(
         &mut self,
         code: Code,
@@ -247,7 +258,7 @@ impl<'a> Reader<'a> {
         let table =
             if parent.is_empty() { "prose.toml".to_owned() } else { format!("[{}]", parent.join(".")) };
         let (hint, fix) = if let Some(meant) = meant_word(name, known.iter().copied()) {
-            (format!("did you mean `{meant}`?"), Some(self.exchange(key.span(), meant, false, name)))
+            (format!("did you mean `{meant}`?"), self.rename(key, meant))
         } else if let Some(home) = home_of(name) {
             (format!("it belongs into `[{home}]`"), None)
         } else {

@@ -90,7 +90,7 @@ impl Setting for BTreeMap<Code, Level> {
                 Some(code) => levels.extend(Level::read(value, reader).map(|level| (code, level))),
                 None => {
                     let (message, meant) = unknown_code(name);
-                    let fix = meant.map(|meant| reader.exchange(key.span(), meant, false, name));
+                    let fix = meant.and_then(|meant| reader.rename(key, meant));
                     reader.report(Code::W141, key.span(), message, fix);
                 }
             }

@@ -118,6 +118,14 @@ fn other_broken_headers_keep_what_is_below_them() {
 }
 
 #[test]
+fn a_bracket_without_key_swallows_nothing() {
+    let (config, _) =
+        Config::parse("[models]\n==[\n[run]\nmax-parallel = 2\n[check]\nprofile = \"strict\"\n");
+    assert_eq!(config.check.profile, Profile::Strict);
+    assert_eq!(config.run.max_parallel.get(), 2);
+}
+
+#[test]
 fn the_first_of_two_counts() {
     let config = check(
         r#"

@@ -249,12 +249,12 @@ fn unknown_keys_are_reported_at_every_level() {
         "#,
         expect![[r#"
             chek = 1
-            #<^^^^ warning[W141] `chek` is no setting; did you mean `check`? (guess: Change to `check`)
+            #<^^^^ warning[W141] `chek` is no setting; did you mean `check`?
             profile = "strict"
             #<^^^^^^^ warning[W141] `profile` is no setting; it belongs into `[check]`
             [check]
             profil = "strict"
-            #<^^^^^^ warning[W141] `check.profil` is no setting; did you mean `profile`? (guess: Change to `profile`)
+            #<^^^^^^ warning[W141] `check.profil` is no setting; did you mean `profile`?
             max_parallel = 3
             #<^^^^^^^^^^^^ warning[W141] `check.max_parallel` is no setting; it belongs into `[run]`
             profile = "strict"
@@ -285,6 +285,30 @@ fn unknown_keys_are_reported_at_every_level() {
     assert_eq!(config.check.levels.len(), 1);
     assert_eq!(config.registry.url.as_str(), "https://prose.example.com/");
     assert_eq!(config.run.max_iterations.get(), 5);
+}
+
+#[test]
+fn no_fix_makes_a_second_key_of_one_name() {
+    check(
+        r#"
+        [run]
+        max_parallel = 3
+        max-parallel = 4
+        [check.levels]
+        w101 = "off"
+        W101 = "error"
+        "#,
+        expect![[r#"
+            [run]
+            max_parallel = 3
+            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`?
+            max-parallel = 4
+            [check.levels]
+            w101 = "off"
+            #<^^^^ warning[W141] `w101` is no code of a diagnostic; did you mean `W101`?
+            W101 = "error"
+        "#]],
+    );
 }
 
 #[test]
