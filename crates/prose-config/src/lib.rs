@@ -6,11 +6,13 @@
 
 mod document;
 mod file;
+mod project;
 mod repair;
 mod setting;
 mod settings;
 mod values;
 
+pub use project::{Overrides, Project, Projects};
 pub use file::{FILE_NAME, Loaded, find, load};
 pub use settings::{CheckConfig, Config, RegistryConfig, RunConfig};
 pub use values::{CodePattern, FetchMode, FileIgnore, ModelAliases, PerFileIgnores, RegistryUrl};
