@@ -59,6 +59,20 @@ impl Database {
         std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The program at a normalised path.
+    pub fn file_at(&self, path: &Path) -> Option<SourceFile> {
+        let place = self.places.get(path).map(|place| *place)?;
+        match place.content(self) {
+            Content::Program(file) => Some(file),
+            Content::Missing | Content::Unknown => None,
+        }
+    }
+
+    /// Whether somebody has asked for a place.
+    pub(crate) fn is_asked_for(&self, path: &Path) -> bool {
+        self.places.contains_key(path)
+    }
+
     /// Says what is at a place.
     pub fn set_content(&mut self, path: PathBuf, content: Content) {
         let place = self.place(path);
@@ -88,7 +102,7 @@ pub struct Text {
 /// How a text came from an earlier one.
 #[derive(Debug, Clone)]
 struct Edited {
-    before: Parse,
+    before: Arc<Parse>,
     replaced: TextRange,
     inserted: TextSize,
 }
@@ -101,7 +115,12 @@ impl Text {
 
     /// The text after one edit: `replaced` of the text before was replaced by `inserted` bytes. Its parse keeps all of `before`
     /// that the edit does not touch, and is equal to that of the same text without a history.
-    pub fn edited(text: impl Into<Arc<str>>, before: Parse, replaced: TextRange, inserted: TextSize) -> Self {
+    pub fn edited(
+        text: impl Into<Arc<str>>,
+        before: Arc<Parse>,
+        replaced: TextRange,
+        inserted: TextSize,
+    ) -> Self {
         Self { text: text.into(), edited: Some(Edited { before, replaced, inserted }) }
     }
 

@@ -62,6 +62,11 @@ impl AnalysisHost {
         file
     }
 
+    /// Whether some program imports from a path, or did once.
+    pub fn is_imported(&self, path: &Path) -> bool {
+        self.db.is_asked_for(path)
+    }
+
     /// Says what models have names of their own in a program.
     pub fn set_models(&mut self, file: SourceFile, models: Models) {
         let settings = self.settings(models);

@@ -23,3 +23,4 @@ pub mod summary;
 
 pub use db::{Database, Db, SourceFile, Text};
 pub use host::AnalysisHost;
+pub use salsa::Cancelled;

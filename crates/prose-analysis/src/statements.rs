@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use prose_syntax::{Parse, SyntaxKind, SyntaxNode, TextRange, TextSize};
 use rowan::{GreenNode, NodeOrToken};
@@ -16,8 +17,8 @@ use crate::summary::Summary;
 
 /// The tree and the syntax diagnostics of a file.
 #[salsa::tracked(returns(ref), no_eq)]
-pub fn parse(db: &dyn Db, file: SourceFile) -> Parse {
-    file.text(db).parse()
+pub fn parse(db: &dyn Db, file: SourceFile) -> Arc<Parse> {
+    Arc::new(file.text(db).parse())
 }
 
 /// A top-level statement. It stays the same while its text changes, as long as its kind and its name, or the beginning of its header

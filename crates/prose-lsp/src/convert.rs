@@ -4,15 +4,19 @@
 //! character, a range that ends before it starts all mean the nearest place that exists.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use prose_analysis::imports::normalized;
 use prose_ide::{Fold, FoldKind, Symbol, SymbolKind};
-use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, TextRange, TextSize};
+use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, Tag, TextEdit, TextRange, TextSize};
 use ropey::Rope;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tower_lsp_server::ls_types as lsp;
 
+use crate::documents::DocumentUri;
 use crate::json::{Json, json};
 
 /// What a column of a position counts.
@@ -64,6 +68,13 @@ pub(crate) struct Session {
     fold_limit: Option<usize>,
     /// The process that started the server.
     pub(crate) parent: Option<i32>,
+    /// What the client is set to.
+    pub(crate) settings: Value,
+    /// The client can be told to ask for diagnostics again.
+    pub(crate) refreshes_diagnostics: bool,
+    /// The client watches files if it is asked to.
+    pub(crate) watches_files: bool,
+    shows_related: bool,
 }
 
 impl Session {
@@ -86,6 +97,11 @@ impl Session {
                 .and_then(Value::as_i64)
                 .and_then(|pid| i32::try_from(pid).ok())
                 .filter(|pid| *pid > 0),
+            settings: params.get("initializationOptions").cloned().unwrap_or_default(),
+            refreshes_diagnostics: flag("workspace/diagnostics/refreshSupport"),
+            watches_files: flag("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
+                || flag("textDocument/diagnostic/relatedInformation"),
         }
     }
 
@@ -97,7 +113,7 @@ impl Session {
                 "textDocumentSync": { "openClose": true, "change": lsp::TextDocumentSyncKind::INCREMENTAL },
                 "diagnosticProvider": {
                     "identifier": SOURCE,
-                    "interFileDependencies": false,
+                    "interFileDependencies": true,
                     "workspaceDiagnostics": false,
                 },
                 "documentSymbolProvider": true,
@@ -179,6 +195,29 @@ fn clamp_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
+/// A diagnostic as a document has it.
+pub(crate) struct Reported<'a> {
+    pub(crate) severity: Severity,
+    pub(crate) diagnostic: &'a Diagnostic,
+    pub(crate) uri: &'a DocumentUri,
+    /// The name and the text of the program at a path.
+    pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, Rope)>,
+}
+
+/// Where a document lies. One that is in no file has a path too, which no file has.
+pub(crate) fn path_of_uri(uri: &str) -> PathBuf {
+    let file = uri.starts_with("file:").then(|| uri.parse::<lsp::Uri>().ok()).flatten();
+    match file.as_ref().and_then(lsp::Uri::to_file_path) {
+        Some(path) => normalized(&path),
+        None => PathBuf::from(uri),
+    }
+}
+
+/// The name of the file at a path.
+pub(crate) fn uri_of_path(path: &Path) -> Option<DocumentUri> {
+    lsp::Uri::from_file_path(path).map(|uri| uri.as_str().into())
+}
+
 /// Turns the results of the features into what the client is given.
 pub(crate) struct Converter<'a> {
     pub(crate) text: &'a Rope,
@@ -194,39 +233,71 @@ impl Converter<'_> {
         lsp::Range { start: self.position(range.start()), end: self.position(range.end()) }
     }
 
-    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic]) -> Vec<lsp::Diagnostic> {
-        diagnostics.iter().map(|diagnostic| self.diagnostic(diagnostic)).collect()
+    pub(crate) fn diagnostics<'r>(
+        &self,
+        reported: impl Iterator<Item = Reported<'r>>,
+    ) -> Vec<lsp::Diagnostic> {
+        reported.map(|reported| self.diagnostic(&reported)).collect()
     }
 
-    fn diagnostic(&self, diagnostic: &Diagnostic) -> lsp::Diagnostic {
-        let severity = match diagnostic.severity() {
+    pub(crate) fn diagnostic(&self, reported: &Reported<'_>) -> lsp::Diagnostic {
+        let diagnostic = reported.diagnostic;
+        let severity = match reported.severity {
             Severity::Error => lsp::DiagnosticSeverity::ERROR,
             Severity::Warning => lsp::DiagnosticSeverity::WARNING,
             Severity::Information => lsp::DiagnosticSeverity::INFORMATION,
             Severity::Hint => lsp::DiagnosticSeverity::HINT,
         };
+        let tag = diagnostic.code.info().tag.map(|tag| match tag {
+            Tag::Unnecessary => lsp::DiagnosticTag::UNNECESSARY,
+            Tag::Deprecated => lsp::DiagnosticTag::DEPRECATED,
+        });
         lsp::Diagnostic {
             range: self.range(diagnostic.range),
             severity: Some(severity),
             code: Some(lsp::NumberOrString::String(diagnostic.code.to_string())),
             source: Some(SOURCE.to_owned()),
             message: diagnostic.message.clone(),
+            related_information: self.related(reported),
+            tags: tag.map(|tag| vec![tag]),
             data: diagnostic.fix.as_ref().map(|fix| self.fix(fix)),
             ..lsp::Diagnostic::default()
         }
     }
 
-    /// The fix as data of its diagnostic, which a client hands back when it asks for code actions.
+    /// The fix as data of its diagnostic, for clients that look for it there.
     fn fix(&self, fix: &Fix) -> Value {
-        let edits = fix
-            .edits
-            .iter()
-            .map(|edit| lsp::TextEdit { range: self.range(edit.range), new_text: edit.new_text.clone() });
         let safety = match fix.safety {
             FixSafety::Safe => "safe",
             FixSafety::Unsafe => "unsafe",
         };
-        serde_json::json!({ "title": fix.title, "safety": safety, "edits": edits.collect::<Vec<_>>() })
+        serde_json::json!({ "title": fix.title, "safety": safety, "edits": self.edits(&fix.edits) })
+    }
+
+    pub(crate) fn edits(&self, edits: &[TextEdit]) -> Vec<lsp::TextEdit> {
+        let edits = edits.iter();
+        edits
+            .map(|edit| lsp::TextEdit { range: self.range(edit.range), new_text: edit.new_text.clone() })
+            .collect()
+    }
+
+    fn related(&self, reported: &Reported<'_>) -> Option<Vec<lsp::DiagnosticRelatedInformation>> {
+        let related = &reported.diagnostic.related;
+        if related.is_empty() || !self.session.shows_related {
+            return None;
+        }
+        let places = related.iter().filter_map(|related| {
+            let (uri, range) = match &related.path {
+                None => (Arc::clone(reported.uri), self.range(related.range)),
+                Some(path) => {
+                    let (uri, text) = (reported.place)(path)?;
+                    (uri, Converter { text: &text, session: self.session }.range(related.range))
+                }
+            };
+            let location = lsp::Location { uri: uri.parse().ok()?, range };
+            Some(lsp::DiagnosticRelatedInformation { location, message: related.message.clone() })
+        });
+        Some(places.collect())
     }
 
     /// Symbols as a tree or, for a client that does not know trees, as a list.

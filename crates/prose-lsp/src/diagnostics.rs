@@ -5,13 +5,38 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::convert::{Converter, Session};
+use prose_analysis::Database;
+use prose_analysis::diagnostics::diagnostics;
+use prose_syntax::{Diagnostic, Severity};
+
+use crate::convert::{Converter, Reported, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::owner::Notification;
+use crate::programs::Programs;
+use crate::reads::View;
 
-fn items(snapshot: &Snapshot, session: &Session) -> impl Serialize {
-    Converter { text: &snapshot.text, session }.diagnostics(snapshot.parse.diagnostics())
+/// The diagnostics of a document with the severities that they have there, without those that are off.
+pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Severity, &'db Diagnostic)> {
+    diagnostics(db, snapshot.file)
+        .iter()
+        .filter_map(|diagnostic| Some((snapshot.config.severity(diagnostic)?, diagnostic)))
+        .collect()
+}
+
+fn items(snapshot: &Snapshot, db: &Database, programs: &Programs, session: &Session) -> impl Serialize {
+    let converter = Converter { text: &snapshot.text, session };
+    let place = |path: &str| -> Option<(DocumentUri, ropey::Rope)> {
+        let file = db.file_at(std::path::Path::new(path))?;
+        Some((programs.uri(db, file)?, ropey::Rope::from_str(file.text(db).as_str())))
+    };
+    let reported = reported(snapshot, db);
+    converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
+        severity: *severity,
+        diagnostic,
+        uri: &snapshot.uri,
+        place: &place,
+    }))
 }
 
 #[derive(Serialize)]
@@ -24,8 +49,8 @@ struct Report<'a, T> {
 }
 
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
-pub(crate) fn report(snapshot: &Snapshot, session: &Session, previous: Option<&str>) -> Json {
-    let items = items(snapshot, session);
+pub(crate) fn report(view: &View, session: &Session, previous: Option<&str>) -> Json {
+    let items = items(&view.snapshot, &view.db, &view.programs, session);
     // The id is made from what the client would get, so an answer is repeated only when something in it has changed.
     let mut hasher = DefaultHasher::new();
     text(&items).hash(&mut hasher);
@@ -38,18 +63,29 @@ pub(crate) fn report(snapshot: &Snapshot, session: &Session, previous: Option<&s
 }
 
 /// What tells a client the diagnostics of one version of a document.
-pub(crate) fn publication(snapshot: &Snapshot, session: &Session) -> Notification {
+pub(crate) fn publication(
+    snapshot: &Snapshot,
+    db: &Database,
+    programs: &Programs,
+    session: &Session,
+) -> Notification {
     let params = json!({
         "uri": &*snapshot.uri,
         "version": snapshot.version,
-        "diagnostics": items(snapshot, session),
+        "diagnostics": items(snapshot, db, programs, session),
     });
-    Notification { method: PUBLISH, params }
+    Notification { method: PUBLISH, params, is_request: false }
 }
 
 /// What takes the diagnostics of a closed document from the client's view.
 pub(crate) fn withdrawal(uri: &DocumentUri) -> Notification {
-    Notification { method: PUBLISH, params: json!({ "uri": &**uri, "diagnostics": [] }) }
+    let params = json!({ "uri": &**uri, "diagnostics": [] });
+    Notification { method: PUBLISH, params, is_request: false }
+}
+
+/// What has a client ask for all diagnostics again.
+pub(crate) fn refresh() -> Notification {
+    Notification { method: "workspace/diagnostic/refresh", params: json!(null), is_request: true }
 }
 
 const PUBLISH: &str = "textDocument/publishDiagnostics";

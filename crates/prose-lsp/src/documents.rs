@@ -1,12 +1,17 @@
 //! The open documents: their text as the client edits it, and a tree that follows.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use prose_syntax::{Parse, TextRange, TextSize, parse};
+use prose_analysis::contract::Contract;
+use prose_analysis::statements::parse;
+use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_syntax::{Parse, TextRange, TextSize};
 use ropey::Rope;
 
 use crate::panics::{Panicked, guard};
+use crate::settings::FileConfig;
 
 /// The name of a document, exactly as the client writes it.
 pub(crate) type DocumentUri = Arc<str>;
@@ -14,12 +19,30 @@ pub(crate) type DocumentUri = Arc<str>;
 /// A document that the client has open.
 #[derive(Debug)]
 pub(crate) struct Document {
+    /// Where it lies, or would lie.
+    pub(crate) path: PathBuf,
     version: i32,
     text: Rope,
-    /// The last parse; none before the first one and after one that failed.
-    parse: Option<Arc<Parse>>,
-    /// What was edited since the last parse.
-    unparsed: Option<Splice>,
+    /// What the analysis does not know yet.
+    unknown: Unknown,
+    /// What programs that import this one were last told of it.
+    pub(crate) told: Option<Told>,
+}
+
+/// What the analysis does not know of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Unknown {
+    Nothing,
+    /// One edit, or several as one.
+    Edit(Splice),
+    Everything,
+}
+
+/// What of a program matters to those that import it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) contract: Contract,
+    pub(crate) imports: Vec<SourceFile>,
 }
 
 /// One state of a document, for work that goes on while the document changes.
@@ -29,6 +52,9 @@ pub(crate) struct Snapshot {
     pub(crate) version: i32,
     pub(crate) text: Rope,
     pub(crate) parse: Arc<Parse>,
+    pub(crate) file: SourceFile,
+    /// The settings that it is under.
+    pub(crate) config: Arc<FileConfig>,
 }
 
 /// The edit would make the text longer than positions can tell.
@@ -36,9 +62,9 @@ pub(crate) struct Snapshot {
 pub(crate) struct TooLong;
 
 impl Document {
-    pub(crate) fn new(version: i32, text: &str) -> Result<Self, TooLong> {
+    pub(crate) fn new(path: PathBuf, version: i32, text: &str) -> Result<Self, TooLong> {
         check_length(text.len())?;
-        Ok(Self { version, text: Rope::from_str(text), parse: None, unparsed: None })
+        Ok(Self { path, version, text: Rope::from_str(text), unknown: Unknown::Everything, told: None })
     }
 
     pub(crate) fn version(&self) -> i32 {
@@ -69,42 +95,65 @@ impl Document {
         self.text.remove(chars);
         self.text.insert(start, inserted);
         let splice = Splice { old: range, new_len: inserted.len() };
-        self.unparsed = Some(match self.unparsed.take() {
-            Some(earlier) => earlier.then(splice),
-            None => splice,
-        });
+        self.unknown = match std::mem::replace(&mut self.unknown, Unknown::Everything) {
+            Unknown::Nothing => Unknown::Edit(splice),
+            Unknown::Edit(earlier) => Unknown::Edit(earlier.then(splice)),
+            Unknown::Everything => Unknown::Everything,
+        };
         Ok(())
     }
 
-    /// Has the next snapshot parsed from nothing, whatever was known before.
+    /// Has the whole text parsed anew, whatever was known before.
     pub(crate) fn forget_parse(&mut self) {
-        self.parse = None;
-        self.unparsed = None;
+        self.unknown = Unknown::Everything;
     }
 
-    /// The present state. The text is parsed now, as far as it was edited since the last snapshot; `scratch` lends its memory.
-    pub(crate) fn snapshot(&mut self, uri: &DocumentUri, scratch: &mut String) -> Result<Snapshot, Panicked> {
-        let parse = match (self.parse.take(), self.unparsed.take()) {
-            (Some(parse), None) => parse,
-            (parse, splice) => {
-                scratch.clear();
-                scratch.extend(self.text.chunks());
-                let parse = match (parse, splice) {
-                    (Some(parse), Some(splice)) => update(&parse, &splice, scratch)?,
-                    _ => guard("parsing", || prose_syntax::parse(scratch))?,
-                };
-                Arc::new(parse)
+    /// Tells the analysis what it does not know yet.
+    pub(crate) fn sync(&mut self, host: &mut AnalysisHost) -> Result<SourceFile, Panicked> {
+        let known = host.file(&self.path);
+        let unknown = std::mem::replace(&mut self.unknown, Unknown::Everything);
+        let file = match (known, unknown) {
+            (Some(file), Unknown::Nothing) => file,
+            (Some(file), Unknown::Edit(splice)) => {
+                let before = Arc::clone(parse(host.db(), file));
+                let text = Text::edited(self.contents(), before, splice.old_range(), size(splice.new_len));
+                let file = host.set_text(&self.path, text);
+                // A panic on the short way leaves the long one.
+                if guard("parsing an edit", || parse(host.db(), file).diagnostics().len()).is_err() {
+                    host.set_text(&self.path, Text::new(self.contents()));
+                }
+                file
             }
+            _ => host.set_text(&self.path, Text::new(self.contents())),
         };
-        self.parse = Some(Arc::clone(&parse));
-        Ok(Snapshot { uri: Arc::clone(uri), version: self.version, text: self.text.clone(), parse })
+        guard("parsing", || parse(host.db(), file).diagnostics().len())?;
+        self.unknown = Unknown::Nothing;
+        Ok(file)
     }
-}
 
-/// The parse after an edit. A panic on the short way leaves the long one.
-fn update(parse: &Parse, splice: &Splice, text: &str) -> Result<Parse, Panicked> {
-    guard("parsing an edit", || parse.reparse(splice.old_range(), size(splice.new_len), text))
-        .or_else(|_| guard("parsing", || self::parse(text)))
+    fn contents(&self) -> Arc<str> {
+        let mut contents = String::with_capacity(self.text.len_bytes());
+        contents.extend(self.text.chunks());
+        contents.into()
+    }
+
+    /// The present state, which the analysis knows as `file`.
+    pub(crate) fn snapshot(
+        &self,
+        uri: &DocumentUri,
+        file: SourceFile,
+        host: &AnalysisHost,
+        config: Arc<FileConfig>,
+    ) -> Snapshot {
+        Snapshot {
+            uri: Arc::clone(uri),
+            version: self.version,
+            text: self.text.clone(),
+            parse: Arc::clone(parse(host.db(), file)),
+            file,
+            config,
+        }
+    }
 }
 
 fn check_length(length: usize) -> Result<(), TooLong> {
@@ -168,23 +217,22 @@ mod tests {
             edits in edits(),
             parse_between in prop::collection::vec(any::<bool>(), 12),
         ) {
-            let uri: DocumentUri = "file:///a.prose".into();
-            let mut scratch = String::new();
+            let mut host = AnalysisHost::default();
             let mut expected = start.clone();
-            let mut document = Document::new(1, &start).unwrap();
+            let mut document = document(&start);
             for ((at, length, inserted), parse_now) in edits.iter().zip(parse_between) {
                 let from = nearest_boundary(&expected, at % (expected.len() + 1));
                 let to = nearest_boundary(&expected, from + length);
                 expected.replace_range(from..to, inserted);
                 document.edit(from..to, inserted).unwrap();
                 if parse_now {
-                    document.snapshot(&uri, &mut scratch).unwrap();
+                    document.sync(&mut host).unwrap();
                 }
             }
-            let snapshot = document.snapshot(&uri, &mut scratch).unwrap();
+            let snapshot = snapshot(&mut document, &mut host);
             prop_assert_eq!(snapshot.text.to_string(), expected.clone());
             prop_assert_eq!(snapshot.parse.syntax().text().to_string(), expected.clone());
-            prop_assert_eq!(&*snapshot.parse, &parse(&expected));
+            prop_assert_eq!(&*snapshot.parse, &prose_syntax::parse(&expected));
         }
 
         #[test]
@@ -211,15 +259,23 @@ mod tests {
         (after, Splice { old, new_len: inserted.len() })
     }
 
+    fn document(text: &str) -> Document {
+        Document::new("/a.prose".into(), 1, text).unwrap()
+    }
+
+    fn snapshot(document: &mut Document, host: &mut AnalysisHost) -> Snapshot {
+        let file = document.sync(host).unwrap();
+        document.snapshot(&"file:///a.prose".into(), file, host, Arc::default())
+    }
+
     #[test]
     fn a_snapshot_keeps_its_state_while_the_document_goes_on() {
-        let uri: DocumentUri = "file:///a.prose".into();
-        let mut scratch = String::new();
-        let mut document = Document::new(1, "session \"a\"\n").unwrap();
-        let before = document.snapshot(&uri, &mut scratch).unwrap();
+        let mut host = AnalysisHost::default();
+        let mut document = document("session \"a\"\n");
+        let before = snapshot(&mut document, &mut host);
         document.edit(9..10, "b").unwrap();
         document.set_version(2);
-        let after = document.snapshot(&uri, &mut scratch).unwrap();
+        let after = snapshot(&mut document, &mut host);
 
         assert_eq!((before.version, before.text.to_string()), (1, "session \"a\"\n".to_owned()));
         assert_eq!(before.parse.syntax().text().to_string(), "session \"a\"\n");
@@ -229,11 +285,10 @@ mod tests {
 
     #[test]
     fn a_document_that_was_not_edited_is_not_parsed_again() {
-        let uri: DocumentUri = "file:///a.prose".into();
-        let mut scratch = String::new();
-        let mut document = Document::new(1, "session \"a\"\n").unwrap();
-        let first = document.snapshot(&uri, &mut scratch).unwrap();
-        let second = document.snapshot(&uri, &mut scratch).unwrap();
+        let mut host = AnalysisHost::default();
+        let mut document = document("session \"a\"\n");
+        let first = snapshot(&mut document, &mut host);
+        let second = snapshot(&mut document, &mut host);
         assert!(Arc::ptr_eq(&first.parse, &second.parse));
     }
 }

@@ -14,9 +14,11 @@ mod owner;
 mod panics;
 mod parent;
 mod pool;
+mod programs;
 mod reads;
 mod results;
 mod server;
+mod settings;
 
 #[cfg(test)]
 mod tests;

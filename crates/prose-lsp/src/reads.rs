@@ -1,15 +1,20 @@
 //! Reads under way: each runs on a snapshot, in a bounded pool, and is answered exactly once.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use prose_analysis::{Cancelled, Database};
 use tokio::sync::oneshot;
 
 use crate::convert::Session;
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::Json;
+use crate::owner::Message;
 use crate::panics::{Panicked, guard};
 use crate::pool::Pool;
+use crate::programs::Programs;
 
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +42,27 @@ pub(crate) enum Failure {
 /// Where the answer to a request goes.
 pub(crate) type Answer = oneshot::Sender<Result<Json, Failure>>;
 /// The work that answers a request.
-pub(crate) type Work = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
+pub(crate) enum Work {
+    /// What the tree of the document alone can tell. An edit need not wait for it.
+    Tree(TreeWork),
+    /// What takes the analysis of the document, or of others too. It ends at the next edit of any document, and is done again if
+    /// the answer is still wanted.
+    Analysis(AnalysisWork),
+}
+
+/// Work that is done once.
+pub(crate) type TreeWork = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
+
+/// Work that may be done several times.
+pub(crate) type AnalysisWork = Arc<dyn Fn(&View, &Session) -> Json + Send + Sync>;
+
+/// A document among all others, as the analysis knows them.
+pub(crate) struct View {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) db: Database,
+    /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
+    pub(crate) programs: Arc<Programs>,
+}
 
 /// A request that only looks at one document.
 pub(crate) struct Read {
@@ -55,6 +80,15 @@ pub(crate) struct Reads {
     pool: Pool,
     pending: Pending,
     next_ticket: u64,
+    again: Sender<Message>,
+}
+
+/// Work on its way to an answer.
+pub(crate) struct Attempt {
+    ticket: u64,
+    method: &'static str,
+    pub(crate) uri: DocumentUri,
+    work: AnalysisWork,
 }
 
 struct PendingRead {
@@ -85,13 +119,20 @@ impl Pending {
 }
 
 impl Reads {
-    pub(crate) fn new() -> Self {
+    /// `again` brings work to the owner that an edit has ended.
+    pub(crate) fn new(again: Sender<Message>) -> Self {
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        Self { pool: Pool::new(threads), pending: Pending::default(), next_ticket: 0 }
+        Self { pool: Pool::new(threads), pending: Pending::default(), next_ticket: 0, again }
     }
 
-    /// Starts `read` on `snapshot` as soon as the pool has room.
-    pub(crate) fn start(&mut self, read: Read, snapshot: Snapshot, session: Arc<Session>) {
+    /// Starts `read` on `snapshot` as soon as the pool has room. `view` is called for work that takes the analysis.
+    pub(crate) fn start(
+        &mut self,
+        read: Read,
+        snapshot: Snapshot,
+        session: Arc<Session>,
+        view: impl FnOnce(Snapshot) -> View,
+    ) {
         let Read { id, method, uri, outdated_by_edits, work, answer } = read;
         let ticket = self.next_ticket;
         self.next_ticket += 1;
@@ -101,13 +142,61 @@ impl Reads {
                 drop(pending);
                 return send(answer, Err(Failure::DuplicateId));
             }
-            pending.insert(ticket, PendingRead { id, uri, outdated_by_edits, answer });
+            pending.insert(ticket, PendingRead { id, uri: Arc::clone(&uri), outdated_by_edits, answer });
         }
+        match work {
+            Work::Tree(work) => {
+                let pending = self.pending.clone();
+                self.pool.run(move || {
+                    if pending.lock().contains_key(&ticket) {
+                        let result = guard(format!("answering {method}"), || work(&snapshot, &session));
+                        pending.answer(ticket, result.map_err(Failure::Panicked));
+                    }
+                });
+            }
+            Work::Analysis(work) => {
+                let attempt = Attempt { ticket, method, uri, work };
+                self.try_on(attempt, view(snapshot), session);
+            }
+        }
+    }
+
+    /// Does work again that an edit has ended, if its answer is still wanted.
+    pub(crate) fn retry(&mut self, attempt: Attempt, view: View, session: Arc<Session>) {
+        self.try_on(attempt, view, session);
+    }
+
+    /// Whether somebody still waits for what an attempt is for.
+    pub(crate) fn is_wanted(&self, attempt: &Attempt) -> bool {
+        self.pending.lock().contains_key(&attempt.ticket)
+    }
+
+    /// Gives up an attempt.
+    pub(crate) fn fail(&self, attempt: &Attempt, failure: Failure) {
+        self.pending.answer(attempt.ticket, Err(failure));
+    }
+
+    fn try_on(&mut self, attempt: Attempt, view: View, session: Arc<Session>) {
         let pending = self.pending.clone();
+        let again = self.again.clone();
         self.pool.run(move || {
-            if pending.lock().contains_key(&ticket) {
-                let result = guard(format!("answering {method}"), || work(&snapshot, &session));
-                pending.answer(ticket, result.map_err(Failure::Panicked));
+            if !pending.lock().contains_key(&attempt.ticket) {
+                return;
+            }
+            let result = guard(format!("answering {}", attempt.method), || {
+                Cancelled::catch(AssertUnwindSafe(|| (attempt.work)(&view, &session)))
+            });
+            // The next edit waits until the view is gone.
+            drop(view);
+            match result {
+                Ok(Ok(json)) => pending.answer(attempt.ticket, Ok(json)),
+                Ok(Err(_)) => {
+                    let ticket = attempt.ticket;
+                    if again.send(Message::Retry(attempt)).is_err() {
+                        pending.answer(ticket, Err(Failure::ContentModified));
+                    }
+                }
+                Err(panicked) => pending.answer(attempt.ticket, Err(Failure::Panicked(panicked))),
             }
         });
     }

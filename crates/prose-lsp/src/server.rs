@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,18 +19,19 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DocumentDiagnosticParams, DocumentSymbolParams, FoldingRangeParams, SelectionRangeParams, Uri,
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentDiagnosticParams, DocumentSymbolParams,
+    FoldingRangeParams, SelectionRangeParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
 
-use crate::convert::{Converter, Session};
+use crate::convert::{Converter, Session, path_of_uri};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::framing::{self, FrameError};
 use crate::json::Json;
 use crate::owner::{Message, Notification, Owner};
-use crate::reads::{Failure, Read, Reads, RequestId, Work};
+use crate::reads::{Failure, Read, RequestId, View, Work};
 use crate::results::Results;
 use crate::{diagnostics, parent};
 
@@ -60,7 +62,7 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
     let (to_client, notifications) = unbounded();
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let owner = Owner::new(Reads::new(), to_client);
+    let owner = Owner::new(to_owner.clone(), to_client);
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
         tracing::error!("the server cannot start a thread: {error}");
@@ -144,12 +146,18 @@ struct ToClient(UnboundedReceiver<Notification>);
 
 impl Loopback for ToClient {
     type RequestStream = Map<UnboundedReceiver<Notification>, fn(Notification) -> Request>;
-    // The server asks the client nothing yet, so an answer is to no question.
+    // What the server asks of the client, it does not need to hear of again.
     type ResponseSink = sink::Drain<Response>;
 
     fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
-        let requests: fn(Notification) -> Request =
-            |notification| Request::build(notification.method).params(notification.params).finish();
+        let requests: fn(Notification) -> Request = |Notification { method, params, is_request }| {
+            let request = Request::build(method);
+            // Nobody looks at the answers, so the requests need no ids of their own but different ones.
+            static NEXT_ID: AtomicI64 = AtomicI64::new(0);
+            let request =
+                if is_request { request.id(NEXT_ID.fetch_add(1, Ordering::Relaxed)) } else { request };
+            if params.is_null() { request.finish() } else { request.params(params).finish() }
+        };
         (self.0.map(requests), sink::drain())
     }
 }
@@ -170,6 +178,13 @@ struct Front {
     to_owner: mpsc::Sender<Message>,
     results: Results,
     events: tokio::sync::mpsc::UnboundedSender<Event>,
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        // The owner holds a way to itself, so it does not see that nobody else does any more.
+        let _ = self.to_owner.send(Message::End);
+    }
 }
 
 type Reply = Pin<Box<dyn Future<Output = Result<Option<Response>, Infallible>> + Send>>;
@@ -332,6 +347,13 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
         "textDocument/didClose" => {
             Message::Close { uri: name(&decode::<DidCloseTextDocumentParams>(params)?.text_document.uri) }
         }
+        "workspace/didChangeConfiguration" => {
+            Message::Configure(decode::<DidChangeConfigurationParams>(params)?.settings)
+        }
+        "workspace/didChangeWatchedFiles" => {
+            let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
+            Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
+        }
         "$/cancelRequest" => Message::Cancel(request_id(&decode::<CancelParams>(params)?.id)),
         _ => return Ok(None),
     }))
@@ -346,7 +368,11 @@ struct ReadParams {
 
 impl ReadParams {
     fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work: Box::new(work) }
+        Self { uri: name(uri), outdated_by_edits: true, work: Work::Tree(Box::new(work)) }
+    }
+
+    fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
+        Self { uri: name(uri), outdated_by_edits: true, work: Work::Analysis(Arc::new(work)) }
     }
 }
 
@@ -357,8 +383,8 @@ const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/diagnostic", |params| {
         let params: DocumentDiagnosticParams = decode(params)?;
         let previous = params.previous_result_id;
-        let read = ReadParams::new(&params.text_document.uri, move |snapshot, session| {
-            diagnostics::report(snapshot, session, previous.as_deref())
+        let read = ReadParams::analysis(&params.text_document.uri, move |view, session| {
+            diagnostics::report(view, session, previous.as_deref())
         });
         // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.

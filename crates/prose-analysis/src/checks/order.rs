@@ -39,6 +39,9 @@ struct Order<'a, 'db> {
     statements: &'a [(TopStatement<'db>, &'db Summary)],
 }
 
+/// A list of statements below a top-level one; none for the top level.
+type List<'db> = Option<(TopStatement<'db>, ListId)>;
+
 /// Where a declaration was seen first.
 type First<'db, K> = FxHashMap<K, Site<'db>>;
 
@@ -168,7 +171,7 @@ impl<'db> Order<'_, 'db> {
 
     fn declarations(&self, found: &mut Found<'db>) {
         // In one list of statements; a list of its own for each statement, and one for the top level.
-        let mut in_list: First<'_, (Option<(TopStatement<'db>, ListId)>, &SmolStr, Group)> = First::default();
+        let mut in_list: First<'_, (List<'_>, &SmolStr, Group)> = First::default();
         let mut in_file: First<'_, (&SmolStr, Group)> = First::default();
         // The variables of the file or of a block that enclose a list, for shadowing.
         for (site, summary, bound) in self.names() {
@@ -509,8 +512,8 @@ fn comes_to(certain: &FxHashMap<&SmolStr, Vec<&SmolStr>>, from: &SmolStr, to: &S
     false
 }
 
-fn summary_of<'a, 'db>(
-    statements: &'a [(TopStatement<'db>, &'db Summary)],
+fn summary_of<'db>(
+    statements: &[(TopStatement<'db>, &'db Summary)],
     statement: TopStatement<'db>,
 ) -> Option<&'db Summary> {
     statements.iter().find(|(other, _)| *other == statement).map(|(_, summary)| *summary)

@@ -30,7 +30,7 @@ fn names(checker: &mut Checker<'_, '_>) {
         let remove =
             |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
         match data.kind {
-            NameKind::Agent if !uses.agent && !(uses.variable && named.variables.is_empty()) => {
+            NameKind::Agent if !(uses.agent || uses.variable && named.variables.is_empty()) => {
                 let message = format!("the agent `{name}` is never used");
                 checker
                     .report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));

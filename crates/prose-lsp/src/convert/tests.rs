@@ -123,7 +123,12 @@ fn a_diagnostic_carries_its_code_and_its_fix() {
     let session = Session::default();
     let converter = Converter { text: &rope, session: &session };
     assert_eq!(
-        json!(converter.diagnostics(&[diagnostic])),
+        json!(converter.diagnostics(std::iter::once(Reported {
+            severity: diagnostic.severity(),
+            diagnostic: &diagnostic,
+            uri: &"file:///a.prose".into(),
+            place: &|_| None,
+        }))),
         json!([{
             "range": { "start": { "line": 1, "character": 8 }, "end": { "line": 1, "character": 12 } },
             "severity": 1,

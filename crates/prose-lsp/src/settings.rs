@@ -1,0 +1,114 @@
+//! What the client and `prose.toml` say about how programs are checked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_analysis::host::Models;
+use prose_config::{Overrides, Project, Projects};
+use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+use serde_json::Value;
+
+/// The settings that one program is under.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct FileConfig {
+    path: PathBuf,
+    project: Arc<Project>,
+    overrides: Arc<Overrides>,
+}
+
+impl FileConfig {
+    /// How grave a finding in the program is, or none if it is not reported.
+    pub(crate) fn severity(&self, diagnostic: &Diagnostic) -> Option<Severity> {
+        self.project.severity(&self.overrides, &self.path, diagnostic)
+    }
+
+    /// The models that have names of their own.
+    pub(crate) fn models(&self) -> Models {
+        let models = self.project.config.models.iter();
+        Models::new(models.map(|(name, id)| (name.as_str().into(), id.clone())).collect())
+    }
+}
+
+/// The settings of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    projects: Projects,
+    overrides: Arc<Overrides>,
+}
+
+impl Settings {
+    /// The settings that a program is under.
+    pub(crate) fn of(&mut self, path: &Path) -> Arc<FileConfig> {
+        let project = self.projects.of(path);
+        for (path, error) in self.projects.take_failures() {
+            tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
+        }
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides: Arc::clone(&self.overrides) })
+    }
+
+    /// Reads every `prose.toml` again when it is asked for.
+    pub(crate) fn forget_files(&mut self) {
+        self.projects.forget();
+    }
+
+    /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
+    /// anything. What is not understood is logged and has no effect.
+    pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
+        let overrides = overrides(settings);
+        let changes = *self.overrides != overrides;
+        self.overrides = Arc::new(overrides);
+        changes
+    }
+}
+
+fn overrides(settings: &Value) -> Overrides {
+    // Clients send their settings with or without the name of the section around them.
+    let settings = settings.get("prose").unwrap_or(settings);
+    let check = settings.get("check").unwrap_or(&Value::Null);
+    let mut overrides = Overrides::default();
+    if let Some(profile) = check.get("profile").filter(|profile| !profile.is_null()) {
+        overrides.profile =
+            Profile::ALL.iter().copied().find(|known| profile.as_str() == Some(known.as_str()));
+        if overrides.profile.is_none() {
+            tracing::warn!("`check.profile` is {profile}, but has to be \"default\" or \"strict\"");
+        }
+    }
+    for (code, level) in check.get("levels").and_then(Value::as_object).into_iter().flatten() {
+        let known = Level::ALL.iter().copied().find(|known| level.as_str() == Some(known.as_str()));
+        match (code.parse::<Code>(), known) {
+            (Ok(code), Some(level)) => overrides.levels.push((code, level)),
+            (Err(unknown), _) => tracing::warn!("in `check.levels`, {unknown}"),
+            (_, None) => tracing::warn!(
+                "the level of {code} is {level}, but has to be \"error\", \"warning\", \"info\", \"hint\" or \"off\""
+            ),
+        }
+    }
+    overrides
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn clients_set_profile_and_levels_with_or_without_the_section() {
+        let expected = Overrides { profile: Some(Profile::Strict), levels: vec![(Code::W105, Level::Off)] };
+        let check = json!({ "check": { "profile": "strict", "levels": { "w105": "off" } } });
+        assert_eq!(overrides(&check), expected);
+        assert_eq!(overrides(&json!({ "prose": check })), expected);
+    }
+
+    #[test]
+    fn odd_settings_have_no_effect() {
+        for odd in [
+            json!(null),
+            json!([]),
+            json!({ "check": 3 }),
+            json!({ "check": { "profile": "lax", "levels": { "E999": "off", "W105": 7 } } }),
+        ] {
+            assert_eq!(overrides(&odd), Overrides::default(), "{odd}");
+        }
+    }
+}
