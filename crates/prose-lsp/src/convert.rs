@@ -16,6 +16,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tower_lsp_server::ls_types as lsp;
 
+use crate::code_actions;
 use crate::documents::DocumentUri;
 use crate::json::{Json, json};
 
@@ -75,6 +76,8 @@ pub(crate) struct Session {
     /// The client watches files if it is asked to.
     pub(crate) watches_files: bool,
     shows_related: bool,
+    /// The client takes edits of documents with their versions.
+    pub(crate) edits_versions: bool,
 }
 
 impl Session {
@@ -100,6 +103,7 @@ impl Session {
             settings: params.get("initializationOptions").cloned().unwrap_or_default(),
             refreshes_diagnostics: flag("workspace/diagnostics/refreshSupport"),
             watches_files: flag("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            edits_versions: flag("workspace/workspaceEdit/documentChanges"),
             shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
                 || flag("textDocument/diagnostic/relatedInformation"),
         }
@@ -116,6 +120,7 @@ impl Session {
                     "interFileDependencies": true,
                     "workspaceDiagnostics": false,
                 },
+                "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
                 "documentSymbolProvider": true,
                 "foldingRangeProvider": true,
                 "selectionRangeProvider": true,
@@ -189,6 +194,10 @@ fn end_of_line(text: &Rope, line: usize) -> usize {
     }
     let is_crlf = end >= 2 && text.byte(end - 1) == b'\n' && text.byte(end - 2) == b'\r';
     end - if is_crlf { 2 } else { 1 }
+}
+
+fn size(bytes: usize) -> TextSize {
+    TextSize::new(clamp_u32(bytes))
 }
 
 fn clamp_u32(value: usize) -> u32 {
@@ -272,6 +281,18 @@ impl Converter<'_> {
             FixSafety::Unsafe => "unsafe",
         };
         serde_json::json!({ "title": fix.title, "safety": safety, "edits": self.edits(&fix.edits) })
+    }
+
+    /// The bytes of a range.
+    pub(crate) fn text_range(&self, range: lsp::Range) -> TextRange {
+        let start = offset(self.text, range.start, self.session.encoding);
+        let end = offset(self.text, range.end, self.session.encoding);
+        TextRange::new(size(start.min(end)), size(start.max(end)))
+    }
+
+    /// The offset of a position.
+    pub(crate) fn text_offset(&self, position: lsp::Position) -> TextSize {
+        size(offset(self.text, position, self.session.encoding))
     }
 
     pub(crate) fn edits(&self, edits: &[TextEdit]) -> Vec<lsp::TextEdit> {

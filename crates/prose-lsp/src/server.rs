@@ -19,13 +19,14 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    CodeActionParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentDiagnosticParams, DocumentSymbolParams,
     FoldingRangeParams, SelectionRangeParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
 
+use crate::code_actions::code_actions;
 use crate::convert::{Converter, Session, path_of_uri};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::framing::{self, FrameError};
@@ -389,6 +390,15 @@ const READS: &[(&str, ReadDecoder)] = &[
         // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.
         Ok(ReadParams { outdated_by_edits: false, ..read })
+    }),
+    ("textDocument/codeAction", |params| {
+        let CodeActionParams { text_document, range, context, .. } = decode(params)?;
+        let only =
+            context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
+        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
+            code_actions(view, session, range, only.as_deref())
+        }))
     }),
     ("textDocument/documentSymbol", |params| {
         let params: DocumentSymbolParams = decode(params)?;
