@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::model::NameKind;
-use crate::statements::{statements, summary};
+use crate::statements::{sequence, summary};
 
 /// What a program takes and gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,8 +45,8 @@ impl Contract {
 #[salsa::tracked(returns(ref))]
 pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
     let mut contract = Contract::default();
-    for placed in &statements(db, file).list {
-        let summary = summary(db, placed.statement);
+    for statement in &sequence(db, file).list {
+        let summary = summary(db, *statement);
         for input in &summary.inputs {
             if contract.input(&input.text).is_none() {
                 let (name, description) = (input.text.clone(), input.description.clone());

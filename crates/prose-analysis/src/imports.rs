@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Content, Db, SourceFile};
 use crate::index::Symbol;
-use crate::statements::{statements, summary};
+use crate::statements::{sequence, summary};
 
 /// The path of a `use` as decision 16 reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -139,10 +139,10 @@ pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
 
 /// The paths that a file imports, as they are written.
 pub fn import_paths(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
-    let statements = &statements(db, file).list;
+    let statements = &sequence(db, file).list;
     statements
         .iter()
-        .flat_map(|placed| &summary(db, placed.statement).imports)
+        .flat_map(|statement| &summary(db, *statement).imports)
         .filter_map(|import| import.path.clone())
         .collect()
 }

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::model::{NameId, NameKind, RefKind};
-use crate::statements::{TopStatement, statements, summary};
+use crate::statements::{TopStatement, sequence, summary};
 
 /// A name as the key of a query.
 #[salsa::interned(debug)]
@@ -89,12 +89,11 @@ pub struct Index<'db> {
 #[salsa::tracked(returns(ref))]
 pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
     let mut names: FxHashMap<SmolStr, Named<'_>> = FxHashMap::default();
-    let statements = statements(db, file);
-    for word in &statements.lost {
+    let sequence = sequence(db, file);
+    for word in &sequence.lost {
         names.entry(word.clone()).or_default().lost = true;
     }
-    for placed in &statements.list {
-        let statement = placed.statement;
+    for statement in sequence.list.iter().copied() {
         let summary = summary(db, statement);
         for bound in &summary.names {
             if bound.kind.is_local() {

@@ -70,6 +70,15 @@ pub struct Statements<'db> {
     pub lost: Vec<SmolStr>,
 }
 
+/// The top-level statements of a file without their places.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Sequence<'db> {
+    /// The statements in the order of the text.
+    pub list: Vec<TopStatement<'db>>,
+    /// Words of lines between them that were not understood.
+    pub lost: Vec<SmolStr>,
+}
+
 /// A statement and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
 pub struct Placed<'db> {
@@ -116,6 +125,14 @@ pub fn statements(db: &dyn Db, file: SourceFile) -> Statements<'_> {
         };
     }
     Statements { list, lost }
+}
+
+/// The top-level statements of a file without their places, which change with every edit.
+#[salsa::tracked(returns(ref))]
+pub fn sequence(db: &dyn Db, file: SourceFile) -> Sequence<'_> {
+    let statements = statements(db, file);
+    let list = statements.list.iter().map(|placed| placed.statement);
+    Sequence { list: list.collect(), lost: statements.lost.clone() }
 }
 
 /// The model of a statement.

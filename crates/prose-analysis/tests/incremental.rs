@@ -92,9 +92,9 @@ fn a_prompt_concerns_its_statement_alone() {
             check 1
             check_file 1
             diagnostics 1
-            index 1
             parse 1
             resolve 1
+            sequence 1
             statements 1
             summary 1
         "#]],
@@ -110,11 +110,10 @@ fn a_prompt_of_an_agent_concerns_the_agent_alone() {
         expect![[r#"
             body 1
             check 1
-            check_file 1
             diagnostics 1
-            index 1
             parse 1
             resolve 1
+            sequence 1
             statements 1
             summary 1
         "#]],
@@ -128,10 +127,9 @@ fn a_comment_between_statements_concerns_none() {
         "# Writes.",
         "# Writes anything.",
         expect![[r#"
-            check_file 1
             diagnostics 1
-            index 1
             parse 1
+            sequence 1
             statements 1
         "#]],
     );
@@ -148,9 +146,9 @@ fn a_comment_in_a_statement_concerns_it_alone() {
             check 1
             check_file 1
             diagnostics 1
-            index 1
             parse 1
             resolve 1
+            sequence 1
             statements 1
             summary 1
         "#]],
@@ -173,6 +171,7 @@ fn the_name_of_a_block_concerns_its_callers() {
             named 9
             parse 1
             resolve 2
+            sequence 1
             statements 1
             summary 1
         "#]],
@@ -181,46 +180,64 @@ fn the_name_of_a_block_concerns_its_callers() {
 
 #[test]
 fn a_line_above_everything_moves_and_concerns_nothing() {
-    check(PROGRAM, "input topic", "session \"First\"\n\ninput topic", expect![[r#"
-        body 1
-        check 1
-        check_file 1
-        diagnostics 1
-        index 1
-        parse 1
-        resolve 1
-        statements 1
-        summary 1
-    "#]]);
+    check(
+        PROGRAM,
+        "input topic",
+        "session \"First\"\n\ninput topic",
+        expect![[r#"
+            body 1
+            check 1
+            check_file 1
+            diagnostics 1
+            index 1
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
 }
 
 #[test]
 fn an_output_concerns_the_programs_that_import_it() {
-    check(PROGRAM, "output final", "output text = final", expect![[r#"
-        body 1
-        check 2
-        check_file 1
-        diagnostics 1
-        index 1
-        named 8
-        parse 1
-        resolve 1
-        statements 1
-        summary 1
-    "#]]);
+    check(
+        PROGRAM,
+        "output final",
+        "output text = final",
+        expect![[r#"
+            body 1
+            check 2
+            check_file 1
+            diagnostics 1
+            index 1
+            named 8
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
 }
 
 #[test]
 fn an_interpolation_concerns_the_name_in_it() {
-    check(PROGRAM, "Say goodbye", "Say goodbye to {topic}", expect![[r#"
-        body 1
-        check 1
-        check_file 1
-        diagnostics 1
-        index 1
-        parse 1
-        resolve 1
-        statements 1
-        summary 1
-    "#]]);
+    check(
+        PROGRAM,
+        "Say goodbye",
+        "Say goodbye to {topic}",
+        expect![[r#"
+            body 1
+            check 1
+            check_file 1
+            diagnostics 1
+            index 1
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
 }

@@ -10,17 +10,14 @@ use super::Finding;
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index};
 use crate::model::*;
-use crate::statements::{TopStatement, body, statements, summary};
+use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::{Bound, Persist, Summary};
 
 type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
-    let statements: Vec<_> = statements(db, file)
-        .list
-        .iter()
-        .map(|placed| (placed.statement, summary(db, placed.statement)))
-        .collect();
+    let statements: Vec<_> =
+        sequence(db, file).list.iter().map(|statement| (*statement, summary(db, *statement))).collect();
     let order = Order { db, file, statements: &statements };
     let mut found = Vec::new();
     order.definitions(&mut found);
