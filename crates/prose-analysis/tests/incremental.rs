@@ -90,7 +90,6 @@ fn a_prompt_concerns_its_statement_alone() {
         expect![[r#"
             body 1
             check 1
-            check_file 1
             diagnostics 1
             parse 1
             resolve 1

@@ -382,7 +382,8 @@ impl<'db> Order<'_, 'db> {
                     continue;
                 }
                 let persist = self.persistence(&used.text);
-                let range = body(self.db, *statement)[used.id].range;
+                // Asked for only where something is found: places change with every edit of the statement.
+                let range = || body(self.db, *statement)[used.id].range;
                 let name = &used.text;
                 let before = spawned.get(name).copied();
                 if used.resumes && persist == Persist::Run && before.is_none() && told.insert(name) {
@@ -390,7 +391,7 @@ impl<'db> Order<'_, 'db> {
                         "`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it"
                     );
                     let keyword = self.resume_keyword(*statement, used.id);
-                    let mut finding = Finding::new(Code::E018, range, message);
+                    let mut finding = Finding::new(Code::E018, range(), message);
                     if let Some(keyword) = keyword {
                         let edit = TextEdit::replace(keyword, "session");
                         finding = finding.with_fix(Fix::guess("Start it with `session`", vec![edit]));
@@ -403,7 +404,7 @@ impl<'db> Order<'_, 'db> {
                     let message = format!(
                         "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
                     );
-                    found.push((*statement, Finding::new(Code::W011, range, message)));
+                    found.push((*statement, Finding::new(Code::W011, range(), message)));
                 }
                 spawned.insert(name, (*statement, used.id));
             }
