@@ -148,7 +148,8 @@ fn diagnostics(client: &mut LspClient, uri: &str, version: i64, pulls: bool) {
 
 /// A program of so many lines, as people write them: agents, sessions with prompts of several lines, conditions.
 fn prose(lines: usize) -> String {
-    repeated(lines, |index| {
+    let head = "let change = session \"Describe the change\"\n\n";
+    let rest = repeated(lines - head.lines().count(), |index| {
         format!(
             r#"# Step {index}: look, then decide.
 agent reviewer_{index}:
@@ -174,7 +175,8 @@ parallel:
 
 "#
         )
-    })
+    });
+    head.to_owned() + &rest
 }
 
 /// A Python file of so many lines, of like density, and as free of findings.
