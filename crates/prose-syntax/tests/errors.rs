@@ -1243,3 +1243,45 @@ try: do a() catch: do b()
         "#]],
     );
 }
+
+#[test]
+fn an_unterminated_triple_string_with_text_left_of_it_is_one_mistake() {
+    check(
+        r#"
+agent a:
+  prompt: """
+You write.
+It is fun, and these are the rules:
+- one
+2. two
+
+# Style
+Be brief.
+  model: opus
+let x = """
+Some text here.
+sesion "y"
+"#,
+        expect![[r#"
+            agent a:
+              prompt: """
+                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      guess: Insert the closing `"""` => "  \"\"\""
+            You write.
+            It is fun, and these are the rules:
+            - one
+            2. two
+
+            # Style
+            Be brief.
+              model: opus
+            let x = """
+                    ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                    guess: Insert the closing `"""` => "\"\"\""
+            Some text here.
+            sesion "y"
+            ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
+            fix: Change to `session` => "session \"y\""
+        "#]],
+    );
+}

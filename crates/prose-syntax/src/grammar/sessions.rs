@@ -23,7 +23,9 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
     }
     p.start_at(checkpoint, ARROW_CHAIN);
     let mut indented = 0;
+    let mut spans_lines = false;
     while at_arrow(p) {
+        spans_lines |= !p.at(ARROW) || p.is_behind_line();
         while !p.at(ARROW) {
             indented += usize::from(p.at(INDENT));
             p.bump();
@@ -41,7 +43,9 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 p.skip_line();
             }
         }
-        p.clause_has_error |= p.line_above_has_error || p.line_has_error();
+        spans_lines |= p.is_behind_line();
+        // The line above is one of the chain only where the chain has several.
+        p.clause_has_error |= p.line_has_error() || (spans_lines && p.line_above_has_error);
         while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
             p.eat(LINE_END);
             p.bump();
