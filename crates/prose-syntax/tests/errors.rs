@@ -1285,3 +1285,86 @@ sesion "y"
         "#]],
     );
 }
+
+#[test]
+fn markdown_fences() {
+    check(
+        r#"
+```prose
+agent a:
+  ```
+  model: opus
+let x = ```y
+````
+"#,
+        expect![[r#"
+            ```prose
+            ^^^^^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+            agent a:
+              ```
+              ^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+              fix: Remove the fence => ""
+              model: opus
+            let x = ```y
+                    ^^^ error[E004] ````` is no part of the language outside of strings
+            ````
+            ^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+        "#]],
+    );
+}
+
+#[test]
+fn merge_conflicts() {
+    check(
+        r#"
+agent a:
+<<<<<<< HEAD
+  model: opus
+||||||| 1234567
+  model: haiku
+=======
+  model: sonnet
+>>>>>>> feature
+  prompt: "x"
+  <<<<<<< HEAD
+xs
+  ======= y
+"#,
+        expect![[r#"
+            agent a:
+            <<<<<<< HEAD
+            ^^^^^^^^^^^^ error[E004] a merge conflict was left unresolved here: keep one of its sides, and remove this line
+              model: opus
+            ||||||| 1234567
+            ^^^^^^^^^^^^^^^ error[E004] the common ancestor in an unresolved merge conflict starts here: remove it with this line
+              model: haiku
+            =======
+            ^^^^^^^ error[E004] the other side of an unresolved merge conflict starts here: keep one side, and remove this line
+              model: sonnet
+            >>>>>>> feature
+            ^^^^^^^^^^^^^^^ error[E004] a merge conflict that was left unresolved ends here: remove this line
+              prompt: "x"
+              <<<<<<< HEAD
+              ^^^^^^^ error[E004] `<<<<<<<` is no part of the language outside of strings
+            xs
+            ^^ error[E107] `xs` alone does nothing; a statement starts with a keyword such as `session`
+              ======= y
+              ^^^^^^^ error[E004] `=======` is no part of the language outside of strings
+        "#]],
+    );
+}
+
+#[test]
+fn a_tab_before_the_first_line_is_one_mistake() {
+    check(
+        "\tsession \"x\"\nsession \"y\"\n",
+        expect![[r#"
+            	session "x"
+            ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+            fix: Indent with spaces => "session \"x\""
+            session "y"
+        "#]],
+    );
+}

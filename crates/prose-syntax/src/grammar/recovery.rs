@@ -19,7 +19,9 @@ use crate::syntax_kind::{
 /// Lines that are indented although nothing opens a block. They are parsed all the same.
 pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
     let indentation = indentation_before(p, 1);
-    if !after_error {
+    // What is said of the tabs before the first line is said once.
+    let is_reported = p.position() == 0 && p.text_at(indentation).contains('\t');
+    if !after_error && !is_reported {
         let word = p.nth_text(1);
         let message = if p.nth(2) == COLON && properties::find(word).is_some() {
             format!("`{word}:` is a property, but the statement above it takes none")
