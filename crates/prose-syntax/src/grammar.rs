@@ -62,7 +62,9 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
     let line_end = p.rest_of_line_range().end();
     let handlerless_try = p.handlerless_try.take();
     let outer = std::mem::take(&mut p.clause_has_error);
+    let is_outer_unknown = std::mem::replace(&mut p.is_place_unknown, parent == Parent::Unknown);
     statement(p, parent, after_error);
+    p.is_place_unknown = is_outer_unknown;
     let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
     let has_error = p.has_error_up_to(line_end, before);
     if let Some(index) = handlerless_try
@@ -119,6 +121,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             LINE_END if p.nth(2) == PIPE || (p.nth(2) == INDENT && p.nth(3) == PIPE) => {
                 expression_statement(p, parent)
             }
+            COLON if parent == Parent::Choice && p.nth(2) == LINE_END => control::option_without_keyword(p),
             _ => recovery::unknown_statement(p, parent, after_error),
         },
         ELLIPSIS => {
@@ -128,6 +131,10 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             end_of_statement(p);
         }
         PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
+        kind if is_string(kind) && p.nth(1) == COLON && parent == Parent::Choice => {
+            control::option_without_keyword(p);
+        }
         _ => expression_statement(p, parent),
     }
 }
@@ -262,7 +269,9 @@ fn right_hand_side(p: &mut Parser<'_>) {
             }
         }
         None => {
-            expressions::expression(p);
+            let start = p.range();
+            let kind = expressions::expression(p);
+            recovery::text_without_quotes(p, start, kind);
             pipelines::pipeline(p, checkpoint);
         }
     }
@@ -276,6 +285,7 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
     let has_effect = pipelines::pipeline(p, checkpoint)
         || kind == CALL
         || p.line_has_error()
+        || p.is_among_items
         || (parent == Parent::Unknown && kind == STRING);
     p.start_at(checkpoint, EXPR_STMT);
     p.finish();
@@ -289,6 +299,9 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
 fn end_of_statement(p: &mut Parser<'_>) {
     if p.is_behind_line() || (p.one_line && p.at(PIPE)) {
         return;
+    }
+    if p.is_among_items && p.at(COMMA) && p.nth(1) == LINE_END {
+        p.bump();
     }
     if !p.at_line_end() {
         recovery::unexpected(p);
@@ -326,15 +339,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         );
         return;
     }
-    if p.at(L_BRACE) && p.nth(1) == LINE_END {
-        let range = TextRange::new(p.previous_end(), p.range().end());
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            "a body begins behind `:` and is indented; it has no braces",
-            fix("Change `{` to `:`", FixSafety::Unsafe, TextEdit::replace(range, ":")),
-        );
-    }
+    recovery::braces_around_body(p);
     recovery::unexpected(p);
     p.start(ERROR);
     while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
@@ -354,7 +359,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
-        if !p.line_has_error() {
+        if !p.is_line_reported {
             p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
         }
     } else {
@@ -370,6 +375,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
 fn block_of(p: &mut Parser<'_>, parent: Parent) {
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.eat(LINE_END);
+    let is_outer_among_items = std::mem::replace(&mut p.is_among_items, p.is_below_open_bracket);
     p.bump();
     let column = p.column();
     let loops = p.loops;
@@ -383,6 +389,7 @@ fn block_of(p: &mut Parser<'_>, parent: Parent) {
     p.finish_block(column);
     p.loops = loops;
     p.eat(DEDENT);
+    p.is_among_items = is_outer_among_items;
     p.one_line = one_line;
 }
 
@@ -407,9 +414,9 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
         return true;
     }
     let (range, message) = match p.kind() {
-        UNKNOWN | SINGLE_QUOTED => return recovery::invalid_name(p),
+        UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
-        kind if is_string(kind) => (p.range(), format!("{what} is written without quotes")),
+        kind if is_string(kind) => return recovery::quoted_name(p, code, what),
         _ => (recovery::missing_at(p), format!("missing {what}")),
     };
     p.error(code, range, message);

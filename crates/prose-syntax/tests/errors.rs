@@ -1,58 +1,9 @@
 //! What is said of programs with mistakes, where, and what mends them.
 
-use expect_test::{Expect, expect};
-use prose_syntax::{FixSafety, TextRange, TextSize, parse};
+mod shown;
 
-/// Shows each diagnostic below its line, with what its fix would write.
-#[track_caller]
-fn check(text: &str, expect: Expect) {
-    let text = text.strip_prefix('\n').unwrap_or(text);
-    let parse = parse(text);
-    assert_eq!(parse.syntax().text().to_string(), text);
-    let mut shown = String::new();
-    let mut start = TextSize::new(0);
-    for line in text.split_inclusive('\n') {
-        let range = TextRange::at(start, TextSize::of(line));
-        start = range.end();
-        shown.push_str(line);
-        for found in parse.diagnostics() {
-            let is_here = range.contains(found.range.start())
-                || (range.end() == TextSize::of(text) && found.range.start() == range.end());
-            if !is_here {
-                continue;
-            }
-            let indent = usize::from(found.range.start() - range.start());
-            let marks = "^".repeat(text[found.range].chars().count().max(1));
-            let column = line.get(..indent).map_or(indent, |before| before.chars().count());
-            shown.push_str(&format!(
-                "{:column$}{marks} {}[{}] {}\n",
-                "",
-                found.severity(),
-                found.code,
-                found.message
-            ));
-            if let Some(fix) = &found.fix {
-                let mut mended = text.to_owned();
-                for edit in fix.edits.iter().rev() {
-                    mended.replace_range(std::ops::Range::<usize>::from(edit.range), &edit.new_text);
-                }
-                let kind = if fix.safety == FixSafety::Safe { "fix" } else { "guess" };
-                let changed: Vec<&str> = changed_lines(text, &mended);
-                shown.push_str(&format!("{:column$}{kind}: {} => {:?}\n", "", fix.title, changed.join("\n")));
-            }
-        }
-    }
-    expect.assert_eq(&shown);
-}
-
-/// The lines of `new` that are not at the same place, from the start or the end, in `old`.
-fn changed_lines<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let rest = old.len().min(new.len()) - before;
-    let after = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    new[before..new.len() - after].to_vec()
-}
+use expect_test::expect;
+use shown::check;
 
 #[test]
 fn unterminated_literals() {
@@ -872,6 +823,7 @@ let report_{item} = session "x"
                         guess: Move the properties below => "session \"x\"\n  model: opus\n  context: [a, b]"
             session "x" as y
                         ^^ error[E108] the result of a session is bound in front of it: `let y = session …`
+                        fix: Bind it to `y` => "let y = session \"x\""
             gate approve:
             ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input approve: \"Approve approve?\""
@@ -975,7 +927,8 @@ input "x": "y"
                    ^ error[E005] missing `:` between an input's name and its description
                    fix: Insert `:` => "input x: \"desc\""
             input "x": "y"
-                     ^ error[E004] unexpected `:`
+                  ^^^ error[E020] the name of an input is written without quotes
+                  fix: Remove the quotes => "input x: \"y\""
         "#]],
     );
 }
@@ -1144,7 +1097,7 @@ session "He said "hello" to me"
               session "y"
             if **a** {
                      ^ error[E108] a body begins behind `:` and is indented; it has no braces
-                     guess: Change `{` to `:` => "if **a**:"
+                     guess: Change the braces to `:` => "if **a**:"
               session "y"
             let 1x = 2
                 ^ error[E005] the name behind `let` cannot start with a digit
@@ -1153,9 +1106,10 @@ session "He said "hello" to me"
              fix: Change `:` to `=` => "a = session \"x\""
             session: "text"
                    ^ error[E108] no `:` stands before the text of a session; behind `session:` stands the name of an agent
-                   fix: Remove `:` => "session \"text\""
+                   guess: Remove the quotes => "session: text"
             session "He said "hello" to me"
                               ^^^^^ error[E004] the string ends before this; a quote inside of a string is written `\"`
+                              guess: Escape the quotes inside => "session \"He said \\\"hello\\\" to me\""
         "#]],
     );
 }
