@@ -205,4 +205,6 @@ fn a_list_in_a_text_that_has_lost_its_quotes_opens_no_block() {
 fn a_stray_marker_does_not_reach_the_quotes_of_the_prompt_below() {
     let text = "session: other\n  prompt: \"\"\"\nColumn 0.\n\"\"\"\n  context: b\nlet = 1\n";
     check_line(text, "session", &["@@ and **", "@@ prompt: ***"]);
+    let text = "a = resume: b\n  prompt: \"\"\"Improve it.\nMind these points:\n- one\"\"\"\n  context: b\nlet = 1\n";
+    check_line(text, "a =", &["@@ ?**", "@@ and ***"]);
 }
