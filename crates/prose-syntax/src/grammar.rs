@@ -143,24 +143,9 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let keyword = p.kind();
     let starts = match p.nth(1) {
-        DOT | PIPE | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | QUESTION | COMMA => false,
-        EQ => matches!(keyword, LET_KW | CONST_KW | OUTPUT_KW),
-        L_PAREN => matches!(
-            keyword,
-            PARALLEL_KW
-                | LOOP_KW
-                | IF_KW
-                | ELIF_KW
-                | FOR_KW
-                | THROW_KW
-                | RETURN_KW
-                | ASSERT_KW
-                | OUTPUT_KW
-                | REPEAT_KW
-                | SESSION_KW
-        ),
-        L_BRACKET => matches!(keyword, OUTPUT_KW | RETURN_KW | THROW_KW | FOR_KW),
-        _ => true,
+        // A definition whose name is missing.
+        L_PAREN if keyword == BLOCK_KW => p.nth(p.rest_of_line() - 1) == COLON,
+        next => starts_statement(keyword, next),
     };
     let is_statement = matches!(
         keyword,
@@ -194,6 +179,30 @@ fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
             | ASSERT_KW
     );
     (starts && is_statement).then_some(keyword)
+}
+
+/// Whether `keyword` is one before `next`, and not the name of a variable or a block.
+fn starts_statement(keyword: SyntaxKind, next: SyntaxKind) -> bool {
+    match next {
+        DOT | PIPE | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | QUESTION | COMMA => false,
+        EQ => matches!(keyword, LET_KW | CONST_KW | OUTPUT_KW),
+        L_PAREN => matches!(
+            keyword,
+            PARALLEL_KW
+                | LOOP_KW
+                | IF_KW
+                | ELIF_KW
+                | FOR_KW
+                | THROW_KW
+                | RETURN_KW
+                | ASSERT_KW
+                | OUTPUT_KW
+                | REPEAT_KW
+                | SESSION_KW
+        ),
+        L_BRACKET => matches!(keyword, OUTPUT_KW | RETURN_KW | THROW_KW | FOR_KW),
+        _ => true,
+    }
 }
 
 /// A statement that starts with `keyword`, or with a word that is taken for it.

@@ -151,8 +151,7 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
         false => opens_discretion(before_opener),
     };
     // A condition holds no property, so markers behind one are in the text of that.
-    let opens_string =
-        |line: &str| line.split_once("\"\"\"").is_some_and(|(before, _)| is_header(before));
+    let opens_string = |line: &str| line.split_once("\"\"\"").is_some_and(|(before, _)| is_header(before));
     let unterminated = |limit: usize| {
         let end = match content.is_empty() && can_span_lines {
             true => {

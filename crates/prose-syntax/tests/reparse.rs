@@ -175,3 +175,8 @@ fn a_mistake_above_a_chain_says_nothing_of_the_line_below_it() {
                 catch prompt:\n  session \"e\"\n";
     check(text, "report = session \"a\"\n", "");
 }
+
+#[test]
+fn a_variable_with_the_name_of_a_clause_is_none_below_an_if_either() {
+    check("| map: x\nelif == 3\n", "|", "if **a** |");
+}

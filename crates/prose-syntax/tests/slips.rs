@@ -227,6 +227,8 @@ loop 3:
   session "x"
 loop as i:
   session "x"
+loop until (max n):
+  session "x"
 "#,
         expect![[r#"
             loop u
@@ -254,6 +256,10 @@ loop as i:
             fix: Change to `repeat 3` => "repeat 3:"
               session "x"
             loop as i:
+              session "x"
+            loop until (max n):
+                       ^ error[E005] this `(` is never closed: `)` is missing
+                       guess: Insert `)` => "loop until (max) n):"
               session "x"
         "#]],
     );

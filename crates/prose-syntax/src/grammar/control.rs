@@ -4,7 +4,10 @@ use rowan::TextRange;
 
 use super::expressions::{self, expression};
 use super::sessions::{check_count, modifiers};
-use super::{Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side};
+use super::{
+    Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side,
+    starts_statement,
+};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
@@ -278,7 +281,8 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
     }
     let start = p.range();
     // `if the tests pass:` – words in a row are no expression.
-    let first = usize::from(matches!(p.kind(), L_PAREN | STAR));
+    // Behind the condition of a loop a parenthesis opens the modifiers.
+    let first = usize::from(p.at(STAR) || (p.at(L_PAREN) && followed == Followed::ByColon));
     let is_prose = is_name(p.nth(first))
         && p.nth(first) != NOT_KW
         && is_name(p.nth(first + 1))
@@ -321,7 +325,7 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
             !ends_header && !modifiers
         })
         .count();
-    let end = if words == 0 { p.previous_end() } else { p.nth_range(words - 1).end() };
+    let end = if words == 0 { p.previous_end().max(start.end()) } else { p.nth_range(words - 1).end() };
     let range = TextRange::new(start.start(), end);
     let text = p.text_at(range).trim_matches('*').trim();
     let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
@@ -373,7 +377,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
 fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
     let (clause, next) = if p.at(LINE_END) { (p.nth(1), p.nth(2)) } else { (p.kind(), p.nth(1)) };
     // `else = 3` assigns to a variable of that name.
-    let found = is_clause(clause) && !matches!(next, EQ | DOT | PIPE) && !(p.in_expression && p.at(LINE_END));
+    let found = is_clause(clause) && starts_statement(clause, next) && !(p.in_expression && p.at(LINE_END));
     if found {
         p.eat(LINE_END);
     }
