@@ -111,6 +111,9 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         return;
     }
     match p.kind() {
+        SESSION_KW | RESUME_KW if sessions::has_equals_sign(p) => {
+            keyword_statement(p, p.kind(), parent, after_error);
+        }
         kind if is_name(kind) => match p.nth(1) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
@@ -250,15 +253,16 @@ fn block_expression(p: &mut Parser<'_>, keyword: SyntaxKind) {
 /// The keyword of the block expression that starts here, if one does.
 fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let next = p.nth(1);
+    let is_header_without_colon = next == LINE_END && p.nth(2) == INDENT && !p.in_expression;
     let starts = match p.kind() {
         SESSION_KW => is_string(next) || is_name(next) || matches!(next, COLON | LINE_END),
         RESUME_KW => is_name(next) || next == COLON,
         DO_KW => is_name(next) || next == COLON,
-        PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW),
+        PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW) || is_header_without_colon,
         REPEAT_KW => matches!(next, NUMBER) || is_name(next),
         FOR_KW => is_name(next),
-        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
-        TRY_KW => next == COLON && matches!(p.nth(2), LINE_END),
+        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN) || is_header_without_colon,
+        TRY_KW => (next == COLON && matches!(p.nth(2), LINE_END)) || is_header_without_colon,
         CHOICE_KW | IF_KW => {
             matches!(next, DISCRETION_LITERAL | UNTERMINATED_DISCRETION | NOT_KW) || is_name(next)
         }
@@ -368,7 +372,8 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
-        if !p.is_line_reported {
+        // Lines that are indented without reason may have left their body behind.
+        if !p.is_line_reported && !p.is_place_unknown {
             p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
         }
     } else {

@@ -310,9 +310,16 @@ fn without_header_end(content: &str) -> &str {
     let Some(header) = content.strip_suffix(':') else { return content };
     let header = header.trim_end();
     match header.rfind(" (") {
-        Some(modifiers) if header.ends_with(')') => header[..modifiers].trim_end(),
+        Some(modifiers) if header.ends_with(')') && is_modifier(&header[modifiers + 2..]) => {
+            header[..modifiers].trim_end()
+        }
         _ => header,
     }
+}
+
+/// Whether `text` starts like the modifiers of a loop, as in `max: 3)`, and not like words in parentheses.
+fn is_modifier(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(name, _)| is_word(name))
 }
 
 /// The end of an unterminated literal that may span lines: its own line and those below that are `is_inside`, up to `limit`.

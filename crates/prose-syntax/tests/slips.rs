@@ -498,3 +498,101 @@ agent b:
         "#]],
     );
 }
+
+#[test]
+fn an_equals_sign_before_the_name_of_an_agent() {
+    check(
+        r#"
+session = a
+  prompt: "x"
+resume = a
+  model: opus
+session = b
+"#,
+        expect![[r#"
+            session = a
+                    ^ error[E005] behind the keyword stands a `:` before the name of the agent
+                    fix: Change `=` to `:` => "session: a"
+              prompt: "x"
+            resume = a
+                   ^ error[E005] behind the keyword stands a `:` before the name of the agent
+                   fix: Change `=` to `:` => "resume: a"
+              model: opus
+            session = b
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_colon_behind_the_keyword_of_a_value() {
+    check(
+        r#"
+let a = try
+  session "x"
+catch:
+  session "y"
+let b = parallel
+  session "x"
+"#,
+        expect![[r#"
+            let a = try
+                       ^ error[E005] missing `:` at the end of the `try` line
+                       fix: Insert `:` => "let a = try:"
+              session "x"
+            catch:
+              session "y"
+            let b = parallel
+                            ^ error[E005] missing `:` at the end of the `parallel` line
+                            fix: Insert `:` => "let b = parallel:"
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn words_in_parentheses_in_a_condition() {
+    check(
+        r#"
+loop until **it is done (received status: done):
+  session "x"
+loop until the run is over (received status: done):
+  session "x"
+otput session "x"
+"#,
+        expect![[r#"
+            loop until **it is done (received status: done):
+                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E001] this condition is never closed: the closing `**` is missing
+                       guess: Insert the closing `**` => "loop until **it is done (received status: done)**:"
+              session "x"
+            loop until the run is over (received status: done):
+                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+                       fix: Put it between `**` => "loop until **the run is over (received status: done)**:"
+              session "x"
+            otput session "x"
+            ^^^^^ error[E107] unknown statement `otput`; did you mean `output`?
+            fix: Change to `output` => "output session \"x\""
+        "#]],
+    );
+}
+
+#[test]
+fn a_property_left_of_the_others() {
+    check(
+        r#"
+agent a:
+model: opus
+  prompt: "x"
+  skills: ["y"]
+session "z"
+"#,
+        expect![[r#"
+            agent a:
+            model: opus
+            ^^^^^ error[E101] `model:` is a property of the `agent` above; properties are indented below their header
+            fix: Indent the properties => "  model: opus"
+              prompt: "x"
+              skills: ["y"]
+            session "z"
+        "#]],
+    );
+}

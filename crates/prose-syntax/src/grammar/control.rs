@@ -321,7 +321,10 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
     let words = (0..p.rest_of_line())
         .take_while(|&ahead| {
             let ends_header = p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END;
-            let modifiers = followed == Followed::ByModifiers && p.nth(ahead) == L_PAREN;
+            let modifiers = followed == Followed::ByModifiers
+                && p.nth(ahead) == L_PAREN
+                && is_name(p.nth(ahead + 1))
+                && p.nth(ahead + 2) == COLON;
             !ends_header && !modifiers
         })
         .count();

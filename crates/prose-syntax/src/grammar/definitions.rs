@@ -245,7 +245,7 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     recovery::misplaced_colon(p, "agent");
     expect_name(p, Code::E005, "the name of an agent");
     header_end(p, "agent");
-    let has_error = p.is_line_reported;
+    let has_error = p.is_line_reported || p.is_place_unknown;
     if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
         p.note(Code::W101, keyword, "this `agent` has no properties", None);
     }

@@ -323,6 +323,7 @@ pub(super) fn list(
             let is_clear = !p.is_glued()
                 && !p.at(FROM_KW)
                 && (node != OBJECT || p.nth(1) == COLON || p.at(IDENT))
+                && !is_name(p.nth(1))
                 && (0..p.rest_of_line())
                     .all(|ahead| !matches!(p.nth(ahead), UNTERMINATED_STRING | UNTERMINATED_DISCRETION));
             p.error_with_fix(

@@ -330,11 +330,18 @@ fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
     let condition = is_discretion(next) || (is_name(next) && is_header);
     match keyword {
         USE_KW | IMPORT_KW | OPTION_KW => is_string(next),
-        INPUT_KW => is_name(next) && (second == COLON || is_string(second)),
+        INPUT_KW => {
+            let is_session = matches!(next, SESSION_KW | RESUME_KW);
+            is_name(next) && (second == COLON || is_string(second)) && !is_session
+        }
         AGENT_KW => is_name(next) && matches!(second, COLON | LINE_END),
         BLOCK_KW => is_name(next) && matches!(second, COLON | L_PAREN | LINE_END),
         FOR_KW => is_name(next) && matches!(second, IN_KW | COMMA),
-        OUTPUT_KW => is_name(next) && second == EQ,
+        OUTPUT_KW => {
+            (is_name(next) && second == EQ)
+                || matches!(next, SESSION_KW | RESUME_KW | DO_KW | L_BRACE)
+                || is_string(next)
+        }
         LET_KW | CONST_KW => (is_name(next) && second == EQ) || next == L_BRACE,
         SESSION_KW => is_string(next) || next == COLON,
         RESUME_KW => next == COLON,

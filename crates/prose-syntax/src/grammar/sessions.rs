@@ -103,6 +103,19 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 missing_target(p, keyword_range, keyword);
             }
         }
+        EQ if is_name(p.nth(1)) => {
+            let behind_keyword = TextRange::new(p.previous_end(), p.range().end());
+            p.error_with_fix(
+                Code::E005,
+                p.range(),
+                "behind the keyword stands a `:` before the name of the agent",
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_keyword, ":")),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            agent_reference(p);
+        }
         kind if super::is_string(kind) && is_session => {
             expressions::string(p);
             behind_text(p, keyword_range);
@@ -171,6 +184,12 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
     p.finish();
 }
 
+/// `session = writer` with properties below it, which an assignment has not.
+pub(super) fn has_equals_sign(p: &Parser<'_>) -> bool {
+    let is_property = || p.nth(6) == COLON && properties::find(p.nth_text(5)).is_some();
+    p.nth(1) == EQ && is_name(p.nth(2)) && p.nth(3) == LINE_END && p.nth(4) == INDENT && is_property()
+}
+
 /// `session: writer "text"`, where the text is a property.
 fn text_behind_agent(p: &mut Parser<'_>, keyword: TextRange) {
     if !matches!(p.kind(), STRING_LITERAL | TRIPLE_STRING_LITERAL) || p.is_glued() {
@@ -213,26 +232,27 @@ fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
     }
     p.bump();
     let first = p.range();
+    let mut edits = Vec::new();
     p.start(PROPERTY_LIST);
-    loop {
+    while p.at_name() && p.nth(1) == COLON && properties::find(p.token_text()).is_some() {
+        let start = p.range().start();
         property(p);
-        if p.at_name() && p.nth(1) == COLON && properties::find(p.token_text()).is_some() {
-            continue;
+        let lines = TextRange::new(start, p.previous_end());
+        edits.extend(p.line_starts(lines).map(|start| TextEdit::insert(start, "  ")));
+        if p.at(INDENT) && p.nth(2) == COLON && properties::find(p.nth_text(1)).is_some() {
+            // The other properties are indented.
+            p.bump();
+            property_lines(p, false);
+            p.eat(DEDENT);
         }
-        break;
     }
     p.finish();
-    let lines = TextRange::new(first.start(), p.previous_end());
     let name = p.text_at(first);
     p.note(
         Code::E101,
         first,
         format!("`{name}:` is a property of the `{owner}` above; properties are indented below their header"),
-        Some(Fix {
-            title: "Indent the properties".into(),
-            safety: FixSafety::Safe,
-            edits: p.line_starts(lines).map(|start| TextEdit::insert(start, "  ")).collect(),
-        }),
+        Some(Fix { title: "Indent the properties".into(), safety: FixSafety::Safe, edits }),
     );
     true
 }
