@@ -180,3 +180,9 @@ fn a_mistake_above_a_chain_says_nothing_of_the_line_below_it() {
 fn a_variable_with_the_name_of_a_clause_is_none_below_an_if_either() {
     check("| map: x\nelif == 3\n", "|", "if **a** |");
 }
+
+#[test]
+fn a_try_above_an_empty_clause_lacks_its_handler_whatever_follows() {
+    let text = "use \"a\"\nif **a**:\n  session \"b\"\nelse\n\nfoo bar\n\nsession \"c\"\n";
+    check(text, "session \"b\"", "try: do b");
+}

@@ -394,6 +394,7 @@ fn clause_header_end(p: &mut Parser<'_>, header: &str) {
 
 fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
     let keyword = p.range();
+    p.handlerless_try = None;
     if clause == CATCH_KW {
         p.start(CATCH_CLAUSE);
         p.bump_as(CATCH_KW);
@@ -542,6 +543,8 @@ fn is_else_if(p: &Parser<'_>) -> bool {
 
 fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
     let keyword = p.range();
+    // The body above has ended, and so has a `try` in it.
+    p.handlerless_try = None;
     if clause == ELSE_KW && !is_else_if(p) {
         p.start(ELSE_CLAUSE);
         p.bump_as(ELSE_KW);
