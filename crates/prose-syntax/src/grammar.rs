@@ -62,7 +62,9 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
     let line_end = p.rest_of_line_range().end();
     let handlerless_try = p.handlerless_try.take();
     let outer = std::mem::take(&mut p.clause_has_error);
+    let is_outer_unknown = std::mem::replace(&mut p.is_place_unknown, parent == Parent::Unknown);
     statement(p, parent, after_error);
+    p.is_place_unknown = is_outer_unknown;
     let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
     let has_error = p.has_error_up_to(line_end, before);
     if let Some(index) = handlerless_try
@@ -109,6 +111,9 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         return;
     }
     match p.kind() {
+        SESSION_KW | RESUME_KW if sessions::has_equals_sign(p) => {
+            keyword_statement(p, p.kind(), parent, after_error);
+        }
         kind if is_name(kind) => match p.nth(1) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
@@ -119,6 +124,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             LINE_END if p.nth(2) == PIPE || (p.nth(2) == INDENT && p.nth(3) == PIPE) => {
                 expression_statement(p, parent)
             }
+            COLON if parent == Parent::Choice && p.nth(2) == LINE_END => control::option_without_keyword(p),
             _ => recovery::unknown_statement(p, parent, after_error),
         },
         ELLIPSIS => {
@@ -128,6 +134,10 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             end_of_statement(p);
         }
         PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
+        kind if is_string(kind) && p.nth(1) == COLON && parent == Parent::Choice => {
+            control::option_without_keyword(p);
+        }
         _ => expression_statement(p, parent),
     }
 }
@@ -136,24 +146,9 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let keyword = p.kind();
     let starts = match p.nth(1) {
-        DOT | PIPE | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | QUESTION | COMMA => false,
-        EQ => matches!(keyword, LET_KW | CONST_KW | OUTPUT_KW),
-        L_PAREN => matches!(
-            keyword,
-            PARALLEL_KW
-                | LOOP_KW
-                | IF_KW
-                | ELIF_KW
-                | FOR_KW
-                | THROW_KW
-                | RETURN_KW
-                | ASSERT_KW
-                | OUTPUT_KW
-                | REPEAT_KW
-                | SESSION_KW
-        ),
-        L_BRACKET => matches!(keyword, OUTPUT_KW | RETURN_KW | THROW_KW | FOR_KW),
-        _ => true,
+        // A definition whose name is missing.
+        L_PAREN if keyword == BLOCK_KW => p.nth(p.rest_of_line() - 1) == COLON,
+        next => starts_statement(keyword, next),
     };
     let is_statement = matches!(
         keyword,
@@ -187,6 +182,30 @@ fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
             | ASSERT_KW
     );
     (starts && is_statement).then_some(keyword)
+}
+
+/// Whether `keyword` is one before `next`, and not the name of a variable or a block.
+fn starts_statement(keyword: SyntaxKind, next: SyntaxKind) -> bool {
+    match next {
+        DOT | PIPE | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | QUESTION | COMMA => false,
+        EQ => matches!(keyword, LET_KW | CONST_KW | OUTPUT_KW),
+        L_PAREN => matches!(
+            keyword,
+            PARALLEL_KW
+                | LOOP_KW
+                | IF_KW
+                | ELIF_KW
+                | FOR_KW
+                | THROW_KW
+                | RETURN_KW
+                | ASSERT_KW
+                | OUTPUT_KW
+                | REPEAT_KW
+                | SESSION_KW
+        ),
+        L_BRACKET => matches!(keyword, OUTPUT_KW | RETURN_KW | THROW_KW | FOR_KW),
+        _ => true,
+    }
 }
 
 /// A statement that starts with `keyword`, or with a word that is taken for it.
@@ -234,15 +253,16 @@ fn block_expression(p: &mut Parser<'_>, keyword: SyntaxKind) {
 /// The keyword of the block expression that starts here, if one does.
 fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let next = p.nth(1);
+    let is_header_without_colon = next == LINE_END && p.nth(2) == INDENT && !p.in_expression;
     let starts = match p.kind() {
         SESSION_KW => is_string(next) || is_name(next) || matches!(next, COLON | LINE_END),
         RESUME_KW => is_name(next) || next == COLON,
         DO_KW => is_name(next) || next == COLON,
-        PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW),
+        PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW) || is_header_without_colon,
         REPEAT_KW => matches!(next, NUMBER) || is_name(next),
         FOR_KW => is_name(next),
-        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
-        TRY_KW => next == COLON && matches!(p.nth(2), LINE_END),
+        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN) || is_header_without_colon,
+        TRY_KW => (next == COLON && matches!(p.nth(2), LINE_END)) || is_header_without_colon,
         CHOICE_KW | IF_KW => {
             matches!(next, DISCRETION_LITERAL | UNTERMINATED_DISCRETION | NOT_KW) || is_name(next)
         }
@@ -262,7 +282,9 @@ fn right_hand_side(p: &mut Parser<'_>) {
             }
         }
         None => {
-            expressions::expression(p);
+            let start = p.range();
+            let kind = expressions::expression(p);
+            recovery::text_without_quotes(p, start, kind);
             pipelines::pipeline(p, checkpoint);
         }
     }
@@ -276,6 +298,7 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
     let has_effect = pipelines::pipeline(p, checkpoint)
         || kind == CALL
         || p.line_has_error()
+        || p.is_among_items
         || (parent == Parent::Unknown && kind == STRING);
     p.start_at(checkpoint, EXPR_STMT);
     p.finish();
@@ -289,6 +312,9 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
 fn end_of_statement(p: &mut Parser<'_>) {
     if p.is_behind_line() || (p.one_line && p.at(PIPE)) {
         return;
+    }
+    if p.is_among_items && p.at(COMMA) && p.nth(1) == LINE_END {
+        p.bump();
     }
     if !p.at_line_end() {
         recovery::unexpected(p);
@@ -326,15 +352,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         );
         return;
     }
-    if p.at(L_BRACE) && p.nth(1) == LINE_END {
-        let range = TextRange::new(p.previous_end(), p.range().end());
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            "a body begins behind `:` and is indented; it has no braces",
-            fix("Change `{` to `:`", FixSafety::Unsafe, TextEdit::replace(range, ":")),
-        );
-    }
+    recovery::braces_around_body(p);
     recovery::unexpected(p);
     p.start(ERROR);
     while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
@@ -354,8 +372,9 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
+        // Lines that are indented without reason may have left their body behind.
         // Of a choice without options the analysis says more.
-        if !p.line_has_error() && !matches!(parent, Parent::Choice) {
+        if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {
             p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
         }
     } else {
@@ -371,6 +390,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
 fn block_of(p: &mut Parser<'_>, parent: Parent) {
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.eat(LINE_END);
+    let is_outer_among_items = std::mem::replace(&mut p.is_among_items, p.is_below_open_bracket);
     p.bump();
     let column = p.column();
     let loops = p.loops;
@@ -384,6 +404,7 @@ fn block_of(p: &mut Parser<'_>, parent: Parent) {
     p.finish_block(column);
     p.loops = loops;
     p.eat(DEDENT);
+    p.is_among_items = is_outer_among_items;
     p.one_line = one_line;
 }
 
@@ -408,9 +429,9 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
         return true;
     }
     let (range, message) = match p.kind() {
-        UNKNOWN | SINGLE_QUOTED => return recovery::invalid_name(p),
+        UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
-        kind if is_string(kind) => (p.range(), format!("{what} is written without quotes")),
+        kind if is_string(kind) => return recovery::quoted_name(p, code, what),
         _ => (recovery::missing_at(p), format!("missing {what}")),
     };
     p.error(code, range, message);

@@ -12,8 +12,9 @@ use crate::parser::{MAX_DEPTH, is_name, is_string};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// How many columns a tab is taken for. Tabs are an error; the width only decides how the lines are parsed all the same.
-const TAB_COLUMNS: u32 = 2;
+/// How many columns a level has that is indented with tabs alone. Tabs are an error; the width only decides how the lines are
+/// parsed all the same.
+const LEVEL_COLUMNS: u32 = 2;
 
 /// A token as the grammar sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,12 @@ struct LayoutPass<'a> {
     indentations: Vec<Indentation>,
     /// The first lexeme of the last line, and its column.
     last_line: (usize, u32),
+    has_tabs: bool,
+    /// The diagnostic of the last line, if that was indented with tabs.
+    tabs_of_last_line: Option<usize>,
+    /// The column of the first line of the program and of those that are indented like it, where that is indented with tabs:
+    /// none should be.
+    margin: u32,
 }
 
 /// Lays out the tokens of `text`.
@@ -60,8 +67,11 @@ pub(crate) fn lay_out(text: &str, tokens: &Tokens) -> Layout {
         diagnostics: Vec::new(),
         indentations: vec![Indentation { column: 0, also: 0, is_expected: true }],
         last_line: (0, 0),
+        has_tabs: memchr::memchr(b'\t', text.as_bytes()).is_some(),
+        tabs_of_last_line: None,
+        margin: 0,
     };
-    pass.check_slash_comments();
+    pass.check_foreign_trivia();
     while let Some(column) = pass.next_line() {
         pass.indent_to(column);
         pass.last_line = (pass.lexemes.len(), column);
@@ -85,13 +95,16 @@ impl LayoutPass<'_> {
 
     /// Goes to the first token of the next line that holds code, and tells its column.
     fn next_line(&mut self) -> Option<u32> {
+        let behind_last = self.at;
         let (index, column) = self.first_of_line(self.at);
         self.at = index;
-        if self.token(index).kind == END {
-            return None;
+        if self.has_tabs {
+            if self.lexemes.is_empty() && self.text[self.indentation()].contains('\t') {
+                self.margin = column;
+            }
+            self.check_tabs(behind_last);
         }
-        self.check_tabs();
-        Some(column)
+        (self.token(index).kind != END).then_some(column)
     }
 
     /// The first token of code at or after `index`, which starts a line, and its column.
@@ -101,7 +114,7 @@ impl LayoutPass<'_> {
             match self.token(index).kind {
                 WHITESPACE => column = self.columns(index),
                 NEWLINE => column = 0,
-                COMMENT | SLASH_COMMENT | BYTE_ORDER_MARK => {}
+                COMMENT | SLASH_COMMENT | STRAY_LINE | BYTE_ORDER_MARK => {}
                 _ => return (index, column),
             }
             index += 1;
@@ -111,42 +124,90 @@ impl LayoutPass<'_> {
     fn columns(&self, index: usize) -> u32 {
         let whitespace = &self.text[self.tokens.range(index)];
         whitespace.bytes().fold(0, |column, byte| match byte {
-            b'\t' => (column / TAB_COLUMNS + 1) * TAB_COLUMNS,
+            b'\t' => self.tab_stop(column),
             _ => column + 1,
         })
     }
 
-    fn check_slash_comments(&mut self) {
-        for &index in &self.tokens.slash_comments {
+    /// Where a tab at `column` leads: to the next level that the lines above are indented by.
+    fn tab_stop(&self, column: u32) -> u32 {
+        let top = self.indentations.last().map_or(0, |top| top.column);
+        let open = self.indentations.iter().map(|level| level.column).find(|&level| level > column);
+        open.unwrap_or(top + (column.saturating_sub(top) / LEVEL_COLUMNS + 1) * LEVEL_COLUMNS)
+    }
+
+    fn check_foreign_trivia(&mut self) {
+        for &index in &self.tokens.foreign_trivia {
             let range = self.tokens.range(index);
-            let slashes = TextRange::at(range.start(), TextSize::new(2));
-            self.diagnostics.push(
-                Diagnostic::new(Code::E110, slashes, "a comment starts with `#`").with_fix(Fix {
-                    title: "Change `//` to `#`".into(),
-                    safety: FixSafety::Safe,
-                    edits: vec![TextEdit::replace(slashes, "#")],
-                }),
-            );
+            self.diagnostics.push(match self.token(index).kind {
+                SLASH_COMMENT => slash_comment(range),
+                _ if self.text[range].starts_with('`') => self.fence(index),
+                _ => conflict_marker(range, &self.text[range]),
+            });
         }
     }
 
-    fn check_tabs(&mut self) {
-        let range = self.indentation();
-        if !self.text[range].contains('\t') {
+    fn fence(&self, index: usize) -> Diagnostic {
+        let is_indented = index.checked_sub(1).is_some_and(|before| self.token(before).kind == WHITESPACE);
+        let start = self.tokens.range(if is_indented { index - 1 } else { index }).start();
+        let end = self.tokens.list[index + 1..]
+            .iter()
+            .position(|token| matches!(token.kind, NEWLINE | END))
+            .map_or(start, |newline| match self.token(index + 1 + newline).kind {
+                NEWLINE => self.tokens.range(index + 1 + newline).end(),
+                _ => TextSize::new(self.token(index + 1 + newline).start),
+            });
+        Diagnostic::new(
+            Code::E004,
+            self.tokens.range(index),
+            "a Markdown fence is no part of a program; keep the lines between the fences alone",
+        )
+        .with_fix(Fix {
+            title: "Remove the fence".into(),
+            safety: FixSafety::Safe,
+            edits: vec![TextEdit::delete(TextRange::new(start, end))],
+        })
+    }
+
+    /// Reports tabs before the present token, which starts a line. Comments between the lines may be indented as they like, but
+    /// no tab is left behind in them.
+    fn check_tabs(&mut self, behind_last: usize) {
+        let mut edits: Vec<TextEdit> = (behind_last + 1..self.at)
+            .filter(|&index| self.token(index).kind == COMMENT)
+            .filter_map(|comment| self.without_tabs(comment - 1))
+            .collect();
+        let code = match self.at.checked_sub(1) {
+            Some(before) if before >= behind_last && self.token(self.at).kind != END => {
+                self.without_tabs(before)
+            }
+            _ => None,
+        };
+        if code.is_none() {
+            let above = self.tabs_of_last_line.take().and_then(|index| self.diagnostics[index].fix.as_mut());
+            if let Some(above) = above {
+                above.edits.append(&mut edits);
+            }
             return;
         }
+        edits.extend(code);
+        self.tabs_of_last_line = Some(self.diagnostics.len());
         self.diagnostics.push(
             Diagnostic::new(
                 Code::E103,
-                range,
+                self.indentation(),
                 "this line is indented with a tab; OpenProse is indented with spaces",
             )
-            .with_fix(Fix {
-                title: "Indent with spaces".into(),
-                safety: FixSafety::Safe,
-                edits: vec![TextEdit::replace(range, " ".repeat(self.columns(self.at - 1) as usize))],
-            }),
+            .with_fix(Fix { title: "Indent with spaces".into(), safety: FixSafety::Safe, edits }),
         );
+    }
+
+    /// Spaces for the token at `index`, if it is whitespace with a tab that starts a line.
+    fn without_tabs(&self, index: usize) -> Option<TextEdit> {
+        let range = self.tokens.range(index);
+        let starts_line = index.checked_sub(1).is_none_or(|before| self.token(before).kind == NEWLINE);
+        let is_indentation = self.token(index).kind == WHITESPACE && starts_line;
+        let spaces = || " ".repeat(self.columns(index).saturating_sub(self.margin) as usize);
+        (is_indentation && self.text[range].contains('\t')).then(|| TextEdit::replace(range, spaces()))
     }
 
     fn indent_to(&mut self, column: u32) {
@@ -163,6 +224,9 @@ impl LayoutPass<'_> {
             }
             self.indentations.pop();
             self.push(DEDENT);
+        }
+        if self.indentations.len() == 1 && !self.lexemes.is_empty() {
+            self.margin = 0;
         }
         let Some(top) = self.indentations.last() else { return };
         let is_deeper = column > top.column && !is_at(top);
@@ -243,10 +307,14 @@ impl LayoutPass<'_> {
             let kind = self.token(self.at).kind;
             match kind {
                 END => break,
-                WHITESPACE | COMMENT | SLASH_COMMENT | BYTE_ORDER_MARK => {}
+                WHITESPACE | COMMENT | SLASH_COMMENT | STRAY_LINE | BYTE_ORDER_MARK => {}
                 NEWLINE => match self.continuation(self.at, column) {
                     Some(next) if !brackets.is_empty() || (ends_at_newline && self.goes_on_at(next)) => {
+                        let newline = self.at;
                         self.at = next;
+                        if self.has_tabs {
+                            self.check_tabs(newline);
+                        }
                         continue;
                     }
                     _ => break,
@@ -310,6 +378,29 @@ impl LayoutPass<'_> {
         let kind = self.token(next).kind;
         (kind != END && (next_column > column || opener_of(kind).is_some())).then_some(next)
     }
+}
+
+fn slash_comment(range: TextRange) -> Diagnostic {
+    let slashes = TextRange::at(range.start(), TextSize::new(2));
+    Diagnostic::new(Code::E110, slashes, "a comment starts with `#`").with_fix(Fix {
+        title: "Change `//` to `#`".into(),
+        safety: FixSafety::Safe,
+        edits: vec![TextEdit::replace(slashes, "#")],
+    })
+}
+
+fn conflict_marker(range: TextRange, line: &str) -> Diagnostic {
+    let message = match line.as_bytes() {
+        [b'<', ..] => {
+            "a merge conflict was left unresolved here: keep one of its sides, and remove this line"
+        }
+        [b'>', ..] => "a merge conflict that was left unresolved ends here: remove this line",
+        [b'=', ..] => {
+            "the other side of an unresolved merge conflict starts here: keep one side, and remove this line"
+        }
+        _ => "the common ancestor in an unresolved merge conflict starts here: remove it with this line",
+    };
+    Diagnostic::new(Code::E004, range, message)
 }
 
 /// The brackets that are open. A closing bracket that matches none of them is not counted.

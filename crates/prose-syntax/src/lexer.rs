@@ -17,8 +17,9 @@ pub(crate) struct Token {
 #[derive(Debug)]
 pub(crate) struct Tokens {
     pub(crate) list: Vec<Token>,
-    /// The indices of the comments in the form of other languages.
-    pub(crate) slash_comments: Vec<usize>,
+    /// The indices of the comments in the form of other languages, and of stray lines: what the grammar does not see, and is
+    /// reported all the same.
+    pub(crate) foreign_trivia: Vec<usize>,
     /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
     pub(crate) lookaheads: Vec<TextRange>,
 }
@@ -48,6 +49,12 @@ enum Raw {
     SingleQuoted,
     #[regex(r"//[^\r\n]*", allow_greedy = true)]
     SlashComment,
+    #[regex(r"```+")]
+    #[token("<<<<<<<")]
+    #[token("|||||||")]
+    #[token("=======")]
+    #[token(">>>>>>>")]
+    StrayMark,
     #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F\u{FEFF}]([A-Za-z0-9_]|[^\x00-\x7F\u{FEFF}])*", priority = 1)]
     NonAsciiWord,
     #[token("->")]
@@ -131,6 +138,7 @@ impl Raw {
             Raw::Literal(literal) => literal.kind,
             Raw::SingleQuoted => SINGLE_QUOTED,
             Raw::SlashComment => SLASH_COMMENT,
+            Raw::StrayMark => UNKNOWN,
             Raw::NonAsciiWord => UNKNOWN,
             Raw::Arrow => ARROW,
             Raw::EqEq => EQ_EQ,
@@ -165,7 +173,7 @@ pub(crate) fn lex(text: &str) -> Tokens {
     let mut lexer = Raw::lexer(text);
     // About one token for every four bytes of a typical program.
     let mut list: Vec<Token> = Vec::with_capacity(text.len() / 4 + 2);
-    let mut slash_comments = Vec::new();
+    let mut foreign_trivia = Vec::new();
     while let Some(raw) = lexer.next() {
         let start = lexer.span().start;
         let kind = match raw {
@@ -177,8 +185,13 @@ pub(crate) fn lex(text: &str) -> Tokens {
             // An address without quotes is no comment.
             Ok(Raw::SlashComment) if list.last().is_some_and(|last| last.kind == COLON) => UNKNOWN,
             Ok(Raw::SlashComment) => {
-                slash_comments.push(list.len());
+                foreign_trivia.push(list.len());
                 SLASH_COMMENT
+            }
+            Ok(Raw::StrayMark) if is_stray_line(&list, lexer.slice(), lexer.remainder()) => {
+                lexer.bump(rest_of_line(lexer.remainder()).trim_end().len());
+                foreign_trivia.push(list.len());
+                STRAY_LINE
             }
             Ok(Raw::ByteOrderMark) if start > 0 => UNKNOWN,
             Ok(raw) => raw.kind(lexer.slice()),
@@ -187,7 +200,27 @@ pub(crate) fn lex(text: &str) -> Tokens {
         list.push(Token { kind, start: start as u32 });
     }
     list.push(Token { kind: END, start: text.len() as u32 });
-    Tokens { list, slash_comments, lookaheads: lexer.extras.memory.into_lookaheads() }
+    Tokens { list, foreign_trivia, lookaheads: lexer.extras.memory.into_lookaheads() }
+}
+
+/// Whether `mark`, which stands behind the tokens of `list` and before `rest`, makes a stray line of its line.
+fn is_stray_line(list: &[Token], mark: &str, rest: &str) -> bool {
+    let starts_line =
+        |tokens: &[Token]| tokens.last().is_none_or(|last| matches!(last.kind, NEWLINE | BYTE_ORDER_MARK));
+    if mark.starts_with('`') {
+        let above = match list {
+            [above @ .., last] if last.kind == WHITESPACE => above,
+            _ => list,
+        };
+        let is_info = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '.');
+        return starts_line(above) && rest_of_line(rest).trim().chars().all(is_info);
+    }
+    // Git writes each of them at the start of a line, seven times, with a name behind a space at most.
+    starts_line(list) && matches!(rest.as_bytes(), [] | [b' ' | b'\n' | b'\r', ..])
+}
+
+fn rest_of_line(rest: &str) -> &str {
+    &rest[..memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len())]
 }
 
 impl Tokens {

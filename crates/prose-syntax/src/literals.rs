@@ -78,8 +78,8 @@ pub(crate) fn triple_string(
         // Quotes that open a line were probably a closer, so the lines below them are code.
         let own_line = opener.end + rest_of_line(text, opener.end).len();
         let limit = if before_opener.trim().is_empty() { own_line } else { limit };
-        let end = end_of_indented(text, opener.end, indent, limit);
-        Literal { kind: UNTERMINATED_TRIPLE_STRING, end }
+        let is_inside = |line: &str| is_indented(line, indent) || is_prose(line);
+        Literal { kind: UNTERMINATED_TRIPLE_STRING, end: end_of_lines(text, opener.end, limit, is_inside) }
     };
     if memory.is_exhausted(MARK, opener.end) {
         memory.looked_ahead(opener.start, text.len());
@@ -150,9 +150,13 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
         true => !content.is_empty(),
         false => opens_discretion(before_opener),
     };
+    // A condition holds no property, so markers behind one are in the text of that.
+    let opens_string = |line: &str| line.split_once("\"\"\"").is_some_and(|(before, _)| is_header(before));
     let unterminated = |limit: usize| {
         let end = match content.is_empty() && can_span_lines {
-            true => end_of_indented(text, opener.end, indent, limit),
+            true => {
+                end_of_lines(text, opener.end, limit, |line| is_indented(line, indent) && !opens_string(line))
+            }
             false => opener.end + without_header_end(content).len(),
         };
         Literal { kind: UNTERMINATED_DISCRETION, end }
@@ -180,8 +184,7 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     }
     let closes_at_line_start = before_close.trim().is_empty() && ends_header(rest_of_line(text, close_end));
     let is_inside = |line: &str| line.trim().is_empty() || indent_of(line, 0) > indent;
-    // A condition holds no property, so markers behind one are in the text of that. Nor does one end inside of a string.
-    let opens_string = |line: &str| line.trim_end().strip_suffix("\"\"\"").is_some_and(is_header);
+    // Nor does a condition end inside of a string.
     let is_quoted = before_close.bytes().filter(|&byte| byte == b'"').count() % 2 == 1;
     let content = || text[opener.end..close].lines().skip(1);
     if is_quoted || content().any(opens_string) || (!closes_at_line_start && !content().all(is_inside)) {
@@ -307,13 +310,21 @@ fn without_header_end(content: &str) -> &str {
     let Some(header) = content.strip_suffix(':') else { return content };
     let header = header.trim_end();
     match header.rfind(" (") {
-        Some(modifiers) if header.ends_with(')') => header[..modifiers].trim_end(),
+        Some(modifiers) if header.ends_with(')') && is_modifier(&header[modifiers + 2..]) => {
+            header[..modifiers].trim_end()
+        }
         _ => header,
     }
 }
 
-/// The end of an unterminated literal that may span lines: its own line and the lines indented deeper than it, up to `limit`.
-fn end_of_indented(text: &str, from: usize, indent: usize, limit: usize) -> usize {
+/// Whether `text` starts like the modifiers of a loop, as in `max: 3)`, and not like words in parentheses.
+fn is_modifier(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(name, _)| is_word(name))
+}
+
+/// The end of an unterminated literal that may span lines: its own line and those below that are `is_inside`, up to `limit`.
+/// Blank lines and those of comments are inside where others are behind them.
+fn end_of_lines(text: &str, from: usize, limit: usize, is_inside: impl Fn(&str) -> bool) -> usize {
     let mut end = from + rest_of_line(text, from).trim_end().len();
     let mut at = from + rest_of_line(text, from).len();
     while at < limit {
@@ -322,15 +333,50 @@ fn end_of_indented(text: &str, from: usize, indent: usize, limit: usize) -> usiz
             break;
         }
         let line = rest_of_line(text, at);
-        if !line.trim().is_empty() {
-            if indent_of(text, at) <= indent {
-                break;
-            }
+        if is_inside(line) {
             end = at + line.trim_end().len();
+        } else if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+            break;
         }
         at += line.len();
     }
     end.min(limit.max(from))
+}
+
+/// Whether `line` holds something, and that deeper than at column `indent`.
+fn is_indented(line: &str, indent: usize) -> bool {
+    !line.trim().is_empty() && indent_of(line, 0) > indent
+}
+
+/// Whether `line` reads as a sentence or an item of a list, and as no statement, not even a misspelt one.
+fn is_prose(line: &str) -> bool {
+    let line = line.trim();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if line.starts_with("- ") || line.starts_with("* ") {
+        return true;
+    }
+    if number.len() < line.len() {
+        return number.starts_with(". ") || number.starts_with(") ");
+    }
+    if line.contains(['=', '"', '(', '|']) || SyntaxKind::from_keyword(first_word(line)).is_some() {
+        return false;
+    }
+    let is_capitalized = line.starts_with(char::is_uppercase);
+    let is_spoken = |word: &str| {
+        word.starts_with(char::is_alphabetic)
+            && !word.contains(|c: char| c.is_ascii_punctuation() && !"',.;!?-".contains(c))
+    };
+    let mut words = line.trim_end_matches(':').split_ascii_whitespace();
+    let is_sentence = match (words.next(), words.next()) {
+        (Some(one), None) => is_spoken(one) && one.ends_with(['.', '!', '?', ',']),
+        (Some(one), Some(two)) => is_spoken(one) && two.starts_with(char::is_alphabetic),
+        _ => false,
+    };
+    is_sentence && (is_capitalized || !line.ends_with(':'))
+}
+
+fn first_word(code: &str) -> &str {
+    code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default()
 }
 
 /// Whether nothing but whitespace stands behind `at` on its line. A line can be long, and hold many literals.

@@ -41,6 +41,10 @@ pub(crate) fn parse(text: &str) -> Parsed {
         depth: 0,
         loops: 0,
         one_line: false,
+        is_bracket_open: false,
+        is_below_open_bracket: false,
+        is_among_items: false,
+        is_place_unknown: false,
         in_expression: false,
         clause_has_error: false,
         handlerless_try: None,
@@ -66,12 +70,21 @@ pub(crate) struct Parser<'a> {
     reported_at: Option<usize>,
     /// Whether the logical line above was reported, wherever on it.
     pub(crate) line_above_has_error: bool,
-    is_line_reported: bool,
+    /// Whether the present logical line was reported, wherever on it.
+    pub(crate) is_line_reported: bool,
     pub(crate) depth: usize,
     /// How many loops enclose the present statement, within its block definition.
     pub(crate) loops: usize,
     /// Whether the present statement is a body on its header's line, which ends with that line.
     pub(crate) one_line: bool,
+    /// Whether the present logical line has a bracket that is never closed.
+    pub(crate) is_bracket_open: bool,
+    /// Whether the logical line above has a bracket that is never closed.
+    pub(crate) is_below_open_bracket: bool,
+    /// Whether the lines of the present block may be items of such a bracket.
+    pub(crate) is_among_items: bool,
+    /// Whether nothing tells what the present statement stands in.
+    pub(crate) is_place_unknown: bool,
     /// Whether the present statement is part of an expression. The lines below belong to the statement that the expression is in.
     pub(crate) in_expression: bool,
     /// Whether a clause of the present statement has a header that was reported.
@@ -193,12 +206,37 @@ impl<'a> Parser<'a> {
             .count()
     }
 
+    /// Whether a bracket is open that stands before the present token on its logical line.
+    pub(crate) fn is_in_brackets(&self) -> bool {
+        let line = self.lexemes[..self.at].iter().rev().take_while(|lexeme| lexeme.kind != LINE_END);
+        let depth: i32 = line
+            .map(|lexeme| match lexeme.kind {
+                L_PAREN | L_BRACKET | L_BRACE => 1,
+                R_PAREN | R_BRACKET | R_BRACE => -1,
+                _ => 0,
+            })
+            .sum();
+        depth > 0
+    }
+
     /// The range from the present token to the last of the logical line.
     pub(crate) fn rest_of_line_range(&self) -> TextRange {
         match self.rest_of_line() {
             0 => self.range(),
             count => self.range().cover(self.nth_range(count - 1)),
         }
+    }
+
+    /// Where the physical lines of `range` start, without those inside of literals.
+    pub(crate) fn line_starts(&self, range: TextRange) -> impl Iterator<Item = TextSize> {
+        let first = range.start() - TextSize::of(self.indentation_at(range.start()));
+        let newlines = self.tokens.list.iter().enumerate().filter(|(_, token)| token.kind == NEWLINE);
+        std::iter::once(first).chain(
+            newlines
+                .map(|(index, _)| self.tokens.range(index).end())
+                .filter(move |&start| range.start() < start && start < range.end())
+                .filter(|&start| !self.text[usize::from(start)..].starts_with(['\n', '\r'])),
+        )
     }
 
     pub(crate) fn text_at(&self, range: TextRange) -> &'a str {
@@ -300,6 +338,7 @@ impl Parser<'_> {
         match self.kind() {
             LINE_END => {
                 self.line_above_has_error = std::mem::take(&mut self.is_line_reported);
+                self.is_below_open_bracket = std::mem::take(&mut self.is_bracket_open);
                 self.reported_at = None;
             }
             INDENT | DEDENT => self.reported_at = None,

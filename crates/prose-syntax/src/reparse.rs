@@ -166,6 +166,10 @@ fn nth_boundary(children: &[Child<'_>], from: usize, count: usize) -> usize {
 /// Whether a statement starts here that no text above it can belong to.
 fn is_boundary(children: &[Child<'_>], index: usize) -> bool {
     let NodeOrToken::Node(node) = children[index].element else { return false };
+    // A property that is not indented belongs to the agent or session above, if there is one.
+    if kind_of(node.kind()) == PROPERTY {
+        return false;
+    }
     let starts_line = match index.checked_sub(1).map(|before| &children[before].element) {
         None => true,
         Some(NodeOrToken::Token(token)) => kind_of(token.kind()) == NEWLINE,

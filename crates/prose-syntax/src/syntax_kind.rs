@@ -163,6 +163,8 @@ syntax_kinds! {
         SINGLE_QUOTED,
         /// `//` up to the end of the line, which other languages take for a comment.
         SLASH_COMMENT,
+        /// A line that is no part of the program and stands in it all the same: a Markdown fence, or a marker of a merge conflict.
+        STRAY_LINE,
 
         // Whole literals as the lexer sees them. The parser splits them into the tokens above, so they are not in the tree.
         /// A one-line string with both quotes.

@@ -1,58 +1,9 @@
 //! What is said of programs with mistakes, where, and what mends them.
 
-use expect_test::{Expect, expect};
-use prose_syntax::{FixSafety, TextRange, TextSize, parse};
+mod shown;
 
-/// Shows each diagnostic below its line, with what its fix would write.
-#[track_caller]
-fn check(text: &str, expect: Expect) {
-    let text = text.strip_prefix('\n').unwrap_or(text);
-    let parse = parse(text);
-    assert_eq!(parse.syntax().text().to_string(), text);
-    let mut shown = String::new();
-    let mut start = TextSize::new(0);
-    for line in text.split_inclusive('\n') {
-        let range = TextRange::at(start, TextSize::of(line));
-        start = range.end();
-        shown.push_str(line);
-        for found in parse.diagnostics() {
-            let is_here = range.contains(found.range.start())
-                || (range.end() == TextSize::of(text) && found.range.start() == range.end());
-            if !is_here {
-                continue;
-            }
-            let indent = usize::from(found.range.start() - range.start());
-            let marks = "^".repeat(text[found.range].chars().count().max(1));
-            let column = line.get(..indent).map_or(indent, |before| before.chars().count());
-            shown.push_str(&format!(
-                "{:column$}{marks} {}[{}] {}\n",
-                "",
-                found.severity(),
-                found.code,
-                found.message
-            ));
-            if let Some(fix) = &found.fix {
-                let mut mended = text.to_owned();
-                for edit in fix.edits.iter().rev() {
-                    mended.replace_range(std::ops::Range::<usize>::from(edit.range), &edit.new_text);
-                }
-                let kind = if fix.safety == FixSafety::Safe { "fix" } else { "guess" };
-                let changed: Vec<&str> = changed_lines(text, &mended);
-                shown.push_str(&format!("{:column$}{kind}: {} => {:?}\n", "", fix.title, changed.join("\n")));
-            }
-        }
-    }
-    expect.assert_eq(&shown);
-}
-
-/// The lines of `new` that are not at the same place, from the start or the end, in `old`.
-fn changed_lines<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let rest = old.len().min(new.len()) - before;
-    let after = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    new[before..new.len() - after].to_vec()
-}
+use expect_test::expect;
+use shown::check;
 
 #[test]
 fn unterminated_literals() {
@@ -872,6 +823,7 @@ let report_{item} = session "x"
                         guess: Move the properties below => "session \"x\"\n  model: opus\n  context: [a, b]"
             session "x" as y
                         ^^ error[E108] the result of a session is bound in front of it: `let y = session …`
+                        fix: Bind it to `y` => "let y = session \"x\""
             gate approve:
             ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input approve: \"Approve approve?\""
@@ -975,7 +927,8 @@ input "x": "y"
                    ^ error[E005] missing `:` between an input's name and its description
                    fix: Insert `:` => "input x: \"desc\""
             input "x": "y"
-                     ^ error[E004] unexpected `:`
+                  ^^^ error[E020] the name of an input is written without quotes
+                  fix: Remove the quotes => "input x: \"y\""
         "#]],
     );
 }
@@ -1144,7 +1097,7 @@ session "He said "hello" to me"
               session "y"
             if **a** {
                      ^ error[E108] a body begins behind `:` and is indented; it has no braces
-                     guess: Change `{` to `:` => "if **a**:"
+                     guess: Change the braces to `:` => "if **a**:"
               session "y"
             let 1x = 2
                 ^ error[E005] the name behind `let` cannot start with a digit
@@ -1153,9 +1106,10 @@ session "He said "hello" to me"
              fix: Change `:` to `=` => "a = session \"x\""
             session: "text"
                    ^ error[E108] no `:` stands before the text of a session; behind `session:` stands the name of an agent
-                   fix: Remove `:` => "session \"text\""
+                   guess: Remove the quotes => "session: text"
             session "He said "hello" to me"
                               ^^^^^ error[E004] the string ends before this; a quote inside of a string is written `\"`
+                              guess: Escape the quotes inside => "session \"He said \\\"hello\\\" to me\""
         "#]],
     );
 }
@@ -1240,6 +1194,131 @@ try: do a() catch: do b()
         expect![[r#"
             try: do a() catch: do b()
                         ^^^^^ error[E004] unexpected `catch`
+        "#]],
+    );
+}
+
+#[test]
+fn an_unterminated_triple_string_with_text_left_of_it_is_one_mistake() {
+    check(
+        r#"
+agent a:
+  prompt: """
+You write.
+It is fun, and these are the rules:
+- one
+2. two
+
+# Style
+Be brief.
+  model: opus
+let x = """
+Some text here.
+sesion "y"
+"#,
+        expect![[r#"
+            agent a:
+              prompt: """
+                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      guess: Insert the closing `"""` => "  \"\"\""
+            You write.
+            It is fun, and these are the rules:
+            - one
+            2. two
+
+            # Style
+            Be brief.
+              model: opus
+            let x = """
+                    ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                    guess: Insert the closing `"""` => "\"\"\""
+            Some text here.
+            sesion "y"
+            ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
+            fix: Change to `session` => "session \"y\""
+        "#]],
+    );
+}
+
+#[test]
+fn markdown_fences() {
+    check(
+        r#"
+```prose
+agent a:
+  ```
+  model: opus
+let x = ```y
+````
+"#,
+        expect![[r#"
+            ```prose
+            ^^^^^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+            agent a:
+              ```
+              ^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+              fix: Remove the fence => ""
+              model: opus
+            let x = ```y
+                    ^^^ error[E004] ````` is no part of the language outside of strings
+            ````
+            ^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+        "#]],
+    );
+}
+
+#[test]
+fn merge_conflicts() {
+    check(
+        r#"
+agent a:
+<<<<<<< HEAD
+  model: opus
+||||||| 1234567
+  model: haiku
+=======
+  model: sonnet
+>>>>>>> feature
+  prompt: "x"
+  <<<<<<< HEAD
+xs
+  ======= y
+"#,
+        expect![[r#"
+            agent a:
+            <<<<<<< HEAD
+            ^^^^^^^^^^^^ error[E004] a merge conflict was left unresolved here: keep one of its sides, and remove this line
+              model: opus
+            ||||||| 1234567
+            ^^^^^^^^^^^^^^^ error[E004] the common ancestor in an unresolved merge conflict starts here: remove it with this line
+              model: haiku
+            =======
+            ^^^^^^^ error[E004] the other side of an unresolved merge conflict starts here: keep one side, and remove this line
+              model: sonnet
+            >>>>>>> feature
+            ^^^^^^^^^^^^^^^ error[E004] a merge conflict that was left unresolved ends here: remove this line
+              prompt: "x"
+              <<<<<<< HEAD
+              ^^^^^^^ error[E004] `<<<<<<<` is no part of the language outside of strings
+            xs
+            ^^ error[E107] `xs` alone does nothing; a statement starts with a keyword such as `session`
+              ======= y
+              ^^^^^^^ error[E004] `=======` is no part of the language outside of strings
+        "#]],
+    );
+}
+
+#[test]
+fn a_tab_before_the_first_line_is_one_mistake() {
+    check(
+        "\tsession \"x\"\nsession \"y\"\n",
+        expect![[r#"
+            	session "x"
+            ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+            fix: Indent with spaces => "session \"x\""
+            session "y"
         "#]],
     );
 }

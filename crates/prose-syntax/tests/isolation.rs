@@ -200,3 +200,11 @@ fn a_list_in_a_text_that_has_lost_its_quotes_opens_no_block() {
     check_line(text, "prompt", GARBAGE);
     check_line(text, "2.", GARBAGE);
 }
+
+#[test]
+fn a_stray_marker_does_not_reach_the_quotes_of_the_prompt_below() {
+    let text = "session: other\n  prompt: \"\"\"\nColumn 0.\n\"\"\"\n  context: b\nlet = 1\n";
+    check_line(text, "session", &["@@ and **", "@@ prompt: ***"]);
+    let text = "a = resume: b\n  prompt: \"\"\"Improve it.\nMind these points:\n- one\"\"\"\n  context: b\nlet = 1\n";
+    check_line(text, "a =", &["@@ ?**", "@@ and ***"]);
+}

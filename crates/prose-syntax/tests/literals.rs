@@ -163,3 +163,57 @@ if ****:
         "#]],
     );
 }
+
+#[test]
+fn conditions_without_text() {
+    check(
+        r#"
+if ****:
+  session "x"
+elif ** **:
+  session "x"
+loop until ****** (max: 3):
+  session "x"
+choice ** **:
+  option "a":
+    session "x"
+"#,
+        expect![[r#"
+            SOURCE_FILE
+              IF "if"
+                DISCRETION "**" "**"
+                ":"
+                BLOCK
+                  SESSION "session"
+                    STRING "\"" "x" "\""
+                ELIF_CLAUSE "elif"
+                  DISCRETION "**" " " "**"
+                  ":"
+                  BLOCK
+                    SESSION "session"
+                      STRING "\"" "x" "\""
+              LOOP "loop" "until"
+                DISCRETION "***" "***"
+                MODIFIER_LIST "("
+                  MODIFIER
+                    NAME "max"
+                    ":"
+                    LITERAL "3"
+                  ")"
+                ":"
+                BLOCK
+                  SESSION "session"
+                    STRING "\"" "x" "\""
+              CHOICE "choice"
+                DISCRETION "**" " " "**"
+                ":"
+                BLOCK
+                  CHOICE_OPTION "option"
+                    STRING "\"" "a" "\""
+                    ":"
+                    BLOCK
+                      SESSION "session"
+                        STRING "\"" "x" "\""
+        "#]],
+    );
+}

@@ -168,3 +168,21 @@ fn something_is_missing_at_the_end_of_the_file() {
 fn a_try_is_followed_by_the_rest_of_its_line() {
     check("session \"x\"\ntry:use | a\nuse b\n", "|", "||");
 }
+
+#[test]
+fn a_mistake_above_a_chain_says_nothing_of_the_line_below_it() {
+    let text = "use \"a\"\n\nuse \"b\"\n\noutput report = session \"a\"\n  prompt: \"b\"\n\nsession \"c\" -> session \"d\"\n\
+                catch prompt:\n  session \"e\"\n";
+    check(text, "report = session \"a\"\n", "");
+}
+
+#[test]
+fn a_variable_with_the_name_of_a_clause_is_none_below_an_if_either() {
+    check("| map: x\nelif == 3\n", "|", "if **a** |");
+}
+
+#[test]
+fn a_try_above_an_empty_clause_lacks_its_handler_whatever_follows() {
+    let text = "use \"a\"\nif **a**:\n  session \"b\"\nelse\n\nfoo bar\n\nsession \"c\"\n";
+    check(text, "session \"b\"", "try: do b");
+}

@@ -4,10 +4,14 @@ use rowan::TextRange;
 
 use super::expressions::{self, expression};
 use super::sessions::{check_count, modifiers};
-use super::{Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side};
+use super::{
+    Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side,
+    starts_statement,
+};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
+use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
+use crate::suggest;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
@@ -166,11 +170,11 @@ pub(super) fn bare_while(p: &mut Parser<'_>) {
 fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
     if p.at(NUMBER) && p.nth_text(1) == "times" {
         loop_times(p, keyword);
-    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW)
-        || (p.at_name() && matches!(p.token_text(), "until" | "while"))
-    {
-        p.bump();
+    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW) || (p.at_name() && !p.at(AS_KW)) {
+        loop_keyword(p);
         condition(p, Followed::ByModifiers);
+    } else if p.at(NUMBER) && p.nth(1) == COLON {
+        counted_loop(p, keyword);
     } else if is_discretion(p.kind()) {
         let range = p.range();
         p.error_with_fix(
@@ -187,6 +191,63 @@ fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
     loop_name(p);
     header_end(p, "loop");
     loop_body(p, keyword, "loop");
+}
+
+/// `until` or `while`, or the word in its place.
+fn loop_keyword(p: &mut Parser<'_>) {
+    if matches!(p.kind(), UNTIL_KW | WHILE_KW) {
+        p.bump();
+        return;
+    }
+    let range = p.range();
+    let word = p.token_text();
+    let is_written_out = is_discretion(p.nth(1)) || p.nth(1) == NOT_KW;
+    let begun = |keyword: &&str| keyword.starts_with(word);
+    let nearest = match suggest::nearest(word, ["until", "while"], |keyword| keyword) {
+        None => ["until", "while"].into_iter().find(begun),
+        nearest => nearest,
+    };
+    let Some(keyword) = nearest.filter(|_| is_written_out || p.rest_of_line() == 1) else {
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(p.previous_end()),
+            "a loop says whether it goes on `until` or `while` its condition holds",
+            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")).filter(
+                |_| {
+                    is_discretion(p.nth(1))
+                        || is_name(p.nth(1))
+                        || (p.nth(1) == COLON && p.nth(2) == LINE_END)
+                },
+            ),
+        );
+        return;
+    };
+    p.error_with_fix(
+        Code::E004,
+        range,
+        format!("unexpected `{}`; did you mean `{keyword}`?", recovery::shorten(word)),
+        fix(
+            format!("Change to `{keyword}`"),
+            safe_if(is_written_out && p.nth(p.rest_of_line() - 1) == COLON),
+            TextEdit::replace(range, keyword),
+        ),
+    );
+    p.bump_as(if keyword == "until" { UNTIL_KW } else { WHILE_KW });
+}
+
+/// `loop 3:`
+fn counted_loop(p: &mut Parser<'_>, keyword: TextRange) {
+    p.error_with_fix(
+        Code::E108,
+        keyword.cover(p.range()),
+        "a loop that runs a fixed number of times is a `repeat`",
+        fix(
+            format!("Change to `repeat {}`", p.token_text()),
+            FixSafety::Safe,
+            TextEdit::replace(keyword, "repeat"),
+        ),
+    );
+    p.bump();
 }
 
 fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
@@ -220,7 +281,12 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
     }
     let start = p.range();
     // `if the tests pass:` – words in a row are no expression.
-    let is_prose = is_name(p.kind()) && p.kind() != NOT_KW && is_name(p.nth(1)) && !is_operator(p.nth(1));
+    // Behind the condition of a loop a parenthesis opens the modifiers.
+    let first = usize::from(p.at(STAR) || (p.at(L_PAREN) && followed == Followed::ByColon));
+    let is_prose = is_name(p.nth(first))
+        && p.nth(first) != NOT_KW
+        && is_name(p.nth(first + 1))
+        && !is_operator(p.nth(first + 1));
     if !is_prose {
         match followed {
             Followed::ByColon => expression(p),
@@ -255,13 +321,17 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
     let words = (0..p.rest_of_line())
         .take_while(|&ahead| {
             let ends_header = p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END;
-            let modifiers = followed == Followed::ByModifiers && p.nth(ahead) == L_PAREN;
+            let modifiers = followed == Followed::ByModifiers
+                && p.nth(ahead) == L_PAREN
+                && is_name(p.nth(ahead + 1))
+                && p.nth(ahead + 2) == COLON;
             !ends_header && !modifiers
         })
         .count();
-    let end = if words == 0 { p.previous_end() } else { p.nth_range(words - 1).end() };
+    let end = if words == 0 { p.previous_end().max(start.end()) } else { p.nth_range(words - 1).end() };
     let range = TextRange::new(start.start(), end);
-    let text = p.text_at(range);
+    let text = p.text_at(range).trim_matches('*').trim();
+    let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
     p.error_with_fix(
         Code::E113,
         range,
@@ -310,7 +380,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
 fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
     let (clause, next) = if p.at(LINE_END) { (p.nth(1), p.nth(2)) } else { (p.kind(), p.nth(1)) };
     // `else = 3` assigns to a variable of that name.
-    let found = is_clause(clause) && !matches!(next, EQ | DOT | PIPE) && !(p.in_expression && p.at(LINE_END));
+    let found = is_clause(clause) && starts_statement(clause, next) && !(p.in_expression && p.at(LINE_END));
     if found {
         p.eat(LINE_END);
     }
@@ -324,6 +394,7 @@ fn clause_header_end(p: &mut Parser<'_>, header: &str) {
 
 fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
     let keyword = p.range();
+    p.handlerless_try = None;
     if clause == CATCH_KW {
         p.start(CATCH_CLAUSE);
         p.bump_as(CATCH_KW);
@@ -360,6 +431,39 @@ pub(super) fn choice(p: &mut Parser<'_>) {
     header_end(p, "choice");
     body_of(p, keyword, "choice", Parent::Choice);
     p.finish();
+}
+
+/// `"label":` or `label:` among the options of a `choice`.
+pub(super) fn option_without_keyword(p: &mut Parser<'_>) {
+    let label = p.range();
+    let text = p.token_text();
+    let is_quoted = is_string(p.kind());
+    let mut edits = vec![TextEdit::insert(label.start(), if is_quoted { "option " } else { "option \"" })];
+    if !is_quoted {
+        edits.push(TextEdit::insert(label.end(), "\""));
+    }
+    p.error_with_fix(
+        Code::E005,
+        label,
+        format!("a label of a `choice` stands behind `option`: `option \"{}\":`", text.trim_matches('"')),
+        Some(Fix {
+            title: "Insert `option`".into(),
+            safety: safe_if(is_quoted && p.nth(2) == LINE_END),
+            edits,
+        }),
+    );
+    p.start(CHOICE_OPTION);
+    if is_quoted {
+        expressions::string(p);
+    } else {
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
+    header_end(p, "option");
+    body(p, label, "option");
+    p.finish();
+    end_of_statement(p);
 }
 
 /// `option "label":`
@@ -439,6 +543,8 @@ fn is_else_if(p: &Parser<'_>) -> bool {
 
 fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
     let keyword = p.range();
+    // The body above has ended, and so has a `try` in it.
+    p.handlerless_try = None;
     if clause == ELSE_KW && !is_else_if(p) {
         p.start(ELSE_CLAUSE);
         p.bump_as(ELSE_KW);
@@ -454,7 +560,11 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
             Code::E108,
             range,
             "a further condition is written `elif`",
-            fix("Change to `elif`", FixSafety::Safe, TextEdit::replace(range, "elif")),
+            fix(
+                "Change to `elif`",
+                safe_if((0..p.rest_of_line()).any(|ahead| p.nth(ahead) == COLON)),
+                TextEdit::replace(range, "elif"),
+            ),
         );
         p.bump();
         p.bump();
@@ -494,8 +604,13 @@ pub(super) fn orphan_clause(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Par
 pub(super) fn throw(p: &mut Parser<'_>) {
     p.start(THROW);
     p.bump_as(THROW_KW);
+    if p.at(COLON) && p.nth(1) != LINE_END {
+        recovery::superfluous_colon(p, "throw", FixSafety::Safe);
+    }
     if !p.at_line_end() {
-        expression(p);
+        let start = p.range();
+        let kind = expression(p);
+        recovery::text_without_quotes(p, start, kind);
     }
     p.finish();
     end_of_statement(p);
@@ -505,6 +620,9 @@ pub(super) fn throw(p: &mut Parser<'_>) {
 pub(super) fn return_statement(p: &mut Parser<'_>) {
     p.start(RETURN);
     p.bump_as(RETURN_KW);
+    if p.at(COLON) && p.nth(1) != LINE_END {
+        recovery::superfluous_colon(p, "return", FixSafety::Safe);
+    }
     if !p.at_line_end() {
         right_hand_side(p);
     }

@@ -15,6 +15,9 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 pub(super) fn use_statement(p: &mut Parser<'_>) {
     p.start(USE);
     p.bump_as(USE_KW);
+    if p.at(COLON) && super::is_string(p.nth(1)) {
+        recovery::superfluous_colon(p, "use", FixSafety::Safe);
+    }
     if p.at_string() {
         expressions::string(p);
         if p.eat(AS_KW) {
@@ -87,7 +90,9 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         None
     };
     let replacement = match (&skill, &source) {
-        (Some(skill), Some(source)) if is_identifier(skill) => Some(format!("use {source} as {skill}")),
+        (Some(skill), Some(source)) if recovery::is_identifier(skill) => {
+            Some(format!("use {source} as {skill}"))
+        }
         (_, Some(source)) => Some(format!("use {source}")),
         (Some(skill), None) => Some(format!("use \"{skill}\"")),
         (None, None) => None,
@@ -113,18 +118,13 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
     end_of_statement(p);
 }
 
-fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
 /// `input name: "description"`
 pub(super) fn input(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(INPUT);
     p.bump_as(INPUT_KW);
     match p.kind() {
-        kind if super::is_string(kind) => {
+        kind if super::is_string(kind) && p.nth(1) != COLON => {
             expressions::string(p);
         }
         COLON | LINE_END => {
@@ -142,6 +142,16 @@ pub(super) fn input(p: &mut Parser<'_>) {
                 if p.eat(COLON) {
                     if p.at_line_end() {
                         recovery::missing_value(p);
+                    } else if p.at_name() {
+                        let range = p.rest_of_line_range();
+                        let quick_fix = recovery::quoted(p, range, FixSafety::Unsafe);
+                        p.error_with_fix(
+                            Code::E004,
+                            range,
+                            "the description of an input is written in quotes",
+                            quick_fix,
+                        );
+                        p.skip_line();
                     }
                     prompt(p);
                 } else if p.at(EQ) {
@@ -189,9 +199,13 @@ pub(super) fn output(p: &mut Parser<'_>) {
     p.start(OUTPUT);
     p.bump_as(OUTPUT_KW);
     match p.nth(1) {
-        EQ if p.at_name() => {
-            name(p);
+        EQ if p.at_name() || p.at_string() => {
+            expect_name(p, Code::E005, "the name of an output");
             p.bump();
+            right_hand_side(p);
+        }
+        _ if p.at(COLON) && p.nth(1) != LINE_END => {
+            recovery::superfluous_colon(p, "output", FixSafety::Unsafe);
             right_hand_side(p);
         }
         _ if p.at(EQ) => {
@@ -228,9 +242,11 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(AGENT);
     p.bump_as(AGENT_KW);
+    recovery::misplaced_colon(p, "agent");
     expect_name(p, Code::E005, "the name of an agent");
     header_end(p, "agent");
-    if p.at_line_end() && !sessions::properties_below(p) && !p.line_has_error() {
+    let has_error = p.is_line_reported || p.is_place_unknown;
+    if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
         p.note(Code::W101, keyword, "this `agent` has no properties", None);
     }
     p.finish();
@@ -242,6 +258,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(BLOCK_DEF);
     p.bump_as(BLOCK_KW);
+    recovery::misplaced_colon(p, "block");
     expect_name(p, Code::E005, "the name of a block");
     if p.at(L_PAREN) && !is_modifier_list(p) {
         expressions::list(p, PARAM_LIST, R_PAREN, |p| {
@@ -283,7 +300,10 @@ pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
     } else if p.at_line_end() {
         let range = recovery::missing_at(p);
         p.error(Code::E005, range, format!("`{word}` binds a value: `{word} name = …`"));
-    } else if p.at(COLON) || super::block_expression_keyword(p).is_some() || p.at_string() {
+    } else if matches!(p.kind(), COLON | EQ_EQ)
+        || super::block_expression_keyword(p).is_some()
+        || p.at_string()
+    {
         missing_equals(p);
         right_hand_side(p);
     }
@@ -307,16 +327,22 @@ fn missing_equals(p: &mut Parser<'_>) {
         p.finish();
         return;
     }
-    if p.at(COLON) {
-        let colon = p.range();
+    if matches!(p.kind(), COLON | EQ_EQ) {
+        let sign = match p.nth(1) {
+            EQ => p.range().cover(p.nth_range(1)),
+            _ => p.range(),
+        };
+        let written = p.text_at(sign);
+        let behind_name = TextRange::new(p.previous_end(), sign.end());
         p.error_with_fix(
             Code::E005,
-            colon,
+            sign,
             "a variable gets its value with `=`",
-            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(colon, " =")),
+            fix(format!("Change `{written}` to `=`"), FixSafety::Safe, TextEdit::replace(behind_name, " =")),
         );
         p.start(ERROR);
         p.bump();
+        p.eat(EQ);
         p.finish();
         return;
     }
@@ -332,9 +358,11 @@ fn missing_equals(p: &mut Parser<'_>) {
 /// `name = value`
 pub(super) fn assignment(p: &mut Parser<'_>) {
     p.start(ASSIGNMENT);
-    p.start(NAME_REF);
-    p.bump_as(IDENT);
-    p.finish();
+    if p.at_name() {
+        name_ref(p);
+    } else {
+        expect_name(p, Code::E005, "the name of a variable");
+    }
     p.bump();
     right_hand_side(p);
     p.finish();
@@ -363,7 +391,7 @@ fn name_with_braces(p: &mut Parser<'_>) {
         range,
         "a name is fixed when the program is written: braces are replaced in strings only. \
          To keep one result for each item, gather them in an array",
-        is_identifier(&plain).then(|| Fix {
+        recovery::is_identifier(&plain).then(|| Fix {
             title: format!("Rename to `{plain}`"),
             safety: FixSafety::Unsafe,
             edits: vec![TextEdit::replace(range, plain.clone())],

@@ -173,7 +173,7 @@ fn name_of_field(p: &mut Parser<'_>) {
     p.bump_as(IDENT);
 }
 
-fn starts_value(kind: SyntaxKind) -> bool {
+pub(super) fn starts_value(kind: SyntaxKind) -> bool {
     is_name(kind)
         || is_string(kind)
         || is_discretion(kind)
@@ -323,6 +323,7 @@ pub(super) fn list(
             let is_clear = !p.is_glued()
                 && !p.at(FROM_KW)
                 && (node != OBJECT || p.nth(1) == COLON || p.at(IDENT))
+                && !is_name(p.nth(1))
                 && (0..p.rest_of_line())
                     .all(|ahead| !matches!(p.nth(ahead), UNTERMINATED_STRING | UNTERMINATED_DISCRETION));
             p.error_with_fix(
@@ -375,12 +376,13 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
     };
     let at = p.previous_end();
     let opening = p.text_at(open);
+    p.is_bracket_open = true;
     p.error_with_fix(
         Code::E005,
         open,
         format!("this `{opening}` is never closed: `{closing}` is missing"),
-        // Where the bracket ends its line, its items are probably on the lines below.
+        // Where the bracket or a comma ends its line, further items are probably on the lines below.
         fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing))
-            .filter(|_| at > open.end()),
+            .filter(|_| at > open.end() && !(p.text_at(p.previous_range()) == "," && p.nth(1) == INDENT)),
     );
 }

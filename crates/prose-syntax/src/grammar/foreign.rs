@@ -1,5 +1,7 @@
 //! Statements of other languages and dialects, which are answered with what to write instead (decision 6).
 
+use rowan::TextRange;
+
 use super::{Parent, control, end_of_statement, expressions, keyword_statement, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
@@ -162,6 +164,9 @@ fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
                 format!("session \"Run this command: {}", p.nth_text(1).trim_start_matches('"')),
             ),
         ),
+        "pass" | "end" if p.rest_of_line() == 1 => {
+            fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(line))
+        }
         _ => None,
     }
 }
@@ -199,7 +204,7 @@ pub(super) fn session_call(p: &mut Parser<'_>) {
 }
 
 /// `session "text" with { a: b }`, `session "text" as name`
-pub(super) fn behind_session(p: &mut Parser<'_>) {
+pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
     let range = p.range();
     match p.token_text() {
         "with" => {
@@ -214,10 +219,12 @@ pub(super) fn behind_session(p: &mut Parser<'_>) {
         }
         "as" if is_name(p.nth(1)) => {
             let name = p.nth_text(1);
-            p.error(
+            let quick_fix = (p.rest_of_line() == 2).then(|| as_binding(p, session)).flatten();
+            p.error_with_fix(
                 Code::E108,
                 range,
                 format!("the result of a session is bound in front of it: `let {name} = session …`"),
+                quick_fix,
             );
             p.skip_line();
         }
@@ -226,6 +233,22 @@ pub(super) fn behind_session(p: &mut Parser<'_>) {
             p.skip_line();
         }
     }
+}
+
+/// `session "text" as name` as `let name = session "text"`, where the session starts its line.
+fn as_binding(p: &Parser<'_>, session: TextRange) -> Option<Fix> {
+    let before = p.text_at(TextRange::up_to(session.start()));
+    let starts_line =
+        before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) || before.trim().is_empty();
+    let behind = TextRange::new(p.previous_end(), p.nth_range(1).end());
+    starts_line.then(|| Fix {
+        title: format!("Bind it to `{}`", p.nth_text(1)),
+        safety: FixSafety::Safe,
+        edits: vec![
+            TextEdit::insert(session.start(), format!("let {} = ", p.nth_text(1))),
+            TextEdit::delete(behind),
+        ],
+    })
 }
 
 /// `with { a: b, c: d }` as indented properties.
@@ -254,7 +277,7 @@ fn properties_of_object(p: &Parser<'_>) -> Option<Fix> {
             _ => {}
         }
     }
-    let range = rowan::TextRange::new(p.previous_end(), p.rest_of_line_range().end());
+    let range = TextRange::new(p.previous_end(), p.rest_of_line_range().end());
     fix("Move the properties below", FixSafety::Unsafe, TextEdit::replace(range, lines))
         .filter(|_| !p.at_line_end())
 }

@@ -102,7 +102,7 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
         UNTERMINATED_DISCRETION if spans_lines => {
             (format!("\n{}{mark}", p.indentation_at(open.start())), FixSafety::Unsafe)
         }
-        _ => (mark.clone(), safe_if(has_clear_end(p.text_at(range), &mark))),
+        _ => (mark.clone(), safe_if(has_clear_end(p.text_at(range), &mark) && !p.is_in_brackets())),
     };
     // What a literal that can span lines swallowed is not wrong, only its opener is.
     let shown = if kind == UNTERMINATED_TRIPLE_STRING || spans_lines { open } else { range };

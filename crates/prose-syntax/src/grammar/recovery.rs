@@ -8,7 +8,7 @@ use super::{
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string};
+use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
 use crate::properties;
 use crate::suggest;
 use crate::syntax_kind::{
@@ -19,7 +19,9 @@ use crate::syntax_kind::{
 /// Lines that are indented although nothing opens a block. They are parsed all the same.
 pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
     let indentation = indentation_before(p, 1);
-    if !after_error {
+    // What is said of the tabs before the first line is said once.
+    let is_reported = p.position() == 0 && p.text_at(indentation).contains('\t');
+    if !after_error && !is_reported {
         let word = p.nth_text(1);
         let message = if p.nth(2) == COLON && properties::find(word).is_some() {
             format!("`{word}:` is a property, but the statement above it takes none")
@@ -138,11 +140,19 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
         UNKNOWN if text == "&" && p.nth_text(1) == "&" => operator_in_words(p, 2, "and"),
         PIPE if p.nth(1) == PIPE => operator_in_words(p, 2, "or"),
         UNKNOWN if text == "!" => operator_in_words(p, 1, "not"),
-        _ if is_behind_string(p) => p.error(
-            Code::E004,
-            range,
-            "the string ends before this; a quote inside of a string is written `\\\"`",
-        ),
+        _ if is_behind_string(p) => {
+            let quick_fix = escaped_quotes(p);
+            p.error_with_fix(
+                Code::E004,
+                range,
+                "the string ends before this; a quote inside of a string is written `\\\"`",
+                quick_fix,
+            );
+        }
+        UNKNOWN if text.starts_with(['`', '\'']) && !text.starts_with("``") => {
+            let quick_fix = double_quotes(p);
+            p.error_with_fix(Code::E109, range, "strings are written between double quotes", quick_fix);
+        }
         UNKNOWN if text.contains(char::is_alphanumeric) => not_a_name(p),
         UNKNOWN => {
             let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
@@ -164,6 +174,37 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
 /// Whether the present token stands right behind a string, as `hello` does in `"He said "hello" to me"`.
 fn is_behind_string(p: &Parser<'_>) -> bool {
     p.is_glued() && (p.at_name() || is_string(p.kind())) && p.text_at(p.previous_range()).ends_with('"')
+}
+
+/// A backslash before each quote between the first of the string that ended and the last of the line.
+fn escaped_quotes(p: &Parser<'_>) -> Option<Fix> {
+    let first = p.previous_range().end() - rowan::TextSize::of('"');
+    let rest = TextRange::new(first, p.rest_of_line_range().end());
+    let text = p.text_at(rest);
+    let last = text.rfind('"')?;
+    let at = |offset: usize| rest.start() + rowan::TextSize::new(offset as u32);
+    let edits: Vec<TextEdit> =
+        text[..last].match_indices('"').map(|(quote, _)| TextEdit::insert(at(quote), "\\")).collect();
+    let is_plain = !edits.is_empty() && !text.contains(['\\', '\n', '\r']);
+    is_plain.then(|| Fix { title: "Escape the quotes inside".into(), safety: FixSafety::Unsafe, edits })
+}
+
+/// Double quotes for the backticks or single quotes that the rest of the line starts with.
+fn double_quotes(p: &Parser<'_>) -> Option<Fix> {
+    let rest = p.rest_of_line_range();
+    let text = p.text_at(rest);
+    let quote = text.chars().next()?;
+    let (content, len) = match text[1..].rfind(quote) {
+        Some(end) => (&text[1..=end], end + 2),
+        None => (&text[1..], text.len()),
+    };
+    let content = content.replace(&format!("\\{quote}"), &quote.to_string());
+    let range = TextRange::at(rest.start(), rowan::TextSize::new(len as u32));
+    let is_clear =
+        len == text.len() && text.len() > 1 && text.ends_with(quote) && !content.contains(['\\', quote]);
+    let string = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
+    fix("Use double quotes", safe_if(is_clear), TextEdit::replace(range, string))
+        .filter(|_| !text.contains(['\n', '\r']))
 }
 
 /// An operator that the language writes as a word.
@@ -197,15 +238,22 @@ fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
 
 pub(super) fn single_quoted(p: &mut Parser<'_>) {
     let range = p.range();
-    let text = p.token_text();
-    let content = &text[1..text.len() - 1];
-    let straight = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
-    p.error_with_fix(
-        Code::E109,
-        range,
-        "strings are written between double quotes",
-        fix("Use double quotes", FixSafety::Safe, TextEdit::replace(range, straight)),
-    );
+    let quick_fix = if p.nth(1) != LINE_END && p.nth_is_glued(1) && (is_name(p.nth(1)) || p.nth(1) == UNKNOWN)
+    {
+        // An apostrophe: the string ends at the last quote.
+        double_quotes(p)
+    } else {
+        let edits = (0..p.rest_of_line())
+            .filter(|&ahead| p.nth(ahead) == SINGLE_QUOTED)
+            .map(|ahead| {
+                let text = p.nth_text(ahead);
+                let content = text[1..text.len() - 1].replace('\\', "\\\\").replace('"', "\\\"");
+                TextEdit::replace(p.nth_range(ahead), format!("\"{content}\""))
+            })
+            .collect();
+        Some(Fix { title: "Use double quotes".into(), safety: FixSafety::Safe, edits })
+    };
+    p.error_with_fix(Code::E109, range, "strings are written between double quotes", quick_fix);
 }
 
 /// A line that starts with a word that starts no statement.
@@ -248,6 +296,11 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         keyword_statement(p, kind, parent, after_error);
         return;
     }
+    if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
+        p.skip_line();
+        end_of_statement(p);
+        return;
+    }
     let message = match p.nth(1) {
         LINE_END => format!(
             "`{}` alone does nothing; a statement starts with a keyword such as `session`",
@@ -277,11 +330,18 @@ fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
     let condition = is_discretion(next) || (is_name(next) && is_header);
     match keyword {
         USE_KW | IMPORT_KW | OPTION_KW => is_string(next),
-        INPUT_KW => is_name(next) && (second == COLON || is_string(second)),
+        INPUT_KW => {
+            let is_session = matches!(next, SESSION_KW | RESUME_KW);
+            is_name(next) && (second == COLON || is_string(second)) && !is_session
+        }
         AGENT_KW => is_name(next) && matches!(second, COLON | LINE_END),
         BLOCK_KW => is_name(next) && matches!(second, COLON | L_PAREN | LINE_END),
         FOR_KW => is_name(next) && matches!(second, IN_KW | COMMA),
-        OUTPUT_KW => is_name(next) && second == EQ,
+        OUTPUT_KW => {
+            (is_name(next) && second == EQ)
+                || matches!(next, SESSION_KW | RESUME_KW | DO_KW | L_BRACE)
+                || is_string(next)
+        }
         LET_KW | CONST_KW => (is_name(next) && second == EQ) || next == L_BRACE,
         SESSION_KW => is_string(next) || next == COLON,
         RESUME_KW => next == COLON,
@@ -298,6 +358,43 @@ fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
         BREAK_KW | CONTINUE_KW | RETURN_KW => next == LINE_END,
         _ => false,
     }
+}
+
+/// A colon between a keyword and its value: `return: draft`.
+pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSafety) {
+    let range = p.range();
+    p.error_with_fix(
+        Code::E108,
+        range,
+        format!("no `:` stands behind `{keyword}`"),
+        fix("Remove `:`", safety, TextEdit::delete(range)),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// A colon before the name of a definition instead of behind it: `agent: writer`.
+pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
+    if !p.at(COLON) || !is_name(p.nth(1)) {
+        return;
+    }
+    let range = p.range();
+    let name = p.nth_text(1);
+    let mut edits = vec![TextEdit::delete(range)];
+    if p.nth(2) == LINE_END {
+        edits.push(TextEdit::insert(p.nth_range(1).end(), ":"));
+    }
+    let is_clear = p.nth(2) == LINE_END || p.nth(p.rest_of_line() - 1) == COLON;
+    p.error_with_fix(
+        Code::E108,
+        range,
+        format!("the `:` stands behind the name: `{keyword} {}:`", shorten(name)),
+        Some(Fix { title: "Move `:` behind the name".into(), safety: safe_if(is_clear), edits }),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
 }
 
 /// A value stands where a statement should.
@@ -390,6 +487,9 @@ pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
 
 /// A word with a character that names cannot have.
 fn not_a_name(p: &mut Parser<'_>) {
+    if p.token_text().starts_with(['`', '\'']) {
+        return unexpected(p);
+    }
     let range = p.range();
     let shown: String = p.token_text().chars().take(40).flat_map(char::escape_debug).collect();
     p.error(
@@ -400,6 +500,77 @@ fn not_a_name(p: &mut Parser<'_>) {
              Other text is written in quotes"
         ),
     );
+}
+
+/// Passes a string that stands in the place of a name.
+pub(super) fn quoted_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
+    let range = p.range();
+    let is_clear = match p.nth(1) {
+        COLON | EQ | IN_KW | LINE_END => true,
+        L_PAREN => matches!(p.nth(p.rest_of_line() - 1), R_PAREN | COLON),
+        _ => false,
+    };
+    let quick_fix = unquoted(p.token_text())
+        .and_then(|name| fix("Remove the quotes", safe_if(is_clear), TextEdit::replace(range, name)));
+    p.error_with_fix(code, range, format!("{what} is written without quotes"), quick_fix);
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+    true
+}
+
+/// The name that a string holds, if it holds nothing else.
+pub(super) fn unquoted(string: &str) -> Option<&str> {
+    let name = string.trim_matches(['"', '\'']);
+    is_identifier(name).then_some(name)
+}
+
+pub(super) fn is_identifier(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// `if **so** {` in the place of a header's colon.
+pub(super) fn braces_around_body(p: &mut Parser<'_>) {
+    let count = p.rest_of_line();
+    if !p.at(L_BRACE) || (count > 1 && p.nth(count - 1) != R_BRACE) {
+        return;
+    }
+    let opening = TextRange::new(p.previous_end(), p.range().end());
+    let mut edits = vec![TextEdit::replace(opening, ":")];
+    if count > 1 {
+        edits.push(TextEdit::delete(p.nth_range(count - 1)));
+    }
+    p.error_with_fix(
+        Code::E108,
+        p.range(),
+        "a body begins behind `:` and is indented; it has no braces",
+        Some(Fix { title: "Change the braces to `:`".into(), safety: FixSafety::Unsafe, edits }),
+    );
+}
+
+/// The rest of the line as a string.
+pub(super) fn quoted(p: &Parser<'_>, range: TextRange, safety: FixSafety) -> Option<Fix> {
+    let text = p.text_at(range);
+    // What already holds quotes may need them elsewhere.
+    let string = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    fix("Put the text in quotes", safety, TextEdit::replace(range, string))
+}
+
+/// Reports a text without quotes that starts at `start`, where its first word was taken for a name: `throw Nothing was found`.
+pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: SyntaxKind) {
+    let words = (0..p.rest_of_line()).map(|ahead| p.nth(ahead));
+    let is_text = kind == NAME_REF
+        && (p.at(IDENT) || p.at(UNKNOWN) && p.token_text().contains(char::is_alphanumeric))
+        && words.clone().all(|kind| {
+            is_name(kind) || matches!(kind, UNKNOWN | COMMA | DOT | QUESTION | NUMBER | MINUS | SINGLE_QUOTED)
+        });
+    if is_text && !p.line_has_error() {
+        let range = start.cover(p.rest_of_line_range());
+        let quick_fix = quoted(p, range, FixSafety::Unsafe);
+        p.error_with_fix(Code::E004, range, "a text of several words is written in quotes", quick_fix);
+        p.skip_line();
+    }
 }
 
 /// Passes a word that stands in the place of a name and is none.

@@ -9,8 +9,8 @@ use super::{
     statement_keyword,
 };
 use crate::codes::Code;
-use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name};
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -23,7 +23,9 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
     }
     p.start_at(checkpoint, ARROW_CHAIN);
     let mut indented = 0;
+    let mut spans_lines = false;
     while at_arrow(p) {
+        spans_lines |= !p.at(ARROW) || p.is_behind_line();
         while !p.at(ARROW) {
             indented += usize::from(p.at(INDENT));
             p.bump();
@@ -41,7 +43,9 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 p.skip_line();
             }
         }
-        p.clause_has_error |= p.line_above_has_error || p.line_has_error();
+        spans_lines |= p.is_behind_line();
+        // The line above is one of the chain only where the chain has several.
+        p.clause_has_error |= p.line_has_error() || (spans_lines && p.line_above_has_error);
         while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
             p.eat(LINE_END);
             p.bump();
@@ -75,28 +79,64 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.bump();
             if p.at_name() {
                 agent_reference(p);
-            } else if p.at_string() && is_session {
+                text_behind_agent(p, keyword_range);
+            } else if p.at_string() && !is_session {
+                recovery::quoted_name(p, Code::E003, "the name of an agent");
+            } else if p.at_string() {
+                // One word may be the name of an agent as well.
+                let name = recovery::unquoted(p.token_text());
                 p.error_with_fix(
                     Code::E108,
                     colon,
                     "no `:` stands before the text of a session; behind `session:` stands the name of an agent",
-                    fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
+                    match name {
+                        Some(name) => fix(
+                            "Remove the quotes",
+                            FixSafety::Unsafe,
+                            TextEdit::replace(p.range(), name),
+                        ),
+                        None => fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
+                    },
                 );
                 expressions::string(p);
             } else {
                 missing_target(p, keyword_range, keyword);
             }
         }
+        EQ if is_name(p.nth(1)) => {
+            let behind_keyword = TextRange::new(p.previous_end(), p.range().end());
+            p.error_with_fix(
+                Code::E005,
+                p.range(),
+                "behind the keyword stands a `:` before the name of the agent",
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_keyword, ":")),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            agent_reference(p);
+        }
         kind if super::is_string(kind) && is_session => {
             expressions::string(p);
-            behind_text(p);
+            behind_text(p, keyword_range);
         }
         kind if is_name(kind) && is_session && p.nth(1) == COLON => {
             name(p);
             p.bump();
             if p.at_name() {
                 agent_reference(p);
+            } else {
+                text_behind_agent(p, keyword_range);
             }
+        }
+        kind if is_name(kind)
+            && is_session
+            && matches!(p.nth(1), STRING_LITERAL | TRIPLE_STRING_LITERAL)
+            && !p.nth_is_glued(1)
+            && p.rest_of_line() == 2 =>
+        {
+            agent_reference(p);
+            text_behind_agent(p, keyword_range);
         }
         kind if is_name(kind) && p.rest_of_line() == 1 => {
             let word = if is_session { "session" } else { "resume" };
@@ -139,9 +179,82 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
     }
     // The lines below may also go on with the chain.
     if !matches!(p.nth(2), ARROW | PIPE) {
-        properties_below(p);
+        properties(p, if is_session { "session" } else { "resume" });
     }
     p.finish();
+}
+
+/// `session = writer` with properties below it, which an assignment has not.
+pub(super) fn has_equals_sign(p: &Parser<'_>) -> bool {
+    let is_property = || p.nth(6) == COLON && properties::find(p.nth_text(5)).is_some();
+    p.nth(1) == EQ && is_name(p.nth(2)) && p.nth(3) == LINE_END && p.nth(4) == INDENT && is_property()
+}
+
+/// `session: writer "text"`, where the text is a property.
+fn text_behind_agent(p: &mut Parser<'_>, keyword: TextRange) {
+    if !matches!(p.kind(), STRING_LITERAL | TRIPLE_STRING_LITERAL) || p.is_glued() {
+        return;
+    }
+    let range = p.range();
+    let text = p.token_text();
+    let agent = p.previous_range();
+    let agent = if p.text_at(agent) == ":" {
+        p.text_at(TextRange::new(keyword.end(), agent.start()))
+    } else {
+        p.text_at(agent)
+    };
+    let between = TextRange::new(keyword.end(), range.end());
+    let below = format!(": {}\n{}  prompt: {text}", agent.trim(), p.indentation_at(keyword.start()));
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "what the agent of a `session:` is to do stands in a property below it, `prompt: \"what to do\"`",
+        fix("Move the text below", safe_if(p.nth(2) != INDENT), TextEdit::replace(between, below))
+            .filter(|_| p.rest_of_line() == 1 && !p.in_expression),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// The properties below the header of an `owner`. Tells whether there are any.
+pub(super) fn properties(p: &mut Parser<'_>, owner: &str) -> bool {
+    properties_below(p) || unindented_properties(p, owner)
+}
+
+/// Property lines that stand below their header without being indented. They are reported once.
+fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
+    let at_property =
+        |p: &Parser<'_>| p.at(LINE_END) && p.nth(2) == COLON && properties::find(p.nth_text(1)).is_some();
+    // Below a mistake nothing tells what the lines belong to, and in a list of properties they are some of it.
+    if p.in_expression || p.one_line || p.is_place_unknown || p.line_has_error() || !at_property(p) {
+        return false;
+    }
+    p.bump();
+    let first = p.range();
+    let mut edits = Vec::new();
+    p.start(PROPERTY_LIST);
+    while p.at_name() && p.nth(1) == COLON && properties::find(p.token_text()).is_some() {
+        let start = p.range().start();
+        property(p);
+        let lines = TextRange::new(start, p.previous_end());
+        edits.extend(p.line_starts(lines).map(|start| TextEdit::insert(start, "  ")));
+        if p.at(INDENT) && p.nth(2) == COLON && properties::find(p.nth_text(1)).is_some() {
+            // The other properties are indented.
+            p.bump();
+            property_lines(p, false);
+            p.eat(DEDENT);
+        }
+    }
+    p.finish();
+    let name = p.text_at(first);
+    p.note(
+        Code::E101,
+        first,
+        format!("`{name}:` is a property of the `{owner}` above; properties are indented below their header"),
+        Some(Fix { title: "Indent the properties".into(), safety: FixSafety::Safe, edits }),
+    );
+    true
 }
 
 fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
@@ -153,7 +266,7 @@ fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
 }
 
 /// What may stand behind the text of a session on its line.
-fn behind_text(p: &mut Parser<'_>) {
+fn behind_text(p: &mut Parser<'_>, session: TextRange) {
     match p.kind() {
         L_PAREN => {
             expressions::list(p, PROPERTY_LIST, R_PAREN, |p| {
@@ -188,7 +301,7 @@ fn behind_text(p: &mut Parser<'_>) {
             }
             p.finish();
         }
-        kind if is_name(kind) => foreign::behind_session(p),
+        kind if is_name(kind) => foreign::behind_session(p, session),
         _ => {}
     }
 }
@@ -210,15 +323,62 @@ fn property_value(p: &mut Parser<'_>) {
     let kind = expressions::expression(p);
     if kind == NAME_REF && (p.at_name() || p.at(UNKNOWN)) && p.nth(1) != COLON {
         let range = start.cover(p.rest_of_line_range());
-        let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
-        p.error_with_fix(
-            Code::E004,
-            range,
-            "a text of several words is written in quotes",
-            fix("Put the text in quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{text}\""))),
-        );
+        let quick_fix = recovery::quoted(p, range, FixSafety::Unsafe);
+        p.error_with_fix(Code::E004, range, "a text of several words is written in quotes", quick_fix);
         p.skip_line();
     }
+}
+
+/// `context: a, b`, where the values of an array have no brackets around them.
+fn values_without_brackets(p: &mut Parser<'_>, start: TextRange) {
+    if !p.at(COMMA) || p.nth(1) == LINE_END || p.line_has_error() {
+        return;
+    }
+    let values = start.cover(p.rest_of_line_range());
+    let is_clear = (0..p.rest_of_line()).all(|ahead| match p.nth(ahead) {
+        COMMA => ahead % 2 == 0,
+        kind => ahead % 2 == 1 && (is_name(kind) || matches!(kind, STRING_LITERAL | NUMBER)),
+    });
+    let edits = vec![TextEdit::insert(values.start(), "["), TextEdit::insert(values.end(), "]")];
+    p.error_with_fix(
+        Code::E005,
+        values,
+        "several values stand between brackets: `[a, b]`",
+        Some(Fix { title: "Put the values in brackets".into(), safety: safe_if(is_clear), edits }),
+    );
+    p.skip_line();
+}
+
+/// `do greet "Bob"`, where the arguments have no parentheses around them.
+fn bare_arguments(p: &mut Parser<'_>) {
+    let count = p.rest_of_line();
+    let is_value = |kind: SyntaxKind| matches!(kind, IDENT | STRING_LITERAL | NUMBER | DURATION);
+    let are_values = count % 2 == 1
+        && (0..count).all(|ahead| match ahead % 2 {
+            0 => is_value(p.nth(ahead)),
+            _ => p.nth(ahead) == COMMA,
+        });
+    if !are_values || p.line_has_error() {
+        return;
+    }
+    let arguments = p.rest_of_line_range();
+    let before = TextRange::new(p.previous_end(), arguments.start());
+    let name = recovery::shorten(p.text_at(p.previous_range()));
+    p.error_with_fix(
+        Code::E005,
+        arguments,
+        format!(
+            "the arguments of a block stand between parentheses: `{name}({})`",
+            recovery::shorten(p.text_at(arguments))
+        ),
+        Some(Fix {
+            title: "Put the arguments in parentheses".into(),
+            // A word may also be the second of a name.
+            safety: safe_if(!p.at(IDENT)),
+            edits: vec![TextEdit::replace(before, "("), TextEdit::insert(arguments.end(), ")")],
+        }),
+    );
+    p.skip_line();
 }
 
 /// Reports a number that a count cannot be: `max: 0`, `retry: 1.5`, `count: -1`.
@@ -258,6 +418,7 @@ pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
     let after_error = p.line_has_error();
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.bump();
+    let is_outer_among_items = std::mem::replace(&mut p.is_among_items, p.is_below_open_bracket);
     p.bump();
     let column = p.column();
     let loops = p.loops;
@@ -271,6 +432,7 @@ pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
     p.loops = loops;
     p.eat(DEDENT);
     p.one_line = one_line;
+    p.is_among_items = is_outer_among_items;
     true
 }
 
@@ -292,6 +454,14 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
             kind if is_name(kind)
                 && properties::find(p.token_text()).is_some()
                 && !(is_unknown && p.nth(1) == EQ) =>
+            {
+                statements_reported = false;
+                property(p);
+            }
+            kind if super::is_string(kind)
+                && p.nth(1) == COLON
+                && recovery::unquoted(p.token_text())
+                    .is_some_and(|name| !is_unknown || properties::find(name).is_some()) =>
             {
                 statements_reported = false;
                 property(p);
@@ -322,6 +492,12 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                     end_of_statement(p);
                     after_error = true;
                     continue;
+                } else if !after_error && expressions::starts_value(p.kind()) {
+                    p.error(
+                        Code::E004,
+                        p.range(),
+                        "this is no property; a property is written `name: value`",
+                    );
                 }
                 listed_statement(p, Parent::Unknown, true);
             }
@@ -342,13 +518,23 @@ fn starts_statement_with_colon(keyword: SyntaxKind) -> bool {
 pub(super) fn property(p: &mut Parser<'_>) {
     p.start(PROPERTY);
     let property = p.token_text();
-    name(p);
+    if p.at_name() {
+        name(p);
+    } else {
+        recovery::quoted_name(p, Code::E005, "the name of a property");
+    }
     match p.kind() {
         COLON if p.nth(1) == LINE_END && p.nth(2) == INDENT && !p.in_expression => {
             p.bump();
             properties_below(p);
         }
-        COLON => property_value(p),
+        COLON => {
+            let value = p.nth_range(1);
+            property_value(p);
+            if !p.in_expression {
+                values_without_brackets(p, value);
+            }
+        }
         EQ => {
             let range = p.range();
             let behind_name = TextRange::new(p.previous_end(), range.end());
@@ -442,10 +628,16 @@ pub(super) fn do_statement(p: &mut Parser<'_>) {
     } else {
         p.start(DO_CALL);
         p.bump_as(DO_KW);
-        if p.at_name() {
-            name_ref(p);
+        if p.at_name() || (p.at_string() && recovery::unquoted(p.token_text()).is_some()) {
+            if p.at_name() {
+                name_ref(p);
+            } else {
+                recovery::quoted_name(p, Code::E005, "the name of a block");
+            }
             if p.at(L_PAREN) {
                 expressions::arguments(p);
+            } else {
+                bare_arguments(p);
             }
         } else {
             let range = recovery::missing_at(p);
