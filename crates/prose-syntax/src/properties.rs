@@ -54,7 +54,20 @@ pub fn find(name: &str) -> Option<&'static Property> {
     PROPERTIES.iter().find(|property| property.name == name)
 }
 
-/// The property that is probably meant by a name: the one of that name, or the nearest one.
+/// What some properties are called elsewhere.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("system", "prompt"),
+    ("system_prompt", "prompt"),
+    ("instructions", "prompt"),
+    ("retries", "retry"),
+    ("max_retries", "retry"),
+    ("attempts", "retry"),
+    ("memory", "persist"),
+    ("persistent", "persist"),
+];
+
+/// The property that is probably meant by a name: the one of that name, the one that is called so elsewhere, or the nearest one.
 pub fn meant(name: &str) -> Option<&'static Property> {
-    find(name).or_else(|| suggest::nearest(name, PROPERTIES, |property| property.name))
+    let elsewhere = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, name)| find(name));
+    find(name).or_else(elsewhere).or_else(|| suggest::nearest(name, PROPERTIES, |property| property.name))
 }

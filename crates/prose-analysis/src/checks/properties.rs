@@ -1,6 +1,6 @@
 //! The properties of agents and sessions: whether they exist, are given once, and have values that they can have.
 
-use prose_syntax::properties::{BACKOFFS, MEMORIES, MODELS, PROPERTIES, find};
+use prose_syntax::properties::{BACKOFFS, MEMORIES, MODELS, Property as Meant, find, meant};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use smol_str::SmolStr;
@@ -59,12 +59,12 @@ impl<'db> Checker<'_, 'db> {
 
     fn property(&mut self, properties: &[Property], property: &Property) {
         if find(&property.name.text).is_none() {
-            let finding = unknown(property);
-            let finding = match finding.diagnostic.fix {
-                Some(_) => finding,
+            let diagnostic = unknown(property);
+            let finding = match diagnostic.fix {
+                Some(_) => diagnostic.into(),
                 None => {
                     let title = format!("Remove `{}`", property.name.text);
-                    self.with_removal(finding, properties, property, title)
+                    self.with_removal(diagnostic.into(), properties, property, title)
                 }
             };
             self.report(finding);
@@ -496,26 +496,16 @@ impl<'a> Shape<'a> {
 }
 
 /// A name that is no property's.
-fn unknown<'db>(property: &Property) -> Finding<'db> {
-    let name = property.name.text.as_str();
-    let range = property.name.range;
-    let meant = match name {
-        "system" | "system_prompt" | "instructions" => Some("prompt"),
-        "retries" | "max_retries" | "attempts" => Some("retry"),
-        "memory" | "persistent" => Some("persist"),
-        _ => None,
-    };
-    if let Some(meant) = meant {
-        let message = format!("there is no property `{name}`; did you mean `{meant}`?");
-        return Diagnostic::new(Code::W005, range, message).with_fix(replace(range, meant)).into();
-    }
-    let message = format!("there is no property `{name}`");
-    let known = PROPERTIES.iter().map(|property| SmolStr::new_static(property.name)).collect();
-    let finding = did_you_mean(Code::W005, range, message, name, known);
-    match finding.diagnostic.fix {
-        Some(_) => finding,
+fn unknown(property: &Property) -> Diagnostic {
+    let Word { text, range } = &property.name;
+    match meant(text) {
+        Some(Meant { name, .. }) => {
+            let message = format!("there is no property `{text}`; did you mean `{name}`?");
+            Diagnostic::new(Code::W005, *range, message).with_fix(replace(*range, name))
+        }
         None => {
-            Finding::new(Code::W005, range, format!("there is no property `{name}`, so it has no effect"))
+            let message = format!("there is no property `{text}`, so it has no effect");
+            Diagnostic::new(Code::W005, *range, message)
         }
     }
 }
