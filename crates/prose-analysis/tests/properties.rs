@@ -1,47 +1,14 @@
-//! Properties, permissions and texts in the default profile: near misses, fixes and related places.
+//! Properties in the default profile: near misses, fixes and related places.
 
 mod support;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use prose_analysis::Text;
-use prose_fixture::Fixture;
-use prose_syntax::{Code, Diagnostic, Profile, fix};
-use support::{analysed, check, found};
-
-/// The diagnostics of a program that are not only hints.
-fn diagnostics(program: &str) -> (String, Vec<Diagnostic>) {
-    let fixture = Fixture::parse(program);
-    let (host, files) = analysed(&fixture);
-    let found = found(&host, files[0], Profile::Default);
-    let found = found.into_iter().map(|(_, diagnostic)| diagnostic);
-    (fixture.files[0].text.clone(), found.filter(|found| found.code != Code::W115).collect())
-}
-
-/// The program after each of the fixes of its only diagnostic.
-#[track_caller]
-fn check_fixes(program: &str, expected: Expect) {
-    let (text, found) = diagnostics(program);
-    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
-    let fixes = diagnostic.fix.iter().chain(&diagnostic.other_fixes);
-    let fixed = fixes.map(|fix| format!("{}:\n{}", fix.title, fix::apply(&text, [fix]).text));
-    expected.assert_eq(&fixed.collect::<Vec<_>>().join("\n"));
-}
-
-/// What the only diagnostic points to besides its own place.
-#[track_caller]
-fn check_related(program: &str, expected: Expect) {
-    let (text, found) = diagnostics(program);
-    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
-    let related = diagnostic.related.iter().map(|related| {
-        let start = usize::from(related.range.start());
-        let line = text[..start].matches('\n').count() + 1;
-        format!("line {line}, `{}`: {}\n", &text[start..usize::from(related.range.end())], related.message)
-    });
-    expected.assert_eq(&related.collect::<String>());
-}
+use prose_syntax::Profile;
+use support::{check, check_fixes, check_related, found};
 
 #[test]
 fn a_misspelt_model_is_one_mistake() {
@@ -436,188 +403,6 @@ fn a_skill_uses_its_import() {
 }
 
 #[test]
-fn permissions() {
-    check(
-        r#"
-        const folder = "docs/**"
-        agent writer:
-          prompt: "Write"
-          permissions:
-            read: [folder, 3, { a: 1 }]
-        #                  ^ error[E016] a pattern is a string
-        #                     ^^^^^^^^ error[E016] a pattern is a string
-            wriet: ["docs/**"]
-        #   ^^^^^ info[W008] did you mean `write`?
-            bash: false
-        #         ^^^^^ warning[W009] did you mean `deny`?
-            network: dney
-        #            ^^^^ warning[W009] did you mean `deny`?
-            execute: "*.sh"
-        #            ^^^^^^ warning[W009] a single pattern is written in brackets too
-            database: "deny"
-        #   ^^^^^^^^ info[W008] the reference knows no kind of permission `database`
-        #             ^^^^^^ warning[W009] `deny` is written without quotes
-            web: [docs]
-        #   ^^^ info[W008]
-        #         ^^^^ error[E119] there is no variable `docs`
-        session: writer
-        "#,
-    );
-}
-
-#[test]
-fn fixes_of_permissions() {
-    check_fixes(
-        "agent a:\n  prompt: \"x\"\n  permissions: deny\nsession: a\n",
-        expect![[r#"
-            Write a line for each kind:
-            agent a:
-              prompt: "x"
-              permissions:
-                read: deny
-                write: deny
-                execute: deny
-                bash: deny
-                network: deny
-            session: a
-        "#]],
-    );
-    check_fixes(
-        "agent a:\n  prompt: \"x\"\n  permissions: { read: [\"*.md\"], \"bash\": \"deny\" }\nsession: a\n",
-        expect![[r#"
-            Write a line for each kind:
-            agent a:
-              prompt: "x"
-              permissions:
-                read: ["*.md"]
-                bash: "deny"
-            session: a
-        "#]],
-    );
-    check_fixes(
-        "session \"x\"\n  permissions:\n    execute: \"*.sh\"\n",
-        expect![[r#"
-            Wrap it in brackets:
-            session "x"
-              permissions:
-                execute: ["*.sh"]
-        "#]],
-    );
-    check_fixes(
-        "session \"x\"\n  permissions:\n    read: [\"**\", \"src/**\", \"~/**\"]\n",
-        expect![[r#"
-            Remove `src/**`:
-            session "x"
-              permissions:
-                read: ["**", "~/**"]
-        "#]],
-    );
-    check_fixes(
-        "session \"x\"\n  permissions:\n    read: [\"src/*\", \"**\"]\n",
-        expect![[r#"
-            Remove `src/*`:
-            session "x"
-              permissions:
-                read: ["**"]
-        "#]],
-    );
-}
-
-#[test]
-fn permissions_that_contradict_each_other() {
-    check(
-        r#"
-        session "One"
-          permissions:
-            read: deny
-        #         ^^^^ warning[W123] `read: deny` contradicts the permission to write
-            write: allow
-        session "Two"
-          permissions:
-            filesystem: deny
-        #   ^^^^^^^^^^ info[W008]
-        #               ^^^^ warning[W123] `filesystem: deny` contradicts the permission to read
-            read: ["*.md"]
-            write: ["*.md"]
-        session "Three"
-          permissions:
-            read: ["*.md", "src/**", "*.md", "!src/**"]
-        #                            ^^^^^^ warning[W123] `*.md` is given already
-        #                                    ^^^^^^^^^ warning[W123] `!src/**` takes back all that `src/**` gives
-        session "Four"
-          permissions:
-            read: deny
-            write: []
-        session "Five"
-          permissions:
-            read: ["src/**", "!src/secret/**", "docs/*.md", "docs/*.txt"]
-            write: deny
-            network: ["*", "https://example.com/*"]
-        #                  ^^^^^^^^^^^^^^^^^^^^^^^ warning[W123] gives nothing that `*` does not give
-        "#,
-    );
-    check_related(
-        "session \"x\"\n  permissions:\n    read: [\"a\"]\n    write: allow\n    filesystem: deny # prose: ignore[W008]\n",
-        expect![[r#"
-            line 3, `read`: `read` is permitted here
-            line 4, `write`: `write` is permitted here
-        "#]],
-    );
-}
-
-#[test]
-fn texts() {
-    check(
-        r#"
-        session """  """
-        #       ^^^^^^^^ warning[W002] is only space
-        session ""
-        #       ^^ warning[W001] say here what the `prompt:` below is about
-          prompt: "Say hello"
-        session "Say hello"
-          prompt: " "
-        #         ^^^ warning[W004] say what the session has to do
-        "#,
-    );
-    check_fixes(
-        "session \"Say hello\"\n  prompt: \"\"\n  model: opus\n",
-        expect![[r#"
-            Remove `prompt`:
-            session "Say hello"
-              model: opus
-        "#]],
-    );
-}
-
-#[test]
-fn nobody_says_what_to_do() {
-    check(
-        r#"
-        agent writer:
-          model: opus
-        agent editor:
-          prompt: ""
-        #         ^^ warning[W004]
-        let draft = session: writer
-        #                    ^^^^^^ warning[W126] neither this session nor the agent has a `prompt:`
-          context: []
-        session: editor
-          context: draft
-        session: writer
-          prompt: "Write"
-        session: nobody
-        #        ^^^^^^ error[E007]
-        "#,
-    );
-    check_related(
-        "agent writer:\n  model: opus\n\nsession: writer\n",
-        expect![[r#"
-            line 1, `writer`: `writer` has no `prompt:`
-        "#]],
-    );
-}
-
-#[test]
 fn what_stood_on_a_line_that_was_not_understood_is_not_missed() {
     check(
         r#"
@@ -680,15 +465,4 @@ fn retries() {
               model: opus
         "#]],
     );
-}
-
-#[test]
-fn triple_quotes_inside_of_a_triple_quoted_string() {
-    let program = Code::W140.info().wrong;
-    let (text, found) = diagnostics(program);
-    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
-    assert_eq!(diagnostic.code, Code::W140);
-    let before = &text[..usize::from(diagnostic.range.end())];
-    assert_eq!(before.lines().last(), Some("      session \"\"\""));
-    assert_eq!(diagnostic.range.len(), 3.into());
 }
