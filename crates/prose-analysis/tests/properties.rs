@@ -21,8 +21,15 @@ fn a_misspelt_model_is_one_mistake() {
           model: Haiku
         #        ^^^^^ error[E008] did you mean `haiku`?
         session "Say hello"
-          model: vendor/small
-        #        ^^^^^^^^^^^^ error[E008] there is no model `vendor/small`; a model is `sonnet`, `opus` or `haiku`
+          model: quick
+        #        ^^^^^ error[E008] there is no model `quick`; a model is `sonnet`, `opus` or `haiku`
+        session "Say hello" (model: vendor/small-1.5, retry: 3)
+        #                           ^^^^^^^^^^^^^^^^ error[E008] is written in quotes: `"vendor/small-1.5"`
+        session: nobody
+        #        ^^^^^^ error[E007]
+          model: small:8b
+        #        ^^^^^^^^ error[E008] is written in quotes: `"small:8b"`
+          retry: 3
         session "Say hello"
           model: "vendor/small"
         session "Say hello"

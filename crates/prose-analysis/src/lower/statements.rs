@@ -302,10 +302,6 @@ impl Lowering {
             || !self.in_context && !matches!(meant, "prompt" | "retry" | "timeout" | "early_exit");
         let value = node.value().map(|value| match &value {
             Expression::NameRef(_) if takes_words => self.bare_word(value.syntax()),
-            // Not the quotient of two variables, but the id of a model without quotes.
-            Expression::Binary(_) | Expression::Field(_) if meant == "model" && !in_permissions => {
-                self.bare_word(value.syntax())
-            }
             Expression::Array(array) if meant == "skills" && !in_permissions => {
                 let items = array.items().filter_map(|item| match &item {
                     ast::Value::Expression(Expression::NameRef(word)) => {
