@@ -11,6 +11,7 @@ mod options;
 mod order;
 mod permissions;
 mod properties;
+mod texts;
 mod unused;
 
 use prose_syntax::{Code, Diagnostic, TextRange};
@@ -86,7 +87,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
     };
     names::check(&mut checker);
     properties::check(&mut checker);
-    permissions::check(&mut checker);
+    texts::check(&mut checker);
     control::check(&mut checker);
     options::check(&mut checker);
     calls::check(&mut checker);

@@ -52,6 +52,8 @@ pub struct Named<'db> {
     pub imports: Vec<Site<'db>>,
     /// The variables, without loop, catch and pipeline variables.
     pub variables: Vec<VariableSite<'db>>,
+    /// Whether an `import` brings a skill of that name.
+    pub is_skill: bool,
     /// Whether the word stands on a line that was not understood, and so may have been defined or used there.
     pub lost: bool,
     /// How it is used.
@@ -67,6 +69,8 @@ pub struct Uses {
     pub block: bool,
     /// As a program.
     pub program: bool,
+    /// As a skill.
+    pub skill: bool,
     /// As a variable that no body of its own answers to.
     pub variable: bool,
 }
@@ -126,6 +130,12 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
                 RefKind::Variable => uses.variable = true,
                 RefKind::Write => {}
             }
+        }
+        for skill in &summary.skills {
+            names.entry(skill.clone()).or_default().is_skill = true;
+        }
+        for skill in &summary.used_skills {
+            names.entry(skill.clone()).or_default().uses.skill = true;
         }
         for word in &summary.lost {
             names.entry(word.clone()).or_default().lost = true;

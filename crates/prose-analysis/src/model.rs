@@ -5,7 +5,7 @@
 //! statement, so an edit elsewhere leaves the whole model as it is. Every id leads to a range and so to a node of the tree, and
 //! [`Body::stmt_at`] and [`Body::expr_at`] lead back.
 
-use prose_syntax::{SyntaxKind, TextRange, TextSize};
+use prose_syntax::{SyntaxKind, TextRange, TextSize, properties};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -81,6 +81,8 @@ pub struct StmtData {
     pub list: Option<ListId>,
     /// The scope its names are looked up in.
     pub scope: ScopeId,
+    /// Whether one of the lines where its properties stand is no property: it may have been any.
+    pub lost_property: bool,
 }
 
 /// An expression with its place.
@@ -389,6 +391,14 @@ pub struct Property {
     pub range: TextRange,
 }
 
+impl Property {
+    /// Whether it is the property of that name, or one without a meaning of its own that is nearly called so: what is
+    /// misspelt is not missing as well.
+    pub fn is_meant_as(&self, name: &str) -> bool {
+        properties::meant(&self.name.text).is_some_and(|property| property.name == name)
+    }
+}
+
 /// `max: 3` between parentheses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modifier {
@@ -675,6 +685,12 @@ impl Body {
     /// What a one-line string says, if the expression is one.
     pub fn string(&self, expr: ExprId) -> Option<&str> {
         self.text(expr).filter(|text| text.kind == TextKind::OneLine).and_then(|text| text.value.as_deref())
+    }
+
+    /// A word that stands for itself, such as the name of a model, if the expression is one.
+    pub fn word(&self, expr: ExprId) -> Option<&str> {
+        let ExprData { expr: Expr::Text(text), range } = &self[expr] else { return None };
+        text.value.as_deref().filter(|_| text.content == *range)
     }
 
     /// The variable that an expression names, if it is nothing else.

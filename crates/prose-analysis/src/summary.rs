@@ -20,6 +20,10 @@ pub struct Summary {
     pub blocks: Vec<BlockFacts>,
     /// The programs that are imported.
     pub imports: Vec<ImportFacts>,
+    /// The skills that `import` lines bring.
+    pub skills: Vec<SmolStr>,
+    /// The skills that agents and sessions have.
+    pub used_skills: Vec<SmolStr>,
     /// The inputs that are declared outside of blocks.
     pub inputs: Vec<InputFacts>,
     /// Whether a statement that runs something is among these, or is this one.
@@ -79,8 +83,10 @@ pub struct AgentFacts {
     pub name: Option<NameId>,
     /// Where its memory is kept.
     pub persist: Persist,
-    /// Whether it has a prompt that says something.
+    /// Whether it has a prompt, or may have one on a line that was not understood.
     pub has_prompt: bool,
+    /// Whether its sessions are tried again, or may be.
+    pub has_retry: bool,
     /// Its model, as it is written.
     pub model: Option<SmolStr>,
 }
@@ -95,7 +101,7 @@ pub enum Persist {
     Run,
     /// With the project or the user, or at a path, where it may be from an earlier run.
     Longer,
-    /// The property has a value that cannot be right.
+    /// The property has a value that cannot be right, or may stand on a line that was not understood.
     Invalid,
 }
 
@@ -175,7 +181,16 @@ impl Builder<'_> {
         let mut frames: Vec<(ScopeId, u32)> = Vec::new();
         for (id, data) in body.stmts() {
             match &data.stmt {
-                Stmt::Agent { name, properties } => self.summary.agents.push(agent(body, *name, properties)),
+                Stmt::Agent { name, properties } => {
+                    self.summary.agents.push(agent(body, *name, id, properties));
+                    self.skills(properties);
+                }
+                Stmt::Session { properties, .. } | Stmt::Resume { properties, .. } => {
+                    self.skills(properties);
+                }
+                Stmt::Import { skill: Some(skill), .. } => {
+                    self.summary.skills.extend(body.string(*skill).map(SmolStr::from));
+                }
                 Stmt::Block { name, params, body: list, .. } => {
                     let inner =
                         list.map(|list| body.frame_of_list(list)).or(params.first().map(|p| body[*p].scope));
@@ -245,29 +260,42 @@ impl Builder<'_> {
         }
         self.summary
     }
-}
 
-fn agent(body: &Body, name: Option<NameId>, properties: &[Property]) -> AgentFacts {
-    let value = |name: &str| properties.iter().find(|property| property.name.text == name)?.value;
-    let has_prompt = value("prompt").is_some_and(|prompt| body.text(prompt).is_none_or(|text| !text.blank));
-    AgentFacts {
-        name,
-        persist: persist(body, properties),
-        has_prompt,
-        model: value("model").and_then(|m| body.text(m)?.value.clone()),
+    fn skills(&mut self, properties: &[Property]) {
+        let body = self.body;
+        let values = properties.iter().filter(|property| property.is_meant_as("skills"));
+        for (_, text) in values.filter_map(|property| property.value).flat_map(|value| body.skills(value)) {
+            self.summary.used_skills.extend(text.value.clone());
+        }
     }
 }
 
-fn persist(body: &Body, properties: &[Property]) -> Persist {
-    let Some(property) = properties.iter().find(|property| property.name.text == "persist") else {
-        return Persist::No;
+fn agent(body: &Body, name: Option<NameId>, stmt: StmtId, properties: &[Property]) -> AgentFacts {
+    // A line that was not understood may have been any property.
+    let lost = body[stmt].lost_property;
+    let has = |name: &str| lost || properties.iter().any(|property| property.is_meant_as(name));
+    let model = properties.iter().find(|property| property.name.text == "model");
+    AgentFacts {
+        name,
+        persist: persist(body, properties, lost),
+        has_prompt: has("prompt"),
+        has_retry: has("retry"),
+        model: model.and_then(|model| body.text(model.value?)?.value.clone()),
+    }
+}
+
+fn persist(body: &Body, properties: &[Property], lost: bool) -> Persist {
+    let Some(property) = properties.iter().find(|property| property.is_meant_as("persist")) else {
+        return if lost { Persist::Invalid } else { Persist::No };
     };
     let Some(value) = property.value else { return Persist::Invalid };
     match &body[value].expr {
         Expr::Bool(true) => Persist::Run,
         Expr::Bool(false) => Persist::No,
-        Expr::Text(text) if text.content != body[value].range => Persist::Longer,
-        Expr::Text(text) if matches!(text.value.as_deref(), Some("project" | "user")) => Persist::Longer,
+        Expr::Text(_) => match body.word(value) {
+            None | Some("project" | "user") => Persist::Longer,
+            Some(_) => Persist::Invalid,
+        },
         _ => Persist::Invalid,
     }
 }
@@ -393,6 +421,16 @@ impl Body {
             range.contains_range(data.range)
                 && matches!(data.stmt, Stmt::Return(_) | Stmt::Throw(_) | Stmt::Output { name: None, .. })
         })
+    }
+
+    /// The names of skills that a value holds.
+    pub(crate) fn skills(&self, value: ExprId) -> Vec<(ExprId, &Text)> {
+        let Expr::Array(items) = &self[value].expr else { return Vec::new() };
+        let exprs = items.iter().filter_map(|item| match item {
+            Value::Expr(expr) => Some(*expr),
+            Value::Stmt(_) => None,
+        });
+        exprs.filter_map(|expr| Some((expr, self.text(expr)?))).collect()
     }
 
     /// The program that a value is the result of.

@@ -1,4 +1,6 @@
-//! The table of properties of agents and sessions.
+//! The tables of the properties of agents and sessions, and of the words that are their values.
+
+use crate::suggest;
 
 /// A property of an agent or a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,40 @@ pub const PROPERTIES: &[Property] = &[
     },
 ];
 
+/// The models that have a name in the language.
+pub const MODELS: &[&str] = &["sonnet", "opus", "haiku"];
+
+/// How long to wait between retries.
+pub const BACKOFFS: &[&str] = &["none", "linear", "exponential"];
+
+/// Where the memory of an agent is kept, unless a path says it.
+pub const MEMORIES: &[&str] = &["true", "false", "project", "user"];
+
+/// The kinds of permission that the reference knows.
+pub const PERMISSION_KINDS: &[&str] = &["read", "write", "execute", "bash", "network"];
+
+/// What a permission says where it gives no patterns.
+pub const PERMISSION_VALUES: &[&str] = &["allow", "deny", "prompt"];
+
 /// The property of that name.
 pub fn find(name: &str) -> Option<&'static Property> {
     PROPERTIES.iter().find(|property| property.name == name)
+}
+
+/// What some properties are called elsewhere.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("system", "prompt"),
+    ("system_prompt", "prompt"),
+    ("instructions", "prompt"),
+    ("retries", "retry"),
+    ("max_retries", "retry"),
+    ("attempts", "retry"),
+    ("memory", "persist"),
+    ("persistent", "persist"),
+];
+
+/// The property that is probably meant by a name: the one of that name, the one that is called so elsewhere, or the nearest one.
+pub fn meant(name: &str) -> Option<&'static Property> {
+    let elsewhere = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, name)| find(name));
+    find(name).or_else(elsewhere).or_else(|| suggest::nearest(name, PROPERTIES, |property| property.name))
 }

@@ -1,3 +1,361 @@
-use super::Checker;
+//! What agents are permitted: kinds, values, patterns, and permissions that cannot hold together.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use prose_syntax::properties::{PERMISSION_KINDS, PERMISSION_VALUES};
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+use smol_str::SmolStr;
+
+use super::names::did_you_mean;
+use super::properties::{Shape, listed, quote, replace, with_word};
+use super::{Checker, Finding};
+use crate::model::*;
+
+/// Each pattern is compared with each other one, so not in lists that nobody writes by hand.
+const MOST_PATTERNS: usize = 256;
+
+impl Checker<'_, '_> {
+    pub(super) fn permissions(&mut self, property: &Property) {
+        let Some(entries) = &property.entries else {
+            if let Some(value) = property.value {
+                let finding = self.no_block(property, value);
+                self.report(finding);
+            }
+            return;
+        };
+        let entries = self.given_once(entries);
+        for entry in &entries {
+            self.permission_kind(entry);
+            self.permission_value(entry);
+        }
+        self.contradictions(&entries);
+    }
+
+    fn no_block(&self, property: &Property, value: ExprId) -> Diagnostic {
+        let range = self.body[value].range;
+        let message = "permissions are given one a line below `permissions:`, each for one kind of access, such as `bash: deny`";
+        let lines: Vec<String> = match &self.body[value].expr {
+            Expr::Object(entries) => entries
+                .iter()
+                .filter_map(|entry| {
+                    let value = self.source(self.body.value_range(entry.value?));
+                    Some(format!("{}: {value}", entry.key.as_ref()?.text))
+                })
+                .collect(),
+            _ => match self.body.word(value).filter(|word| PERMISSION_VALUES.contains(word)) {
+                Some(word) => PERMISSION_KINDS.iter().map(|kind| format!("{kind}: {word}")).collect(),
+                None => Vec::new(),
+            },
+        };
+        let fix = self.indentation(property.range).filter(|_| !lines.is_empty()).map(|indentation| {
+            let lines: String = lines.iter().map(|line| format!("\n{indentation}  {line}")).collect();
+            let behind_name = TextRange::new(property.name.range.end(), range.end());
+            Fix::guess(
+                "Write a line for each kind",
+                vec![TextEdit::replace(behind_name, format!(":{lines}"))],
+            )
+        });
+        Diagnostic::new(Code::E015, range, message).with_fix(fix)
+    }
+
+    fn permission_kind(&mut self, entry: &Property) {
+        let Word { text, range } = &entry.name;
+        if PERMISSION_KINDS.contains(&text.as_str()) {
+            return;
+        }
+        let known = PERMISSION_KINDS.iter().copied().map(SmolStr::new_static).collect();
+        let message = format!("there is no kind of permission `{text}`");
+        let finding = did_you_mean(Code::W008, *range, message, text, known);
+        self.report(match finding.diagnostic.fix {
+            Some(_) => finding,
+            None => Finding::new(
+                Code::W008,
+                *range,
+                format!(
+                    "the reference knows no kind of permission `{text}`; it is left to the host to keep it"
+                ),
+            ),
+        });
+    }
+
+    fn permission_value(&mut self, entry: &Property) {
+        let kind = &entry.name.text;
+        let rule = format!("a permission is {}, or an array of patterns", listed(PERMISSION_VALUES));
+        let Some(value) = entry.value else {
+            if entry.entries.is_some() {
+                self.report(Diagnostic::new(
+                    Code::W009,
+                    entry.name.range,
+                    format!("`{kind}` is no block; {rule}"),
+                ));
+            }
+            return;
+        };
+        if let Expr::Array(items) = &self.body[value].expr {
+            return self.patterns(items);
+        }
+        let range = self.body[value].range;
+        let diagnostic = match Shape::of(self.body, value) {
+            Shape::Word(word) if PERMISSION_VALUES.contains(&word) || word == "ask" => return,
+            Shape::Word(word) => {
+                let meant = match word {
+                    "never" | "no" | "none" | "off" | "denied" | "forbid" | "disallow" => Some("deny"),
+                    "always" | "yes" | "all" | "on" | "allowed" | "permit" => Some("allow"),
+                    _ => None,
+                };
+                let message = format!("`{word}` is no permission; {rule}");
+                with_word(Code::W009, range, message, word, PERMISSION_VALUES, meant)
+            }
+            Shape::Bool(value) => {
+                let meant = if value { "allow" } else { "deny" };
+                let message = format!("`{value}` is no permission; {rule}");
+                with_word(Code::W009, range, message, "", PERMISSION_VALUES, Some(meant))
+            }
+            Shape::Text(text) => {
+                let word = text.value.as_deref().filter(|word| PERMISSION_VALUES.contains(word));
+                let (message, fix) = match word {
+                    Some(word) => (format!("`{word}` is written without quotes"), replace(range, word)),
+                    None => {
+                        let array = format!("[{}]", self.source(range));
+                        let edit = TextEdit::replace(range, array);
+                        let fix = Fix::guess("Wrap it in brackets", vec![edit]);
+                        ("a single pattern is written in brackets too".to_owned(), fix)
+                    }
+                };
+                Diagnostic::new(Code::W009, range, format!("{message}: {rule}")).with_fix(fix)
+            }
+            Shape::Unknown => return,
+            _ => Diagnostic::new(Code::W009, range, format!("this is no permission; {rule}")),
+        };
+        self.report(diagnostic);
+    }
+
+    fn patterns(&mut self, items: &[Value]) {
+        for item in items {
+            let range = self.body.value_range(*item);
+            let shape = match item {
+                Value::Expr(expr) => Shape::of(self.body, *expr),
+                Value::Stmt(_) => Shape::Block,
+            };
+            let is_pattern = matches!(shape, Shape::Text(text) if text.kind != TextKind::Discretion);
+            // A name that nothing binds is a mistake of its own.
+            let is_missing = matches!(item, Value::Expr(expr)
+                if self.body.name_of(*expr).is_some_and(|name| !self.resolution.of(name).is_found()));
+            if is_pattern || is_missing {
+                continue;
+            }
+            let is_unknown = matches!(shape, Shape::Unknown);
+            let message = match is_unknown {
+                true => {
+                    "the reference wants patterns to be strings; `\"{name}\"` holds what a variable stands for"
+                }
+                false => "a pattern is a string in quotes, such as `\"docs/**\"`",
+            };
+            let fix = match item {
+                Value::Expr(expr) if self.body.name_of(*expr).is_some() => {
+                    let text = format!("\"{{{}}}\"", self.source(range));
+                    Some(Fix::guess("Fill it in from a string", vec![TextEdit::replace(range, text)]))
+                }
+                _ => shape.is_literal().then(|| quote(&self.source(range), range)),
+            };
+            self.report(Diagnostic::new(Code::E016, range, message).with_lenient(is_unknown).with_fix(fix));
+        }
+    }
+
+    fn contradictions(&mut self, entries: &[&Property]) {
+        for entry in entries {
+            if let Some(Expr::Array(items)) = entry.value.map(|value| &self.body[value].expr) {
+                self.contradicting_patterns(&entry.name.text, items);
+            }
+        }
+        // What one kind denies, the others give.
+        let needs: [(&str, &[&str], &str); 2] = [
+            ("read", &["write"], "what may be written has to be read as well"),
+            ("filesystem", &["read", "write"], "it stands for reading and writing"),
+        ];
+        for (denied, others, why) in needs {
+            let find = |name: &str| entries.iter().find(|entry| entry.name.text == name);
+            let Some(deny) = find(denied).and_then(|entry| entry.value) else { continue };
+            if self.body.word(deny) != Some("deny") {
+                continue;
+            }
+            let given = others.iter().filter_map(|other| find(other)).filter(|entry| self.grants(entry));
+            let given: Vec<_> = given.collect();
+            let [first, ..] = given.as_slice() else { continue };
+            let message =
+                format!("`{denied}: deny` contradicts the permission to {}: {why}", first.name.text);
+            let mut diagnostic = Diagnostic::new(Code::W123, self.body[deny].range, message);
+            for entry in given {
+                let message = format!("`{}` is permitted here", entry.name.text);
+                diagnostic = diagnostic.with_related(entry.name.range, message);
+            }
+            self.report(diagnostic);
+        }
+    }
+
+    fn grants(&self, entry: &Property) -> bool {
+        entry.value.is_some_and(|value| match &self.body[value].expr {
+            Expr::Array(items) => !items.is_empty(),
+            _ => matches!(self.body.word(value), Some("allow" | "prompt" | "ask")),
+        })
+    }
+
+    fn contradicting_patterns(&mut self, kind: &str, items: &[Value]) {
+        if items.len() > MOST_PATTERNS {
+            return;
+        }
+        let texts: Vec<Option<(&str, TextRange)>> = items
+            .iter()
+            .map(|item| match item {
+                Value::Expr(expr) => {
+                    let text = self.body.string(*expr).filter(|text| !text.trim().is_empty())?;
+                    Some((text, self.body[*expr].range))
+                }
+                Value::Stmt(_) => None,
+            })
+            .collect();
+        for (index, text) in texts.iter().enumerate() {
+            let Some((text, range)) = *text else { continue };
+            let others = texts.iter().enumerate().filter_map(|(at, other)| Some((at, (*other)?)));
+            let mut others = others.filter(|(at, _)| *at != index);
+            let diagnostic = if let Some(negated) = text.strip_prefix('!') {
+                others.find(|(_, (other, _))| !other.starts_with('!') && covers(kind, negated, other)).map(
+                    |(_, (other, place))| {
+                        let message = format!("`{text}` takes back all that `{other}` gives");
+                        Diagnostic::new(Code::W123, range, message).with_related(place, "it is given here")
+                    },
+                )
+            } else {
+                others
+                    // Of two that are equal, the second one is too many.
+                    .find(
+                        |(at, (other, _))| {
+                            if *other == text { *at < index } else { covers(kind, other, text) }
+                        },
+                    )
+                    .map(|(_, (other, place))| {
+                        let message = match other == text {
+                            true => format!("the pattern `{text}` is given already"),
+                            false => format!("`{text}` gives nothing that `{other}` does not give"),
+                        };
+                        let edit = TextEdit::delete(self.item_with_comma(items, index));
+                        Diagnostic::new(Code::W123, range, message)
+                            .with_related(place, "it is given here")
+                            .with_fix(Fix::guess(format!("Remove `{text}`"), vec![edit]))
+                    })
+            };
+            if let Some(diagnostic) = diagnostic {
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn item_with_comma(&self, items: &[Value], index: usize) -> TextRange {
+        let range = |index: usize| self.body.value_range(items[index]);
+        match index {
+            0 => TextRange::new(range(0).start(), range(1).start()),
+            _ => TextRange::new(range(index - 1).end(), range(index).end()),
+        }
+    }
+}
+
+/// Whether whatever the second pattern matches is matched by the first too. `false` where that is not certain.
+fn covers(kind: &str, pattern: &str, other: &str) -> bool {
+    if pattern == other || (kind == "network" && pattern == "*") {
+        return true;
+    }
+    // Classes, alternatives and braces that are filled in could stand for anything.
+    let is_plain = |text: &str| !text.contains(['{', '[', '!', '\\']);
+    if !is_plain(pattern) || !is_plain(other) {
+        return false;
+    }
+    let pattern: Vec<&str> = pattern.split('/').collect();
+    let other: Vec<&str> = other.split('/').collect();
+    let is_absolute =
+        |first: &str| first.is_empty() || first == ".." || first.starts_with('~') || first.contains(':');
+    let (Some(first), Some(second)) = (pattern.first(), other.first()) else { return false };
+    if (is_absolute(first) || is_absolute(second)) && first != second {
+        return false;
+    }
+    // Whether `src/**` stands for `src` itself too is not sure.
+    if pattern.last() == Some(&"**") && other.len() < pattern.len() {
+        return false;
+    }
+    matches_all(
+        &pattern,
+        &other,
+        |segment| *segment == "**",
+        |segment, other| {
+            let is_star = |byte: &u8| *byte == b'*';
+            let is_one = |byte: &u8, other: &u8| byte == other || (*byte == b'?' && !is_star(other));
+            *other != "**" && matches_all(segment.as_bytes(), other.as_bytes(), is_star, is_one)
+        },
+    )
+}
+
+/// Whether the parts of a pattern, of which some stand for any number of parts, match those of another one.
+fn matches_all<T>(
+    pattern: &[T],
+    other: &[T],
+    is_star: impl Fn(&T) -> bool,
+    is_one: impl Fn(&T, &T) -> bool,
+) -> bool {
+    let (mut at, mut other_at) = (0, 0);
+    // Where to go on if the parts behind the last star do not match: it takes one part more.
+    let mut star: Option<(usize, usize)> = None;
+    while other_at < other.len() {
+        if pattern.get(at).is_some_and(&is_star) {
+            star = Some((at + 1, other_at));
+            at += 1;
+        } else if pattern.get(at).is_some_and(|part| is_one(part, &other[other_at])) {
+            at += 1;
+            other_at += 1;
+        } else if let Some((behind, taken)) = star {
+            star = Some((behind, taken + 1));
+            at = behind;
+            other_at = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[at..].iter().all(is_star)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[track_caller]
+    fn check(pattern: &str, other: &str, expected: bool) {
+        assert_eq!(covers("read", pattern, other), expected, "{pattern} covers {other}");
+    }
+
+    #[test]
+    fn wider_patterns_cover_narrower_ones() {
+        check("**", "src/**", true);
+        check("**/*", "src/main.rs", true);
+        check("src/**", "src/**/*.rs", true);
+        check("**/*.md", "docs/*.md", true);
+        check("*.md", "read*.md", true);
+        check("docs/?.md", "docs/a.md", true);
+    }
+
+    #[test]
+    fn others_do_not() {
+        check("src/**", "**", false);
+        check("*", "src/main.rs", false);
+        check("*.md", "**", false);
+        check("docs/*.md", "**/*.md", false);
+        check("docs/?.md", "docs/*.md", false);
+        check("**", "/etc/**", false);
+        check("**", "~/notes/*", false);
+        check("**", "{home}/**", false);
+        check("**", "../**", false);
+        check("src/*.{js,ts}", "src/*.js", false);
+    }
+
+    #[test]
+    fn long_patterns_take_no_time_to_speak_of() {
+        check(&"*a".repeat(2000), &"a".repeat(4000), true);
+        check(&format!("{}b", "*a".repeat(20)), &"a".repeat(60), false);
+        check(&format!("{}b", "**/a/".repeat(20)), &"a/".repeat(60), false);
+    }
+}

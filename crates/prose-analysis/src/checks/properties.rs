@@ -1,3 +1,552 @@
-use super::Checker;
+//! The properties of agents and sessions: whether they exist, are given once, and have values that they can have.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use prose_syntax::properties::{BACKOFFS, MEMORIES, MODELS, Property as Meant, find, meant};
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+use smol_str::SmolStr;
+
+use super::names::did_you_mean;
+use super::{Checker, Finding};
+use crate::index::{index, lookup};
+use crate::model::*;
+use crate::repairs::Repair;
+use crate::statements::summary;
+use crate::summary::AgentFacts;
+
+/// More retries than these are rarely meant.
+const MANY_RETRIES: u32 = 10;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (id, data) in body.stmts() {
+        let (Stmt::Agent { properties, .. }
+        | Stmt::Session { properties, .. }
+        | Stmt::Resume { properties, .. }) = &data.stmt
+        else {
+            continue;
+        };
+        for property in checker.given_once(properties) {
+            checker.property(properties, property);
+        }
+        match &data.stmt {
+            Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => {
+                checker.backoff_without_retry(id, *agent, properties);
+            }
+            _ => checker.retry_on_agent(properties),
+        }
+    }
+}
+
+impl<'db> Checker<'_, 'db> {
+    /// The properties without those that are given again, which are reported.
+    pub(super) fn given_once<'p>(&mut self, properties: &'p [Property]) -> Vec<&'p Property> {
+        let mut once: Vec<&Property> = Vec::with_capacity(properties.len());
+        for property in properties {
+            let name = &property.name;
+            let Some(first) = once.iter().find(|first| first.name.text == name.text) else {
+                once.push(property);
+                continue;
+            };
+            let message = format!("`{}` is given already, and one value would replace the other", name.text);
+            let diagnostic = Diagnostic::new(Code::E009, name.range, message)
+                .with_related(first.name.range, format!("`{}` is given here first", name.text));
+            let title = format!("Remove this `{}`", name.text);
+            let finding = self.with_removal(diagnostic.into(), properties, property, title);
+            self.report(finding);
+        }
+        once
+    }
+
+    fn property(&mut self, properties: &[Property], property: &Property) {
+        if find(&property.name.text).is_none() {
+            let diagnostic = unknown(property);
+            let finding = match diagnostic.fix {
+                Some(_) => diagnostic.into(),
+                None => {
+                    let title = format!("Remove `{}`", property.name.text);
+                    self.with_removal(diagnostic.into(), properties, property, title)
+                }
+            };
+            self.report(finding);
+            return;
+        }
+        match property.name.text.as_str() {
+            "permissions" => return self.permissions(property),
+            "context" => return self.context(property),
+            _ => {}
+        }
+        let (value, range) = match (property.value, &property.entries) {
+            (Some(value), _) => (Some(value), self.body[value].range),
+            (None, Some(_)) => (None, property.name.range),
+            // A value that is missing is a mistake of the syntax.
+            (None, None) => return,
+        };
+        let shape = value.map_or(Shape::Block, |value| Shape::of(self.body, value));
+        match property.name.text.as_str() {
+            "model" => self.model(shape, range),
+            "prompt" => self.prompt(shape, range),
+            "skills" => self.skills(properties, property, value, shape, range),
+            "persist" => self.persist(shape, range),
+            "retry" => self.retry(shape, range),
+            "backoff" => self.backoff(shape, range),
+            "timeout" => self.timeout(shape, range),
+            "early_exit" => self.early_exit(shape, range),
+            _ => {}
+        }
+    }
+
+    /// The finding with a fix that takes a property away.
+    pub(super) fn with_removal(
+        &self,
+        finding: Finding<'db>,
+        properties: &[Property],
+        property: &Property,
+        title: String,
+    ) -> Finding<'db> {
+        let range = property.range;
+        let is_on_line = |between: TextRange| !self.source(between).contains(['\n', '\r']);
+        // Properties may also stand on the line of their session, with commas between them.
+        let before = properties.iter().rev().map(|other| other.range.end()).find(|end| *end <= range.start());
+        let before = before.map(|end| TextRange::new(end, range.start())).filter(|gap| is_on_line(*gap));
+        let behind = properties.iter().map(|other| other.range.start()).find(|start| *start >= range.end());
+        let behind = behind.map(|start| TextRange::new(range.end(), start)).filter(|gap| is_on_line(*gap));
+        match (before, behind) {
+            (Some(gap), _) | (None, Some(gap)) => {
+                finding.with_fix(Fix::guess(title, vec![TextEdit::delete(range.cover(gap))]))
+            }
+            (None, None) if self.indentation(range).is_some() => {
+                finding.with_repair(Repair::RemoveLines { title, range })
+            }
+            (None, None) => finding,
+        }
+    }
+
+    /// The text of a part of the statement.
+    pub(super) fn source(&self, range: TextRange) -> String {
+        self.statement.syntax(self.db).text().slice(range).to_string()
+    }
+
+    /// The spaces before a part of the statement, if nothing else stands before it on its line.
+    pub(super) fn indentation(&self, range: TextRange) -> Option<String> {
+        let mut before = self.source(TextRange::up_to(range.start()));
+        let line = before.rfind(['\n', '\r'])? + 1;
+        let indentation = before.split_off(line);
+        indentation.trim().is_empty().then_some(indentation)
+    }
+
+    fn wrong_kind(&mut self, range: TextRange, message: impl Into<String>, fix: Option<Fix>) {
+        self.report(Diagnostic::new(Code::E137, range, message).with_fix(fix));
+    }
+
+    fn model(&mut self, shape: Shape<'_>, range: TextRange) {
+        match shape {
+            Shape::Word(word) => {
+                let aliases = self.file.settings(self.db).models(self.db);
+                if MODELS.contains(&word) || aliases.contains_key(word) {
+                    return;
+                }
+                let known = MODELS.iter().copied().map(SmolStr::new_static).chain(aliases.keys().cloned());
+                let message = format!("there is no model `{word}`");
+                let finding = did_you_mean(Code::E008, range, message, word, known.collect());
+                let finding = match finding.diagnostic.fix {
+                    Some(_) => finding,
+                    None => Finding::new(
+                        Code::E008,
+                        range,
+                        format!(
+                            "there is no model `{word}`; a model is {}, or the id of another one in quotes",
+                            listed(MODELS)
+                        ),
+                    ),
+                };
+                self.report(finding.with_fix(quote(word, range)));
+            }
+            Shape::Text(text) if text.kind != TextKind::Discretion => {
+                if text.blank {
+                    let message = format!("the id of the model is empty; a model is {}", listed(MODELS));
+                    self.report(Diagnostic::new(Code::E008, range, message));
+                }
+            }
+            Shape::Unknown => {}
+            _ => {
+                let message = format!("a model is {}, or the id of another one in quotes", listed(MODELS));
+                self.wrong_kind(range, message, None);
+            }
+        }
+    }
+
+    fn prompt(&mut self, shape: Shape<'_>, range: TextRange) {
+        let fix = match shape {
+            Shape::Text(_) | Shape::Word(_) | Shape::Unknown => return,
+            Shape::Number(_) | Shape::Duration(_) | Shape::Bool(_) => Some(quote(&self.source(range), range)),
+            _ => None,
+        };
+        let message = "a prompt is a text in quotes: `prompt: \"…\"`";
+        self.wrong_kind(range, message, fix);
+    }
+
+    fn persist(&mut self, shape: Shape<'_>, range: TextRange) {
+        let word = match shape {
+            Shape::Bool(_) => return,
+            Shape::Word(word) if MEMORIES.contains(&word) => return,
+            Shape::Text(text) if text.kind != TextKind::Discretion && !text.blank => return,
+            Shape::Word(word) => word,
+            _ => "",
+        };
+        let meant = match word {
+            "yes" | "on" | "run" | "session" | "always" => Some("true"),
+            "no" | "off" | "none" | "never" => Some("false"),
+            "global" | "home" => Some("user"),
+            "workspace" | "repo" | "repository" => Some("project"),
+            _ => None,
+        };
+        let rule = "`true` keeps the memory for this run, `project` and `user` keep it longer, and so does a path in quotes";
+        let message = match word {
+            "" => format!("this is no kind of memory: {rule}"),
+            _ => format!("`{word}` is no kind of memory: {rule}"),
+        };
+        self.report(with_word(Code::E132, range, message, word, MEMORIES, meant));
+    }
+
+    fn backoff(&mut self, shape: Shape<'_>, range: TextRange) {
+        let (word, range) = match shape {
+            Shape::Word(word) => (word, range),
+            // The quotes stay.
+            Shape::Text(text) if text.kind == TextKind::OneLine && !text.blank => {
+                (text.value.as_deref().unwrap_or_default(), text.content)
+            }
+            Shape::Unknown => return,
+            _ => ("", range),
+        };
+        if BACKOFFS.contains(&word) {
+            return;
+        }
+        let meant = match word {
+            "fixed" | "constant" => Some("linear"),
+            "exp" => Some("exponential"),
+            "no" | "off" | "false" => Some("none"),
+            _ => None,
+        };
+        let message = match word {
+            "" => format!("the wait between retries is {}", listed(BACKOFFS)),
+            _ => format!("there is no backoff `{word}`; the wait between retries is {}", listed(BACKOFFS)),
+        };
+        self.report(with_word(Code::E130, range, message, word, BACKOFFS, meant));
+    }
+
+    fn retry(&mut self, shape: Shape<'_>, range: TextRange) {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let fix = match shape {
+            Shape::Number(number) => {
+                let is_many = number.bytes().all(|byte| byte.is_ascii_digit())
+                    && number.parse::<u32>().is_ok_and(|count| count > MANY_RETRIES);
+                if is_many {
+                    let message = format!(
+                        "{number} retries are very many; what failed {MANY_RETRIES} times rarely succeeds, and each attempt costs as much as the first"
+                    );
+                    let fix = replace(range, &MANY_RETRIES.to_string());
+                    self.report(Diagnostic::new(Code::W109, range, message).with_fix(fix));
+                }
+                return;
+            }
+            Shape::Unknown | Shape::Word(_) | Shape::Negative => return,
+            Shape::Text(text) => text.value.as_deref().filter(|text| digits(text)),
+            Shape::Duration(duration) => {
+                Some(duration.trim_end_matches(|unit: char| unit.is_ascii_alphabetic()))
+            }
+            _ => None,
+        };
+        let fix = fix.filter(|number| digits(number)).map(|number| replace(range, number));
+        self.wrong_kind(range, "`retry` is the number of further attempts, such as `retry: 3`", fix);
+    }
+
+    fn timeout(&mut self, shape: Shape<'_>, range: TextRange) {
+        let rule = "`timeout` is a duration with its unit, such as `90s`, `15m` or `2h`";
+        match shape {
+            Shape::Duration(duration) => {
+                if !duration.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+                    self.wrong_kind(
+                        range,
+                        "a session cannot end in no time; `timeout` is longer than 0",
+                        None,
+                    );
+                }
+            }
+            Shape::Number(number) => {
+                let fix = (number != "0").then(|| replace(range, &format!("{number}s")));
+                self.wrong_kind(range, format!("`{number}` has no unit; {rule}"), fix);
+            }
+            Shape::Unknown | Shape::Word(_) => {}
+            Shape::Text(text) => {
+                let duration = text.value.as_deref().filter(|text| is_duration(text));
+                self.wrong_kind(
+                    range,
+                    format!("{rule}, without quotes"),
+                    duration.map(|text| replace(range, text)),
+                );
+            }
+            _ => self.wrong_kind(range, rule, None),
+        }
+    }
+
+    fn early_exit(&mut self, shape: Shape<'_>, range: TextRange) {
+        let fix = match shape {
+            Shape::Text(text) => match (&text.kind, &text.value) {
+                (TextKind::Discretion, _) => return,
+                (_, Some(value)) if !text.blank && !value.contains(['*', '\n', '"', '\\']) => {
+                    Some(replace(range, &format!("**{value}**")))
+                }
+                _ => None,
+            },
+            Shape::Unknown | Shape::Word(_) | Shape::Bool(_) => return,
+            _ => None,
+        };
+        let message = "`early_exit` is a condition, and one in words is written between `**` markers: `early_exit: **nothing is left to do**`";
+        self.wrong_kind(range, message, fix);
+    }
+
+    fn context(&mut self, property: &Property) {
+        let Some(value) = property.value else { return };
+        let Expr::Array(items) = &self.body[value].expr else { return };
+        for item in items {
+            let is_name = matches!(item, Value::Expr(expr) if self.body.name_of(*expr).is_some());
+            if !is_name {
+                let message =
+                    "an array in `context:` holds names of variables; bind this with `let` and pass its name";
+                self.report(Diagnostic::new(Code::E136, self.body.value_range(*item), message));
+            }
+        }
+    }
+
+    fn skills(
+        &mut self,
+        properties: &[Property],
+        property: &Property,
+        value: Option<ExprId>,
+        shape: Shape<'_>,
+        range: TextRange,
+    ) {
+        let Some(Expr::Array(items)) = value.map(|value| &self.body[value].expr) else {
+            let message =
+                "skills are an array of strings, also when there is only one: `skills: [\"web-search\"]`";
+            let fix = match shape {
+                Shape::Text(text) if text.kind != TextKind::Discretion => {
+                    Some(format!("[{}]", self.source(range)))
+                }
+                Shape::Word(word) => Some(format!("[\"{word}\"]")),
+                _ => None,
+            };
+            let fix = fix.map(|text| Fix::guess("Wrap it in brackets", vec![TextEdit::replace(range, text)]));
+            self.report(Diagnostic::new(Code::E013, range, message).with_fix(fix));
+            return;
+        };
+        if items.is_empty() {
+            let message = "an empty array gives no skill; without the property it says the same";
+            let finding = Finding::new(Code::W010, range, message);
+            let finding = self.with_removal(finding, properties, property, "Remove `skills`".into());
+            self.report(finding);
+        }
+        for item in items {
+            let range = self.body.value_range(*item);
+            let shape = match item {
+                Value::Expr(expr) => Shape::of(self.body, *expr),
+                Value::Stmt(_) => Shape::Block,
+            };
+            match shape {
+                Shape::Text(text) if text.kind == TextKind::Discretion => {
+                    let message = "the name of a skill is a string in quotes";
+                    self.report(Diagnostic::new(Code::E014, range, message));
+                }
+                Shape::Text(text) if text.blank => {
+                    self.report(Diagnostic::new(Code::E014, range, "the name of the skill is empty"));
+                }
+                Shape::Text(text) => self.skill(text),
+                Shape::Word(word) => {
+                    let message = format!("the name of a skill is written in quotes: `\"{word}\"`");
+                    let diagnostic = Diagnostic::new(Code::E014, range, message);
+                    self.report(diagnostic.with_fix(quote(word, range)));
+                }
+                shape => {
+                    let fix = shape.is_literal().then(|| quote(&self.source(range), range));
+                    let message = "the name of a skill is a string in quotes";
+                    self.report(Diagnostic::new(Code::E014, range, message).with_fix(fix));
+                }
+            }
+        }
+    }
+
+    fn skill(&mut self, text: &Text) {
+        let Some(name) = text.value.as_ref().filter(|_| text.interpolations.is_empty()) else { return };
+        let named = lookup(self.db, self.file, name).unwrap_or_default();
+        // The reference brings skills in with `use` too.
+        if named.is_skill || !named.imports.is_empty() || named.lost {
+            return;
+        }
+        let names = index(self.db, self.file).names.iter();
+        let skills = names.filter(|(_, named)| named.is_skill || !named.imports.is_empty());
+        let skills = skills.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+        let message = format!("no `import` brings a skill `{name}`");
+        let finding = did_you_mean(Code::W007, text.content, message, name, skills);
+        let finding = match finding.diagnostic.fix {
+            Some(_) => finding,
+            None => Finding::new(
+                Code::W007,
+                text.content,
+                format!("no `import` brings a skill `{name}`; it is left to the host to know it"),
+            ),
+        };
+        self.report(finding);
+    }
+
+    fn retry_on_agent(&mut self, properties: &[Property]) {
+        let on_session: Vec<&Property> = properties
+            .iter()
+            .filter(|property| matches!(property.name.text.as_str(), "retry" | "backoff"))
+            .collect();
+        let [first, others @ ..] = on_session.as_slice() else { return };
+        let name = &first.name.text;
+        let message = format!("`{name}` belongs to a session; the reference gives it no meaning on an agent");
+        let mut diagnostic = Diagnostic::new(Code::W110, first.name.range, message);
+        for other in others.iter().filter(|other| other.name.text != *name) {
+            let message = format!("and so does `{}`", other.name.text);
+            diagnostic = diagnostic.with_related(other.name.range, message);
+        }
+        let finding = self.with_removal(diagnostic.into(), properties, first, format!("Remove `{name}`"));
+        self.report(finding);
+    }
+
+    fn backoff_without_retry(&mut self, id: StmtId, agent: Option<RefId>, properties: &[Property]) {
+        let Some(backoff) = properties.iter().find(|property| property.name.text == "backoff") else {
+            return;
+        };
+        if self.body[id].lost_property || properties.iter().any(|property| property.is_meant_as("retry")) {
+            return;
+        }
+        let agent = match agent {
+            Some(agent) => match self.agent_facts(agent) {
+                Some((_, facts)) if !facts.has_retry => {
+                    format!(", neither here nor on `{}`", self.body[agent].text)
+                }
+                _ => return,
+            },
+            None => String::new(),
+        };
+        let message = format!("`backoff` is the wait between retries, and there is no `retry`{agent}");
+        let diagnostic = Diagnostic::new(Code::W124, backoff.name.range, message);
+        let add = self.indentation(backoff.range).map(|indentation| {
+            let line = format!("retry: 3\n{indentation}");
+            Fix::guess("Add `retry: 3`", vec![TextEdit::insert(backoff.range.start(), line)])
+        });
+        let finding = Finding::from(diagnostic.with_fix(add));
+        let finding = self.with_removal(finding, properties, backoff, "Remove `backoff`".into());
+        self.report(finding);
+    }
+
+    /// Where the agent of a session is defined and what is known of it. None if it is not defined.
+    pub(super) fn agent_facts(&self, agent: RefId) -> Option<(crate::index::Site<'db>, &'db AgentFacts)> {
+        let named = lookup(self.db, self.file, &self.body[agent].text)?;
+        let site = *named.agents.first()?;
+        Some((site, summary(self.db, site.statement).agent(site.name)?))
+    }
+}
+
+/// What can be seen of a value before the program runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape<'a> {
+    /// A string or a discretion.
+    Text(&'a Text),
+    /// A word that stands for itself.
+    Word(&'a str),
+    Number(&'a str),
+    Duration(&'a str),
+    Bool(bool),
+    Null,
+    /// A number with a minus before it.
+    Negative,
+    Array,
+    Object,
+    /// Lines below the property.
+    Block,
+    /// What a variable or a calculation gives.
+    Unknown,
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn of(body: &'a Body, expr: ExprId) -> Self {
+        match &body[expr].expr {
+            Expr::Text(text) => match body.word(expr) {
+                Some(word) => Shape::Word(word),
+                None => Shape::Text(text),
+            },
+            Expr::Number(number) => Shape::Number(number),
+            Expr::Duration(duration) => Shape::Duration(duration),
+            Expr::Bool(value) => Shape::Bool(*value),
+            Expr::Null => Shape::Null,
+            Expr::Unary { negates: false, .. } => Shape::Negative,
+            Expr::Array(_) => Shape::Array,
+            Expr::Object(_) => Shape::Object,
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// Whether it is a single word or number, which quotes make a string.
+    pub(super) fn is_literal(self) -> bool {
+        matches!(self, Shape::Word(_) | Shape::Number(_) | Shape::Duration(_) | Shape::Bool(_))
+    }
+}
+
+/// A name that is no property's.
+fn unknown(property: &Property) -> Diagnostic {
+    let Word { text, range } = &property.name;
+    match meant(text) {
+        Some(Meant { name, .. }) => {
+            let message = format!("there is no property `{text}`; did you mean `{name}`?");
+            Diagnostic::new(Code::W005, *range, message).with_fix(replace(*range, name))
+        }
+        None => {
+            let message = format!("there is no property `{text}`, so it has no effect");
+            Diagnostic::new(Code::W005, *range, message)
+        }
+    }
+}
+
+/// A diagnostic of a word that is none of those that are known, with a fix if one of them is meant.
+pub(super) fn with_word(
+    code: Code,
+    range: TextRange,
+    message: String,
+    word: &str,
+    known: &[&'static str],
+    meant: Option<&str>,
+) -> Diagnostic {
+    match meant.or_else(|| nearest(word, known.iter().copied(), |known| known)) {
+        Some(meant) => Diagnostic::new(code, range, format!("{message}; did you mean `{meant}`?"))
+            .with_fix(replace(range, meant)),
+        None => Diagnostic::new(code, range, message),
+    }
+}
+
+pub(super) fn replace(range: TextRange, text: &str) -> Fix {
+    Fix::guess(format!("Change to `{text}`"), vec![TextEdit::replace(range, text)])
+}
+
+pub(super) fn quote(text: &str, range: TextRange) -> Fix {
+    let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    Fix::guess("Put it in quotes", vec![TextEdit::replace(range, quoted)])
+}
+
+/// `a`, `b` or `c`
+pub(super) fn listed(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match words.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        words => words.concat(),
+    }
+}
+
+fn is_duration(text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    matches!(&text[digits.len()..], "ms" | "s" | "m" | "h")
+        && digits.parse::<f64>().is_ok_and(|number| number > 0.0)
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}

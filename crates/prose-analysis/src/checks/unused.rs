@@ -40,7 +40,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 checker
                     .report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
             }
-            NameKind::Import if !uses.program => {
+            NameKind::Import if !uses.program && !uses.skill => {
                 let message = format!("the program `{name}` is imported and never called");
                 checker.report(
                     Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")),

@@ -1,14 +1,14 @@
 //! Expressions and texts.
 
 use prose_syntax::ast::{self, AstNode, Expression, Part, Template};
-use prose_syntax::{SyntaxKind, TextSize};
+use prose_syntax::{SyntaxKind, SyntaxNode, TextSize};
 
 use super::statements::is_triple;
 use super::{Lowering, name_word, word};
 use crate::model::*;
 
 impl Lowering {
-    fn expr(&mut self, expr: Expr, range: prose_syntax::TextRange) -> ExprId {
+    pub(super) fn expr(&mut self, expr: Expr, range: prose_syntax::TextRange) -> ExprId {
         let id = ExprId::nth(self.body.exprs.len());
         self.body.exprs.push(ExprData { expr, range });
         id
@@ -104,9 +104,9 @@ impl Lowering {
     }
 
     /// A word that stands for itself.
-    pub(super) fn bare_word(&mut self, name: &ast::NameRef) -> ExprId {
-        let range = name.syntax().text_range();
-        let text = name.text();
+    pub(super) fn bare_word(&mut self, node: &SyntaxNode) -> ExprId {
+        let range = node.text_range();
+        let text = node.text().to_string();
         let text = Text {
             kind: TextKind::OneLine,
             chars: text.len() as u32,

@@ -1,7 +1,7 @@
 //! Statements.
 
-use prose_syntax::SyntaxKind;
-use prose_syntax::ast::{self, AstNode, Statement, Template};
+use prose_syntax::ast::{self, AstNode, Expression, Statement, Template};
+use prose_syntax::{SyntaxKind, SyntaxNode, properties};
 
 use super::{Lowering, name_word};
 use crate::model::*;
@@ -17,6 +17,7 @@ impl Lowering {
             syntax: node.kind(),
             list,
             scope: self.scope(),
+            lost_property: has_lost_property(node),
         });
         let outer = self.stmt.replace(id);
         let stmt = self.parts(statement, list);
@@ -294,14 +295,26 @@ impl Lowering {
     fn property(&mut self, node: &ast::Property, in_permissions: bool) -> Option<Property> {
         let name = name_word(node.name())?;
         let in_context = self.in_context;
-        self.in_context |= name.text == "context";
-        let takes_words =
-            in_permissions || !matches!(&*name.text, "context" | "prompt" | "retry") && !self.in_context;
-        let value = node.value().map(|value| match value {
-            ast::Expression::NameRef(word) if takes_words => self.bare_word(&word),
-            value => self.expression_of(&value),
+        // A misspelt property is one mistake. What it holds is read as what was meant.
+        let meant = properties::meant(&name.text).map_or("", |property| property.name);
+        self.in_context |= meant == "context";
+        let takes_words = in_permissions
+            || !self.in_context && !matches!(meant, "prompt" | "retry" | "timeout" | "early_exit");
+        let value = node.value().map(|value| match &value {
+            Expression::NameRef(_) if takes_words => self.bare_word(value.syntax()),
+            Expression::Array(array) if meant == "skills" && !in_permissions => {
+                let items = array.items().filter_map(|item| match &item {
+                    ast::Value::Expression(Expression::NameRef(word)) => {
+                        Some(Value::Expr(self.bare_word(word.syntax())))
+                    }
+                    _ => self.value(Some(item)),
+                });
+                let items = Expr::Array(items.collect());
+                self.expr(items, value.syntax().text_range())
+            }
+            _ => self.expression_of(&value),
         });
-        let in_permissions = name.text == "permissions";
+        let in_permissions = meant == "permissions";
         let entries = node.entries().map(|list| {
             list.properties().filter_map(|entry| self.property(&entry, in_permissions)).collect()
         });
@@ -315,7 +328,7 @@ impl Lowering {
                 name: name_word(modifier.name()),
                 // A strategy without quotes is no variable.
                 value: modifier.value().map(|value| match value {
-                    ast::Expression::NameRef(name) => self.bare_word(&name),
+                    ast::Expression::NameRef(name) => self.bare_word(name.syntax()),
                     value => self.expression_of(&value),
                 }),
                 range: modifier.syntax().text_range(),
@@ -338,4 +351,16 @@ pub(crate) fn implicit_name(path: &str) -> Option<&str> {
 /// Whether a text is written between triple quotes.
 pub(super) fn is_triple(node: &impl Template) -> bool {
     node.syntax().first_token().is_some_and(|token| token.kind() == SyntaxKind::TRIPLE_QUOTE)
+}
+
+/// Whether something else than a property stands where those of the statement do.
+fn has_lost_property(node: &SyntaxNode) -> bool {
+    if !matches!(node.kind(), SyntaxKind::AGENT | SyntaxKind::SESSION | SyntaxKind::RESUME) {
+        return false;
+    }
+    node.children().any(|child| match child.kind() {
+        SyntaxKind::ERROR => true,
+        SyntaxKind::PROPERTY_LIST => child.children().any(|line| line.kind() != SyntaxKind::PROPERTY),
+        _ => false,
+    })
 }

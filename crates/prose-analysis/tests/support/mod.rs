@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use expect_test::Expect;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_fixture::{Fixture, FixtureFile, render};
-use prose_syntax::{Code, Diagnostic, Profile, Severity};
+use prose_syntax::{Code, Diagnostic, Profile, Severity, fix};
 
 /// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing.
 pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
@@ -91,4 +92,36 @@ pub(crate) fn codes(program: &str, profile: Profile, code: Code) -> Vec<Code> {
         .filter(|(severity, found)| found.code == code || *severity <= least)
         .map(|(_, found)| found.code)
         .collect()
+}
+
+/// The text of a program of one file and its diagnostics, without those of variables that are never read.
+pub(crate) fn unmarked(program: &str) -> (String, Vec<Diagnostic>) {
+    let fixture = Fixture::parse(program);
+    let (host, files) = analysed(&fixture);
+    let found = found(&host, files[0], Profile::Default);
+    let found = found.into_iter().map(|(_, diagnostic)| diagnostic);
+    (fixture.files[0].text.clone(), found.filter(|found| found.code != Code::W115).collect())
+}
+
+/// The program after each of the fixes of its only diagnostic.
+#[track_caller]
+pub(crate) fn check_fixes(program: &str, expected: Expect) {
+    let (text, found) = unmarked(program);
+    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
+    let fixes = diagnostic.fix.iter().chain(&diagnostic.other_fixes);
+    let fixed = fixes.map(|fix| format!("{}:\n{}", fix.title, fix::apply(&text, [fix]).text));
+    expected.assert_eq(&fixed.collect::<Vec<_>>().join("\n"));
+}
+
+/// What the only diagnostic points to besides its own place.
+#[track_caller]
+pub(crate) fn check_related(program: &str, expected: Expect) {
+    let (text, found) = unmarked(program);
+    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
+    let related = diagnostic.related.iter().map(|related| {
+        let start = usize::from(related.range.start());
+        let line = text[..start].matches('\n').count() + 1;
+        format!("line {line}, `{}`: {}\n", &text[start..usize::from(related.range.end())], related.message)
+    });
+    expected.assert_eq(&related.collect::<String>());
 }

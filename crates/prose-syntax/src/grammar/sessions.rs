@@ -319,6 +319,9 @@ fn property_value(p: &mut Parser<'_>) {
         return;
     }
     check_count(p, property);
+    if property == "model" && bare_model_id(p) {
+        return;
+    }
     let start = p.range();
     let kind = expressions::expression(p);
     if kind == NAME_REF && (p.at_name() || p.at(UNKNOWN)) && p.nth(1) != COLON {
@@ -379,6 +382,29 @@ fn bare_arguments(p: &mut Parser<'_>) {
         }),
     );
     p.skip_line();
+}
+
+/// The id of a model without quotes, where it is more than a word: `vendor/model-1.5`. Tells whether there is one.
+fn bare_model_id(p: &mut Parser<'_>) -> bool {
+    let is_part = |kind| is_name(kind) || matches!(kind, NUMBER | DURATION | DOT | SLASH | MINUS | COLON);
+    let parts = 1 + (1..).take_while(|&ahead| p.nth_is_glued(ahead) && is_part(p.nth(ahead))).count();
+    if !p.at_name() || parts == 1 {
+        return false;
+    }
+    let range = p.range().cover(p.nth_range(parts - 1));
+    let id = p.text_at(range);
+    p.error_with_fix(
+        Code::E008,
+        range,
+        format!("the id of a model is written in quotes: `\"{}\"`", recovery::shorten(id)),
+        fix("Put it in quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{id}\""))),
+    );
+    p.start(ERROR);
+    for _ in 0..parts {
+        p.bump();
+    }
+    p.finish();
+    true
 }
 
 /// Reports a number that a count cannot be: `max: 0`, `retry: 1.5`, `count: -1`.
