@@ -4,7 +4,7 @@ mod expressions;
 mod statements;
 
 use prose_syntax::ast::{self, AstNode};
-use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange};
+use prose_syntax::{NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, TextRange};
 use smol_str::SmolStr;
 
 use crate::model::*;
@@ -13,7 +13,7 @@ use crate::model::*;
 pub(crate) fn lower(node: SyntaxNode) -> Body {
     let mut lowering = Lowering::default();
     lowering.open_scope(ScopeKind::Root);
-    lowering.lost_words(&node);
+    words_of_errors(&node.green(), &mut lowering.body.lost);
     if let Some(statement) = ast::Statement::cast(node) {
         lowering.statement(&statement, None);
     }
@@ -118,16 +118,37 @@ impl Lowering {
             .take_while(|scope| self.body[*scope].kind.is_local())
             .any(|scope| self.body[scope].names.iter().any(|name| self.body[*name].text == text))
     }
+}
 
-    fn lost_words(&mut self, node: &SyntaxNode) {
-        let words = node
-            .descendants()
-            .filter(|node| node.kind() == SyntaxKind::ERROR)
-            .flat_map(|node| node.descendants_with_tokens())
-            .filter_map(|element| element.into_token())
-            .filter(|token| token.kind() == SyntaxKind::IDENT || token.kind().is_keyword());
-        self.body.lost.extend(words.map(|token| SmolStr::from(token.text())));
+/// Collects the words below the nodes of a tree that were not understood.
+fn words_of_errors(node: &rowan::GreenNodeData, lost: &mut Vec<SmolStr>) {
+    // Nodes without places cost nothing to look at, and there are many.
+    for child in node.children().filter_map(NodeOrToken::into_node) {
+        if kind_of(child.kind()) == SyntaxKind::ERROR {
+            words(child, lost)
+        } else {
+            words_of_errors(child, lost)
+        }
     }
+}
+
+/// Collects the words below a node.
+pub(crate) fn words(node: &rowan::GreenNodeData, found: &mut Vec<SmolStr>) {
+    for child in node.children() {
+        match child {
+            NodeOrToken::Node(node) => words(node, found),
+            NodeOrToken::Token(token) => {
+                let kind = kind_of(token.kind());
+                if kind == SyntaxKind::IDENT || kind.is_keyword() {
+                    found.push(token.text().into());
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
+    <prose_syntax::ProseLanguage as rowan::Language>::kind_from_raw(raw)
 }
 
 fn word(token: &SyntaxToken) -> Word {

@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::lower;
+use crate::lower::{self, kind_of};
 use crate::model::Body;
 use crate::summary::Summary;
 
@@ -113,7 +113,7 @@ pub fn statements(db: &dyn Db, file: SourceFile) -> Statements<'_> {
         if let NodeOrToken::Node(node) = child {
             let kind = kind_of(node.kind());
             if kind == SyntaxKind::ERROR || kind == SyntaxKind::BLOCK {
-                lost_words(node, &mut lost);
+                lower::words(node, &mut lost);
             }
             let key = Key { kind, header: header(node) };
             let statement = TopStatement::new(db, file, key, Tree(node.to_owned()));
@@ -169,10 +169,6 @@ impl<'db> TopStatement<'db> {
     }
 }
 
-fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
-    <prose_syntax::ProseLanguage as rowan::Language>::kind_from_raw(raw)
-}
-
 /// A number for the name of a statement or, where it has none, the beginning of its header.
 fn header(node: &rowan::GreenNodeData) -> u64 {
     let mut hasher = FxHasher::default();
@@ -216,20 +212,6 @@ fn hash_text(node: &rowan::GreenNodeData, left: &mut usize, hasher: &mut FxHashe
                 let taken = &bytes[..bytes.len().min(*left)];
                 taken.hash(hasher);
                 *left -= taken.len();
-            }
-        }
-    }
-}
-
-fn lost_words(node: &rowan::GreenNodeData, lost: &mut Vec<SmolStr>) {
-    for child in node.children() {
-        match child {
-            NodeOrToken::Node(node) => lost_words(node, lost),
-            NodeOrToken::Token(token) => {
-                let kind = kind_of(token.kind());
-                if kind == SyntaxKind::IDENT || kind.is_keyword() {
-                    lost.push(token.text().into());
-                }
             }
         }
     }

@@ -211,6 +211,10 @@ impl<'db> Checker<'_, 'db> {
         }
         let names = self.visible_variables(data);
         let near = |name: &&SmolStr| {
+            // Names of very different lengths are never near, and looking closer takes long.
+            if name.len().abs_diff(data.text.len()) > 2 * char::MAX.len_utf8() {
+                return false;
+            }
             let distance = strsim::osa_distance(name, &data.text);
             (1..=2).contains(&distance) && name.chars().count() >= 4 && distance * 2 < name.chars().count()
         };
