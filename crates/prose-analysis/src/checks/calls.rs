@@ -2,6 +2,7 @@
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::names::did_you_mean;
@@ -132,31 +133,24 @@ impl<'db> Checker<'_, 'db> {
         }
         let Some(program) = self.program(&data.text) else {
             // That inputs are given by name is known without the program.
-            for argument in arguments.iter().filter(|argument| argument.name.is_none()) {
-                self.positional_input(argument, None);
-            }
+            self.positional_inputs(arguments, &[]);
             return;
         };
         let given = |name: &str| arguments.iter().any(|argument| is_named(argument, name));
+        let inputs = program.contract.inputs.iter().map(|input| &input.name);
+        let free: Vec<&SmolStr> = inputs.filter(|input| !given(input)).collect();
+        let positional = self.positional_inputs(arguments, &free);
         let mut missing: Vec<&SmolStr> = self.required_inputs(&program);
-        missing.retain(|input| !given(input));
-        let mut unknown = Vec::new();
-        for argument in arguments {
-            match &argument.name {
-                Some(name) if program.contract.input(&name.text).is_some() => {}
-                Some(name) if self.is_lost_in(&program, &name.text) => {}
-                Some(name) => unknown.push((argument, name)),
-                None => {
-                    let meant = (!missing.is_empty()).then(|| missing.remove(0));
-                    self.positional_input(argument, meant);
-                }
-            }
-        }
+        missing.retain(|input| !given(input) && !free.iter().take(positional).any(|free| free == input));
+        let named = arguments.iter().filter_map(|argument| Some((argument, argument.name.as_ref()?)));
+        let unknown: Vec<_> = named
+            .filter(|(_, name)| {
+                program.contract.input(&name.text).is_none() && !self.is_lost_in(&program, &name.text)
+            })
+            .collect();
         // An unknown input and a missing one are one mistake, if one may be meant by the other.
         let is_pair = unknown.len() == 1 && missing.len() == 1;
         for (argument, name) in unknown {
-            let inputs = program.contract.inputs.iter().map(|input| &input.name);
-            let free: Vec<&SmolStr> = inputs.filter(|input| !given(input)).collect();
             let near = nearest(&name.text, free.iter().copied(), |input| input.as_str());
             let near = near.or_else(|| is_pair.then(|| missing.first().copied()).flatten()).cloned();
             if let Some(near) = &near {
@@ -197,17 +191,27 @@ impl<'db> Checker<'_, 'db> {
         lookup(self.db, program.file, name).is_some_and(|named| named.lost)
     }
 
-    fn positional_input(&mut self, argument: &Argument, input: Option<&SmolStr>) {
-        let message = match input {
-            Some(input) => format!("inputs of a program are given by name: `{input}: …`"),
-            None => "inputs of a program are given by name: `name: value`".to_owned(),
+    /// Reports inputs that are given without a name, all of a call at once; `free` are those that they may be. Gives how many there are.
+    fn positional_inputs(&mut self, arguments: &[Argument], free: &[&SmolStr]) -> usize {
+        let positional: Vec<&Argument> =
+            arguments.iter().filter(|argument| argument.name.is_none()).collect();
+        let [first, ..] = positional.as_slice() else { return 0 };
+        let range = first.range.cover(positional.last().unwrap_or(first).range);
+        let meant: Vec<_> = positional.iter().zip(free).collect();
+        let example = match meant.as_slice() {
+            [] => "name: value".to_owned(),
+            meant => meant.iter().map(|(_, input)| format!("{input}: …")).collect::<Vec<_>>().join(", "),
         };
-        let mut diagnostic = Diagnostic::new(Code::E027, argument.range, message);
-        if let Some(input) = input {
-            let edit = TextEdit::insert(argument.range.start(), format!("{input}: "));
-            diagnostic = diagnostic.with_fix(Fix::guess(format!("Give it as `{input}`"), vec![edit]));
+        let message = format!("inputs of a program are given by name: `{example}`");
+        let mut diagnostic = Diagnostic::new(Code::E027, range, message);
+        if meant.len() == positional.len() {
+            let name = |(argument, input): &(&&Argument, &&SmolStr)| {
+                TextEdit::insert(argument.range.start(), format!("{input}: "))
+            };
+            diagnostic = diagnostic.with_fix(Fix::guess("Name the inputs", meant.iter().map(name).collect()));
         }
         self.report(diagnostic);
+        positional.len()
     }
 
     fn unknown_input(
@@ -380,18 +384,16 @@ impl<'db> Checker<'_, 'db> {
     }
 
     fn keys_twice(&mut self, entries: &[Entry]) {
-        for (position, entry) in entries.iter().enumerate() {
-            let Some(key) = &entry.key else { continue };
-            let first = entries[..position]
-                .iter()
-                .filter_map(|other| other.key.as_ref())
-                .find(|other| other.text == key.text);
-            if let Some(first) = first {
+        let mut keys: FxHashMap<&SmolStr, TextRange> = FxHashMap::default();
+        for key in entries.iter().filter_map(|entry| entry.key.as_ref()) {
+            if let Some(first) = keys.get(&key.text) {
                 let message =
                     format!("the object has a key `{}` already, whose value this one replaces", key.text);
                 let diagnostic = Diagnostic::new(Code::W139, key.range, message)
-                    .with_related(first.range, "it is first given here");
+                    .with_related(*first, "it is first given here");
                 self.report(diagnostic);
+            } else {
+                keys.insert(&key.text, key.range);
             }
         }
     }

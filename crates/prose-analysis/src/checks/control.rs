@@ -2,6 +2,7 @@
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
@@ -10,6 +11,7 @@ use crate::model::*;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
+    let mut shared = FxHashSet::default();
     for (id, data) in body.stmts() {
         match &data.stmt {
             Stmt::If { branches, .. } => {
@@ -48,7 +50,9 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             {
                 checker.assignment(data, *name);
             }
-            Stmt::For { parallel: true, body: Some(list), .. } => checker.shared_variables(*list),
+            Stmt::For { parallel: true, body: Some(list), .. } => {
+                checker.shared_variables(*list, &mut shared)
+            }
             _ => {}
         }
     }
@@ -71,8 +75,7 @@ impl Checker<'_, '_> {
     fn condition(&mut self, condition: Option<ExprId>, what: &str) {
         let Some(condition) = condition else { return };
         let body = self.body;
-        let whole = body[condition].range;
-        for (_, data) in body.exprs().filter(|(_, data)| whole.contains_range(data.range)) {
+        for data in body.parts_of(condition) {
             let Expr::Text(text) = &data.expr else { continue };
             if text.kind != TextKind::Discretion {
                 continue;
@@ -133,14 +136,12 @@ impl Checker<'_, '_> {
 
     fn labels(&mut self, options: &[ChoiceOption]) {
         let body = self.body;
-        let label = |option: &ChoiceOption| {
-            let label = option.label?;
-            Some((body.string(label)?, body[label].range))
-        };
-        for (position, option) in options.iter().enumerate() {
-            let Some((text, range)) = label(option) else { continue };
-            let before = options[..position].iter().filter_map(label);
-            if let Some((_, first)) = before.into_iter().find(|(other, _)| *other == text) {
+        let mut labels: FxHashMap<&str, TextRange> = FxHashMap::default();
+        for label in options.iter().filter_map(|option| option.label) {
+            let Some(text) = body.string(label) else { continue };
+            let range = body[label].range;
+            let first = *labels.entry(text).or_insert(range);
+            if first != range {
                 let message =
                     format!("another option has the label `{text}`; a model cannot tell them apart");
                 let diagnostic =
@@ -313,7 +314,7 @@ impl Checker<'_, '_> {
     }
 
     /// Variables that several iterations of a `parallel for` change at once (D24).
-    fn shared_variables(&mut self, list: ListId) {
+    fn shared_variables(&mut self, list: ListId, shared: &mut FxHashSet<NameId>) {
         let body = self.body;
         let range = body[list].range;
         let mut told: Vec<&SmolStr> = Vec::new();
@@ -339,6 +340,10 @@ impl Checker<'_, '_> {
             };
             let Some(site) = here.or_else(in_file) else { continue };
             told.push(&data.text);
+            // Branches in branches would tell it once more.
+            if !shared.insert(id) {
+                continue;
+            }
             let message =
                 format!("the branches run at once and change `{}` in the order in which they end", data.text);
             let finding = Finding::new(Code::W133, data.range, message);
@@ -350,4 +355,14 @@ impl Checker<'_, '_> {
 /// The range of the keyword that a statement starts with.
 fn keyword(statement: TextRange, keyword: &str) -> TextRange {
     TextRange::at(statement.start(), TextSize::of(keyword))
+}
+
+impl Body {
+    /// An expression and all that it is made of.
+    fn parts_of(&self, whole: ExprId) -> impl Iterator<Item = &ExprData> {
+        let range = self[whole].range;
+        // The parts of an expression come right before it.
+        let before = self.exprs[..=whole.0 as usize].iter().rev();
+        before.take_while(move |data| range.contains_range(data.range))
+    }
 }

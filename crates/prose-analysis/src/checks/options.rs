@@ -24,7 +24,9 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 checker.named_options(Header::Block, options);
                 checker.nameless_options(Header::Block, options);
             }
-            Stmt::Repeat { count: Some(count), .. } => checker.count("the count of `repeat`", "3", *count),
+            Stmt::Repeat { count: Some(count), .. } => {
+                checker.count("the count of `repeat`", "`repeat 3:`", *count)
+            }
             Stmt::For { collection: Some(collection), .. } => checker.collection(*collection),
             Stmt::Pipeline { source: Some(Value::Expr(source)), .. } => checker.collection(*source),
             _ => {}
@@ -64,13 +66,8 @@ impl Checker<'_, '_> {
         let keyword = header.keyword();
         let free: Vec<&HeaderOption> = header.options().filter(|option| !is_given(option)).collect();
         let near = nearest(&name.text, free.iter().copied(), |option| option.name)
-            // Other languages spell it out.
-            .or_else(|| {
-                free.into_iter().find(|option| {
-                    let mut words = name.text.split(['_', '-']);
-                    words.any(|word| word == option.name) || option.name == "max" && name.text == "maximum"
-                })
-            });
+            // Others spell it out, or cut it short.
+            .or_else(|| free.into_iter().find(|option| shares_word(&name.text, option.name)));
         let of_other = options::OPTIONS.iter().find(|option| option.name == name.text);
         let is_strategy = header == Header::Parallel && name.text == "strategy";
         let message = match (near, of_other) {
@@ -105,22 +102,9 @@ impl Checker<'_, '_> {
     fn nameless_options(&mut self, header: Header, given: &[Modifier]) {
         for modifier in given.iter().filter(|modifier| modifier.name.is_none()) {
             let Some(option) = header.options().next() else { return };
-            let message = format!(
-                "an option of `{}` has a name: `{}: {}`",
-                header.keyword(),
-                option.name,
-                example(option)
-            );
-            let mut diagnostic = Diagnostic::new(Code::W128, modifier.range, message);
-            let is_number =
-                modifier.value.is_some_and(|value| matches!(self.body[value].expr, Expr::Number(_)));
-            let is_given = given.iter().any(|other| other.name.is_some());
-            if is_number && !is_given {
-                let edit = TextEdit::insert(modifier.range.start(), format!("{}: ", option.name));
-                diagnostic =
-                    diagnostic.with_fix(Fix::guess(format!("Name it `{}`", option.name), vec![edit]));
-            }
-            self.report(diagnostic);
+            let message =
+                format!("an option of `{}` has a name, as in {}", header.keyword(), example(option));
+            self.report(Diagnostic::new(Code::W128, modifier.range, message));
         }
     }
 
@@ -242,7 +226,7 @@ impl Checker<'_, '_> {
     }
 
     fn bare(&mut self, range: TextRange, word: &str) {
-        let message = format!("written `\"{word}\"`, in quotes, it cannot be taken for a variable");
+        let message = format!("`{word}` is written in quotes, since it looks like a variable without them");
         let edit = TextEdit::replace(range, format!("\"{word}\""));
         let fix = Fix::safe("Put it in quotes", vec![edit]);
         self.report(Diagnostic::new(Code::W131, range, message).with_fix(fix));
@@ -318,6 +302,12 @@ impl Checker<'_, '_> {
     }
 }
 
+/// Whether one of two names is a word of the other, as in `max_iterations`.
+fn shares_word(name: &str, option: &str) -> bool {
+    let has_word = |name: &str, word: &str| name.split(['_', '-']).any(|part| part == word);
+    has_word(name, option) || has_word(option, name) || (name, option) == ("maximum", "max")
+}
+
 /// What is known of a strategy.
 enum Known {
     /// There is none.
@@ -330,8 +320,8 @@ enum Known {
 
 fn example(option: &HeaderOption) -> String {
     match option.value {
-        OptionValue::Count => "5".to_owned(),
-        OptionValue::FailurePolicy => format!("\"{}\"", FAILURE_POLICIES[0].name),
+        OptionValue::Count => format!("`{}: 5`", option.name),
+        OptionValue::FailurePolicy => format!("`{}: \"{}\"`", option.name, FAILURE_POLICIES[0].name),
     }
 }
 
