@@ -234,8 +234,7 @@ impl<'db> Checker<'_, 'db> {
         if let Some(near) = near {
             let edit = TextEdit::replace(name.range, near.as_str());
             diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
-        }
-        if let Some(at) = arguments.iter().position(|other| std::ptr::eq(other, argument)) {
+        } else if let Some(at) = arguments.iter().position(|other| std::ptr::eq(other, argument)) {
             diagnostic = diagnostic.with_fix(remove(arguments, at..at + 1));
         }
         self.report(diagnostic);
