@@ -279,10 +279,8 @@ impl Checker<'_, '_> {
         let here = Site { statement: self.statement, name };
         let is_first = match in_file || named.root_variables().next().is_some() {
             true => named.root_variables().next().is_some_and(|first| first.site == here),
-            false => {
-                let same = |other: &&NameId| self.body[**other].text == *text;
-                self.body[scope].names.iter().find(same) == Some(&name)
-            }
+            // The first of the names that are only assigned answers to it.
+            false => self.body.answers.get(&(scope, text.clone())) == Some(&name),
         };
         if !is_first {
             return;
