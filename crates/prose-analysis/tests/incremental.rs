@@ -165,7 +165,9 @@ fn the_name_of_a_block_concerns_its_callers() {
             body 1
             check 2
             check_file 1
+            contract 1
             diagnostics 1
+            import_sites 1
             index 1
             named 9
             parse 1
@@ -187,7 +189,9 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
             body 1
             check 1
             check_file 1
+            contract 1
             diagnostics 1
+            import_sites 1
             index 1
             parse 1
             resolve 1
@@ -206,9 +210,11 @@ fn an_output_concerns_the_programs_that_import_it() {
         "output text = final",
         expect![[r#"
             body 1
-            check 2
+            check 3
             check_file 1
-            diagnostics 1
+            contract 1
+            diagnostics 2
+            import_sites 1
             index 1
             named 8
             parse 1
@@ -230,7 +236,9 @@ fn an_interpolation_concerns_the_name_in_it() {
             body 1
             check 1
             check_file 1
+            contract 1
             diagnostics 1
+            import_sites 1
             index 1
             parse 1
             resolve 1

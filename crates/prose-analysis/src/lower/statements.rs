@@ -1,6 +1,7 @@
 //! Statements.
 
 use prose_syntax::ast::{self, AstNode, Expression, Statement, Template};
+use prose_syntax::options::{self, OptionValue};
 use prose_syntax::{SyntaxKind, SyntaxNode, properties};
 
 use super::{Lowering, name_word};
@@ -324,14 +325,19 @@ impl Lowering {
 
     fn modifiers(&mut self, modifiers: impl Iterator<Item = ast::Modifier>) -> Vec<Modifier> {
         modifiers
-            .map(|modifier| Modifier {
-                name: name_word(modifier.name()),
-                // A strategy without quotes is no variable.
-                value: modifier.value().map(|value| match value {
-                    ast::Expression::NameRef(name) => self.bare_word(name.syntax()),
+            .map(|modifier| {
+                let name = name_word(modifier.name());
+                // A strategy or policy without quotes is no variable; a count may be one.
+                let is_count = name.as_ref().is_some_and(|name| {
+                    options::OPTIONS
+                        .iter()
+                        .any(|option| option.name == name.text && option.value == OptionValue::Count)
+                });
+                let value = modifier.value().map(|value| match value {
+                    ast::Expression::NameRef(word) if !is_count => self.bare_word(word.syntax()),
                     value => self.expression_of(&value),
-                }),
-                range: modifier.syntax().text_range(),
+                });
+                Modifier { name, value, range: modifier.syntax().text_range() }
             })
             .collect()
     }

@@ -125,3 +125,49 @@ pub(crate) fn check_related(program: &str, expected: Expect) {
     });
     expected.assert_eq(&related.collect::<String>());
 }
+
+/// What the fixes of a code's first diagnostic make of the first program, in the default profile or wherever it is reported: the lines that
+/// change, below the title of each fix.
+pub(crate) fn fixes(fixture: &str, code: Code) -> String {
+    let fixture = Fixture::parse(fixture);
+    let (host, files) = analysed(&fixture);
+    let text = &fixture.files[0].text;
+    let diagnostics = diagnostics(host.db(), files[0]);
+    let diagnostic = diagnostics.iter().find(|diagnostic| diagnostic.code == code);
+    let diagnostic = diagnostic.unwrap_or_else(|| panic!("there is no {code} in\n{text}"));
+    let mut shown = String::new();
+    for fix in diagnostic.fix.iter().chain(&diagnostic.other_fixes) {
+        let fixed = prose_syntax::fix::apply(text, [fix]).text;
+        let (before, after): (Vec<_>, Vec<_>) = (text.lines().collect(), fixed.lines().collect());
+        let same = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+        let left = before.len().min(after.len()) - same;
+        let pairs = before.iter().rev().zip(after.iter().rev());
+        let same_behind = pairs.take(left).take_while(|(a, b)| a == b).count();
+        let changed = &after[same..after.len() - same_behind];
+        let safety = match fix.safety {
+            prose_syntax::FixSafety::Safe => "safe",
+            prose_syntax::FixSafety::Unsafe => "guess",
+        };
+        shown += &format!("{} ({safety})\n", fix.title);
+        shown.extend(changed.iter().map(|line| format!("| {line}\n")));
+    }
+    shown
+}
+
+/// The places that a code's first diagnostic in the first program points to.
+pub(crate) fn related(fixture: &str, code: Code) -> String {
+    let fixture = Fixture::parse(fixture);
+    let (host, files) = analysed(&fixture);
+    let diagnostics = diagnostics(host.db(), files[0]);
+    let diagnostic = diagnostics.iter().find(|diagnostic| diagnostic.code == code);
+    let diagnostic = diagnostic.unwrap_or_else(|| panic!("there is no {code}"));
+    let mut shown = String::new();
+    for related in &diagnostic.related {
+        let path = related.path.as_deref().unwrap_or(&fixture.files[0].path);
+        let text = fixture.text(path).expect("related places are in the files of the fixture");
+        let line = text[..usize::from(related.range.start())].matches('\n').count() + 1;
+        let place = &text[std::ops::Range::<usize>::from(related.range)];
+        shown += &format!("{path}:{line} `{place}`: {}\n", related.message);
+    }
+    shown
+}
