@@ -1,7 +1,8 @@
-//! Editor features over the syntax tree, in terms of text ranges. What a protocol makes of them is not known here.
+//! Editor features over the syntax tree and the analysis, in terms of text ranges. What a protocol makes of them is not known here.
 
 mod folding;
 mod selection;
+pub mod semantic_tokens;
 mod symbols;
 
 pub use folding::{Fold, FoldKind, folding_ranges};
