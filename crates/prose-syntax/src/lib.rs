@@ -13,6 +13,7 @@ mod layout;
 mod lexer;
 mod literals;
 mod parser;
+pub mod options;
 pub mod properties;
 mod reparse;
 pub mod suggest;
