@@ -99,7 +99,10 @@ pub const FAILURE_POLICIES: &[Word] = &[
         name: "fail-fast",
         summary: "Ends the other branches and fails; this is so without a policy too.",
     },
-    Word { name: "continue", summary: "Lets the other branches end, and goes on with an error in place of the value." },
+    Word {
+        name: "continue",
+        summary: "Lets the other branches end, and goes on with an error in place of the value.",
+    },
     Word { name: "ignore", summary: "Goes on as if the branch had not failed." },
 ];
 

@@ -133,7 +133,7 @@ impl<'db> Checker<'_, 'db> {
         let Some(program) = self.program(&data.text) else {
             // That inputs are given by name is known without the program.
             for argument in arguments.iter().filter(|argument| argument.name.is_none()) {
-                self.without_name(argument, None);
+                self.positional_input(argument, None);
             }
             return;
         };
@@ -148,7 +148,7 @@ impl<'db> Checker<'_, 'db> {
                 Some(name) => unknown.push((argument, name)),
                 None => {
                     let meant = (!missing.is_empty()).then(|| missing.remove(0));
-                    self.without_name(argument, meant);
+                    self.positional_input(argument, meant);
                 }
             }
         }
@@ -197,7 +197,7 @@ impl<'db> Checker<'_, 'db> {
         lookup(self.db, program.file, name).is_some_and(|named| named.lost)
     }
 
-    fn without_name(&mut self, argument: &Argument, input: Option<&SmolStr>) {
+    fn positional_input(&mut self, argument: &Argument, input: Option<&SmolStr>) {
         let message = match input {
             Some(input) => format!("inputs of a program are given by name: `{input}: …`"),
             None => "inputs of a program are given by name: `name: value`".to_owned(),
@@ -267,8 +267,8 @@ impl<'db> Checker<'_, 'db> {
     /// The fix that gives inputs in a call.
     fn give_inputs(&self, callee: TextRange, arguments: &[Argument], names: &[SmolStr]) -> Option<Fix> {
         let value = |name: &SmolStr| {
-            let is_variable = lookup(self.db, self.file, name)
-                .is_some_and(|named| named.root_variables().next().is_some());
+            let is_variable =
+                lookup(self.db, self.file, name).is_some_and(|named| named.root_variables().next().is_some());
             if is_variable { format!("{name}: {name}") } else { format!("{name}: \"\"") }
         };
         let given = names.iter().map(value).collect::<Vec<_>>().join(", ");
@@ -355,7 +355,8 @@ impl<'db> Checker<'_, 'db> {
             let data = &body[*name];
             let before = names[..position].iter().find(|other| body[**other].text == data.text);
             if let Some(first) = before {
-                let message = format!("there is a {what} `{}` already; give this one another name", data.text);
+                let message =
+                    format!("there is a {what} `{}` already; give this one another name", data.text);
                 let diagnostic = Diagnostic::new(Code::E134, data.range, message)
                     .with_related(body[*first].range, "it is first given here");
                 self.report(diagnostic);
@@ -403,11 +404,12 @@ fn is_named(argument: &Argument, name: &str) -> bool {
 /// The fix that removes some arguments of a call.
 fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> {
     let (first, last) = (arguments.get(range.start)?, arguments.get(range.end.checked_sub(1)?)?);
-    let covered = match (range.start.checked_sub(1).and_then(|at| arguments.get(at)), arguments.get(range.end)) {
-        (Some(before), _) => TextRange::new(before.range.end(), last.range.end()),
-        (None, Some(behind)) => TextRange::new(first.range.start(), behind.range.start()),
-        (None, None) => first.range.cover(last.range),
-    };
+    let covered =
+        match (range.start.checked_sub(1).and_then(|at| arguments.get(at)), arguments.get(range.end)) {
+            (Some(before), _) => TextRange::new(before.range.end(), last.range.end()),
+            (None, Some(behind)) => TextRange::new(first.range.start(), behind.range.start()),
+            (None, None) => first.range.cover(last.range),
+        };
     let title = if range.len() == 1 { "Remove the argument" } else { "Remove the arguments" };
     Some(Fix::guess(title, vec![TextEdit::delete(covered)]))
 }

@@ -32,7 +32,8 @@ impl Checker<'_, '_> {
         if let Some(part) = text.interpolations.first() {
             // A name that nothing binds is reported as such.
             if self.resolution.of(part.root).is_found() {
-                let message = "a program is imported before anything runs, so its path holds no values in braces";
+                let message =
+                    "a program is imported before anything runs, so its path holds no values in braces";
                 self.report(Diagnostic::new(Code::E012, part.range, message));
             }
             return;
@@ -44,7 +45,8 @@ impl Checker<'_, '_> {
         };
         match Reference::parse(written) {
             Reference::Empty => {
-                let message = "the path is empty; a program is `handle/slug`, or a file such as `./program.prose`";
+                let message =
+                    "the path is empty; a program is `handle/slug`, or a file such as `./program.prose`";
                 self.report(Diagnostic::new(Code::E011, range, message));
             }
             Reference::Invalid(why) => {
@@ -126,9 +128,9 @@ impl Checker<'_, '_> {
         }
         let message = match text.blank {
             true => "the source of the skill is empty; it starts with `github:`, `npm:` or `./`".to_owned(),
-            false => format!(
-                "`{written}` is no source that is known; one starts with `github:`, `npm:` or `./`"
-            ),
+            false => {
+                format!("`{written}` is no source that is known; one starts with `github:`, `npm:` or `./`")
+            }
         };
         let range = if text.blank { body[source].range } else { text.content };
         let mut diagnostic = Diagnostic::new(Code::W006, range, message);
@@ -181,9 +183,8 @@ mod tests {
 
     #[test]
     fn programs_are_shown_from_the_folder_of_the_importer() {
-        let path = |folder: &str, path: &str| {
-            relative(Path::new(folder), Path::new(path)).display().to_string()
-        };
+        let path =
+            |folder: &str, path: &str| relative(Path::new(folder), Path::new(path)).display().to_string();
         assert_eq!(path("/flows", "/flows/a.prose"), "a.prose");
         assert_eq!(path("/flows", "/flows/lib/a.prose"), "lib/a.prose");
         assert_eq!(path("/flows", "/a.prose"), "../a.prose");
