@@ -12,8 +12,8 @@ mod setting;
 mod settings;
 mod values;
 
-pub use project::{Overrides, Project, Projects};
 pub use file::{FILE_NAME, Loaded, find, load};
+pub use project::{Overrides, Project, Projects};
 pub use settings::{CheckConfig, Config, RegistryConfig, RunConfig};
 pub use values::{CodePattern, FetchMode, FileIgnore, ModelAliases, PerFileIgnores, RegistryUrl};
 

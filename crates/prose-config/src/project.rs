@@ -42,9 +42,15 @@ impl Project {
     }
 
     /// How grave a finding in a program is, or none if it is not reported. `program` is the absolute path of the program.
-    pub fn severity(&self, overrides: &Overrides, program: &Path, diagnostic: &Diagnostic) -> Option<Severity> {
+    pub fn severity(
+        &self,
+        overrides: &Overrides,
+        program: &Path,
+        diagnostic: &Diagnostic,
+    ) -> Option<Severity> {
         let check = &self.config.check;
-        let relative = self.path.as_deref().and_then(Path::parent).and_then(|folder| program.strip_prefix(folder).ok());
+        let relative =
+            self.path.as_deref().and_then(Path::parent).and_then(|folder| program.strip_prefix(folder).ok());
         if relative.is_some_and(|path| check.per_file_ignores.ignores(path, diagnostic.code)) {
             return None;
         }

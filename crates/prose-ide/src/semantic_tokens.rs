@@ -5,7 +5,8 @@ use prose_analysis::model::{Body, NameKind, RefId, RefKind};
 use prose_analysis::resolve::{Resolution, Resolved, resolve};
 use prose_analysis::statements::{Placed, body, parse, statements};
 use prose_analysis::{Db, SourceFile};
-use prose_syntax::properties::{self, STRATEGIES, Word};
+use prose_syntax::options::{OPTIONS, STRATEGIES, Word};
+use prose_syntax::properties;
 use prose_syntax::{NodeOrToken, ProseLanguage, SyntaxKind, SyntaxKind::*, TextRange, TextSize};
 use rowan::{GreenNodeData, Language};
 use rustc_hash::FxHashMap;
@@ -423,8 +424,10 @@ fn words_of(node: &GreenNodeData, kind: SyntaxKind) -> &'static [Word] {
     });
     match (kind, name) {
         (PROPERTY, Some(name)) => properties::find(name).map_or(&[], |property| property.words),
-        (MODIFIER, Some(name)) => properties::option(name).map_or(&[], |option| option.words),
-        (MODIFIER, None) => STRATEGIES.iter().as_slice(),
+        (MODIFIER, Some(name)) => {
+            OPTIONS.iter().find(|option| option.name == name).map_or(&[], |option| option.value.words())
+        }
+        (MODIFIER, None) => STRATEGIES,
         _ => &[],
     }
 }

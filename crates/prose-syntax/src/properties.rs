@@ -1,13 +1,6 @@
-//! The tables of properties, of options in parentheses, and of the words that these take for values.
+//! The table of properties of agents and sessions, and the words that they take for values.
 
-/// A word with a meaning of its own in one place, such as a model's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
-    /// The word.
-    pub name: &'static str,
-    /// One sentence for hovers and completions.
-    pub summary: &'static str,
-}
+use crate::options::Word;
 
 const fn word(name: &'static str, summary: &'static str) -> Word {
     Word { name, summary }
@@ -160,78 +153,6 @@ pub const PERMISSION_VALUES: &[Word] = &[
     word("prompt", "The user is asked each time."),
 ];
 
-/// The strategies of a `parallel`: the word in quotes that its options begin with.
-pub const STRATEGIES: &[Word] = &[
-    word("all", "Goes on when every branch is done. This is so without a strategy too."),
-    word("first", "Goes on when the first branch is done."),
-    word("any", "Goes on when one branch, or `count` of them, have succeeded."),
-];
-
-/// What becomes of a `parallel` when a branch fails.
-pub const FAILURE_POLICIES: &[Word] = &[
-    word("fail-fast", "The first failure ends all branches. This is so without a policy too."),
-    word("continue", "All branches go on, and failures are reported in the end."),
-    word("ignore", "All branches go on, and failures are no errors."),
-];
-
-/// What takes options in parentheses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Header {
-    /// `parallel ("first", on-fail: "continue"):`
-    Parallel,
-    /// `loop until **done** (max: 5):`
-    Loop,
-    /// `block review(topic) (max_depth: 5):`
-    Block,
-}
-
-/// An option with a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeaderOption {
-    /// The name before the colon.
-    pub name: &'static str,
-    /// One sentence for hovers and completions.
-    pub summary: &'static str,
-    /// Where it is of use.
-    pub header: Header,
-    /// The words that it takes for a value, in quotes.
-    pub words: &'static [Word],
-    /// What a value looks like, as a snippet; none where one of the words is it.
-    pub value: Option<&'static str>,
-}
-
-/// Every option with a name the language knows.
-pub const OPTIONS: &[HeaderOption] = &[
-    HeaderOption {
-        name: "on-fail",
-        summary: "What becomes of the others when a branch fails: `\"fail-fast\"`, `\"continue\"` or `\"ignore\"`.",
-        header: Header::Parallel,
-        words: FAILURE_POLICIES,
-        value: None,
-    },
-    HeaderOption {
-        name: "count",
-        summary: "How many branches have to succeed, for the strategy `\"any\"`.",
-        header: Header::Parallel,
-        words: &[],
-        value: Some("${1:2}"),
-    },
-    HeaderOption {
-        name: "max",
-        summary: "How many times the loop runs at most.",
-        header: Header::Loop,
-        words: &[],
-        value: Some("${1:5}"),
-    },
-    HeaderOption {
-        name: "max_depth",
-        summary: "How deep calls of the block inside itself may go.",
-        header: Header::Block,
-        words: &[],
-        value: Some("${1:10}"),
-    },
-];
-
 /// The property of that name.
 pub fn find(name: &str) -> Option<&'static Property> {
     PROPERTIES.iter().find(|property| property.name == name)
@@ -240,16 +161,6 @@ pub fn find(name: &str) -> Option<&'static Property> {
 /// The properties that are of use to an owner.
 pub fn of(owner: Owner) -> impl Iterator<Item = &'static Property> {
     PROPERTIES.iter().filter(move |property| property.owners.contains(&owner))
-}
-
-/// The option of that name.
-pub fn option(name: &str) -> Option<&'static HeaderOption> {
-    OPTIONS.iter().find(|option| option.name == name)
-}
-
-/// The options that are of use to a header.
-pub fn options_of(header: Header) -> impl Iterator<Item = &'static HeaderOption> {
-    OPTIONS.iter().filter(move |option| option.header == header)
 }
 
 #[cfg(test)]
@@ -262,16 +173,12 @@ mod tests {
             assert!(!property.owners.is_empty(), "{}", property.name);
             assert_eq!(PROPERTIES.iter().filter(|other| other.name == property.name).count(), 1);
         }
-        for option in OPTIONS {
-            assert_eq!(OPTIONS.iter().filter(|other| other.name == option.name).count(), 1);
-        }
     }
 
     #[test]
     fn names_and_words_are_found() {
         assert!(find("model").and_then(|model| model.word("opus")).is_some());
         assert!(find("modell").is_none());
-        assert_eq!(option("max").map(|option| option.header), Some(Header::Loop));
         let names = |owner| of(owner).map(|property| property.name).collect::<Vec<_>>().join(" ");
         assert_eq!(names(Owner::Agent), "model prompt skills permissions persist");
         assert_eq!(names(Owner::Resume), "prompt context permissions retry backoff timeout early_exit");
