@@ -1,5 +1,6 @@
 //! Editor features over the syntax tree and the analysis, in terms of text ranges. What a protocol makes of them is not known here.
 
+pub mod completion;
 mod folding;
 mod selection;
 pub mod semantic_tokens;
