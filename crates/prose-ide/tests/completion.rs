@@ -346,9 +346,8 @@ fn variables_are_those_that_can_be_seen() {
             limit (constant, constant)
             topic (parameter, input)
             below (variable, variable)
-            true (keyword)
-            false (keyword)
-            null (keyword)
+            […] (value, several values) [$1]
+            {…} (value, several values by their names) { $1 \}
         "#]],
     );
     check_labels(
@@ -364,15 +363,12 @@ fn variables_are_those_that_can_be_seen() {
     check_labels("try:\n  session \"A\"\ncatch as problem:\n  throw $0\n", expect!["problem"]);
     check_labels(
         "let r = xs | reduce(sum, one):\n  session \"Add\"\n    context: [sum, $0\n",
-        expect!["sum | one | r | true | false | null"],
+        expect!["one"],
     );
     check_labels("let xs = 1\nlet r = xs | map:\n  session \"Use {$0}\"\n", expect!["item | xs"]);
-    check_labels("let a = 1\nsession \"A\"\n  context: { a, $0 }\n", expect!["a"]);
+    check_labels("let a = 1\nlet b = 2\nsession \"A\"\n  context: { a, $0 }\n", expect!["b"]);
     check_labels("let a = 1\nsession \"A\"\n  context: { key: $0\n", expect!["a | true | false | null"]);
-    check_labels(
-        "let a = 1\nsession \"A\"\n  context: [\n    a,\n    $0\n  ]\n",
-        expect!["a | true | false | null"],
-    );
+    check_labels("let a = 1\nlet b = 2\nsession \"A\"\n  context: [\n    a,\n    $0\n  ]\n", expect!["b"]);
 }
 
 #[test]
@@ -589,7 +585,7 @@ fn use_takes_the_paths_of_known_programs() {
     let program = |text: &str| {
         format!("//- /flows/main.prose\n{text}\n//- /flows/b.prose\n//- /flows/lib/a.prose\n//- /c.prose\n")
     };
-    check_labels(&program("use \"$0\""), expect!["../c.prose | ./b.prose | ./lib/a.prose"]);
+    check_labels(&program("use \"$0\""), expect!["./b.prose | ./lib/a.prose | ../c.prose"]);
     check_accepted(
         &program("use \"./b$0"),
         "./lib/a.prose",
@@ -624,9 +620,13 @@ fn the_documentation_says_where_things_come_from() {
         ```"#]]
     .assert_eq(items[0].documentation.as_deref().unwrap_or_default());
     let (_, items) = at_cursor("input topic: \"What about\"\nsession \"On {$0}\"\n");
-    expect![[""]].assert_eq(items[0].documentation.as_deref().unwrap_or_default());
+    expect![[r#"
+        ```prose
+        input topic: "What about"
+        ```"#]]
+    .assert_eq(items[0].documentation.as_deref().unwrap_or_default());
     let (_, items) = at_cursor("session \"A\"\n  ret$0\n");
     let retry =
         items.iter().find(|item| item.label == "retry").and_then(|item| item.documentation.as_deref());
-    expect![[""]].assert_eq(retry.unwrap_or_default());
+    expect!["How many times a failed session is tried again."].assert_eq(retry.unwrap_or_default());
 }
