@@ -59,11 +59,18 @@ impl Database {
         std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says what is at a place.
+    /// Says what is at a place. Nobody has to look at it any more.
     pub fn set_content(&mut self, path: PathBuf, content: Content) {
-        let place = self.place(path);
-        if place.content(self) != content {
-            place.set_content(self).to(content);
+        let known = self.places.get(&path).map(|place| *place);
+        match known {
+            Some(place) if place.content(self) == content => {}
+            Some(place) => {
+                place.set_content(self).to(content);
+            }
+            None => {
+                let place = Place::new(self, Arc::from(path.as_path()), content);
+                self.places.insert(path, place);
+            }
         }
     }
 
