@@ -1,0 +1,264 @@
+//! What is at an offset: the word that a cursor is on, and what part of the program it is.
+//!
+//! Everything that a reader can ask about a place starts here, so that all answers agree on what the place is.
+
+use prose_analysis::model::*;
+use prose_analysis::statements::{TopStatement, body, parse, statements};
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
+use smol_str::SmolStr;
+
+/// A part of a program with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element<'db> {
+    /// Its bytes.
+    pub range: TextRange,
+    /// What it is.
+    pub kind: ElementKind<'db>,
+}
+
+/// What a part of a program is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElementKind<'db> {
+    /// A word that stands for something with a name.
+    Word(TopStatement<'db>, Word),
+    /// The path of a `use`, with the import.
+    Path(TopStatement<'db>, StmtId),
+    /// The name of a property of an agent or a session.
+    Property {
+        /// The property that it is an entry of, as `read:` is one of `permissions:`.
+        parent: Option<SmolStr>,
+        /// The name.
+        name: SmolStr,
+    },
+    /// The name of an option in parentheses, such as `max:`.
+    Option {
+        /// The kind of the statement.
+        statement: SyntaxKind,
+        /// The name.
+        name: SmolStr,
+    },
+    /// The value of a `model:`.
+    Model(SmolStr),
+    /// A keyword.
+    Keyword(SyntaxKind),
+    /// The marker at either end of a discretion.
+    DiscretionMark,
+    /// Text of a string or a discretion.
+    Text,
+}
+
+/// A word that stands for something with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// A name where it is bound.
+    Bound(NameId),
+    /// A name where it is used.
+    Used(RefId),
+    /// The name of an argument.
+    Argument {
+        /// What is called: a program or a block.
+        callee: RefId,
+        /// The name.
+        name: SmolStr,
+    },
+    /// The name behind a dot.
+    Field {
+        /// What it is a field of.
+        base: Base,
+        /// The name.
+        name: SmolStr,
+    },
+}
+
+/// What a field is taken of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// What a name stands for.
+    Name(RefId),
+    /// The result of a program.
+    Call(RefId),
+    /// Any other value.
+    Other,
+}
+
+/// The part of a program that is at an offset. An offset at the end of a word counts as on the word. None in space, comments and
+/// punctuation.
+pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Element<'_>> {
+    let root = parse(db, file).syntax();
+    let token = token_at(&root, offset)?;
+    let (statement, start) = statements(db, file).at(token.text_range().start())?;
+    let range = token.text_range();
+    let element = |kind| Some(Element { range, kind });
+    if let Some((of, path)) = path_around(db, statement, &token, start) {
+        return Some(Element { range: path, kind: ElementKind::Path(statement, of) });
+    }
+    let body = body(db, statement);
+    let relative = range.checked_sub(start)?;
+    if let Some((range, name)) = model_at(body, relative) {
+        return Some(Element { range: range + start, kind: ElementKind::Model(name) });
+    }
+    match token.kind() {
+        SyntaxKind::IDENT => {
+            let word = words(body).find(|(range, _)| *range == relative).map(|(_, word)| word);
+            let kind = match word {
+                Some(word) => ElementKind::Word(statement, word),
+                None => property_at(body, relative).or_else(|| option_at(body, relative))?,
+            };
+            element(kind)
+        }
+        SyntaxKind::DISCRETION_MARK => element(ElementKind::DiscretionMark),
+        SyntaxKind::TEXT | SyntaxKind::ESCAPE => element(ElementKind::Text),
+        kind if kind.is_keyword() => element(ElementKind::Keyword(kind)),
+        _ => None,
+    }
+}
+
+/// The token that a cursor is about: of two that meet there the one that is more of a word.
+fn token_at(root: &SyntaxNode, offset: TextSize) -> Option<SyntaxToken> {
+    let token = match root.token_at_offset(offset.min(root.text_range().end())) {
+        TokenAtOffset::None => return None,
+        TokenAtOffset::Single(token) => token,
+        // The right one on a tie: before `**` the cursor is on what begins there.
+        TokenAtOffset::Between(left, right) => {
+            if weight(left.kind()) > weight(right.kind()) {
+                left
+            } else {
+                right
+            }
+        }
+    };
+    (weight(token.kind()) > 0).then_some(token)
+}
+
+fn weight(kind: SyntaxKind) -> u8 {
+    match kind {
+        SyntaxKind::IDENT => 4,
+        kind if kind.is_keyword() => 4,
+        SyntaxKind::DISCRETION_MARK => 3,
+        SyntaxKind::TEXT | SyntaxKind::ESCAPE => 2,
+        // A path is one with its quotes.
+        SyntaxKind::QUOTE | SyntaxKind::TRIPLE_QUOTE => 1,
+        _ => 0,
+    }
+}
+
+/// The path of a `use` around a token, and the import.
+fn path_around(
+    db: &dyn Db,
+    statement: TopStatement<'_>,
+    token: &SyntaxToken,
+    start: TextSize,
+) -> Option<(StmtId, TextRange)> {
+    let string = token.parent().filter(|parent| parent.kind() == SyntaxKind::STRING)?;
+    let import = string.parent().filter(|parent| parent.kind() == SyntaxKind::USE)?;
+    let of = body(db, statement).stmt_at(SyntaxKind::USE, import.text_range().checked_sub(start)?)?;
+    Some((of, string.text_range()))
+}
+
+/// Every word of a statement that stands for something with a name, with its bytes relative to the statement. Without names that
+/// are not written, such as the `item` of a pipeline.
+pub(crate) fn words(body: &Body) -> impl Iterator<Item = (TextRange, Word)> {
+    let names =
+        body.names().filter(|(id, _)| is_written(body, *id)).map(|(id, data)| (data.range, Word::Bound(id)));
+    let refs = body.refs().map(|(id, data)| (data.range, Word::Used(id)));
+    let in_exprs = body.exprs().flat_map(move |(_, data)| words_of_expr(body, &data.expr));
+    let in_calls = body.stmts().flat_map(|(_, data)| match &data.stmt {
+        Stmt::Call { block: Some(block), arguments } => argument_names(*block, arguments),
+        _ => Vec::new(),
+    });
+    names.chain(refs).chain(in_exprs).chain(in_calls)
+}
+
+/// Whether a bound name stands in the text.
+pub(crate) fn is_written(body: &Body, name: NameId) -> bool {
+    let data = &body[name];
+    match (data.kind, &body[data.stmt].stmt) {
+        (NameKind::ImplicitItem, _) => false,
+        (NameKind::Import, Stmt::Use { has_alias, .. }) => *has_alias,
+        _ => true,
+    }
+}
+
+fn words_of_expr(body: &Body, expr: &Expr) -> Vec<(TextRange, Word)> {
+    match expr {
+        Expr::Call { callee: Some(callee), arguments } => {
+            let callee = body.name_of(*callee);
+            callee.map(|callee| argument_names(callee, arguments)).unwrap_or_default()
+        }
+        Expr::Field { base, field: Some(field) } => {
+            let base = base.map_or(Base::Other, |base| base_of(body, base));
+            vec![(field.range, Word::Field { base, name: field.text.clone() })]
+        }
+        Expr::Text(text) => text.interpolations.iter().flat_map(fields_of_path).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn argument_names(callee: RefId, arguments: &[Argument]) -> Vec<(TextRange, Word)> {
+    let names = arguments.iter().filter_map(|argument| argument.name.as_ref());
+    names.map(|name| (name.range, Word::Argument { callee, name: name.text.clone() })).collect()
+}
+
+fn fields_of_path(interpolation: &Interpolation) -> Vec<(TextRange, Word)> {
+    let steps = interpolation.path.iter().enumerate();
+    steps
+        .filter_map(|(index, step)| match step {
+            Step::Field(field) => {
+                let base = if index == 0 { Base::Name(interpolation.root) } else { Base::Other };
+                Some((field.range, Word::Field { base, name: field.text.clone() }))
+            }
+            Step::Number(_) | Step::Name(_) => None,
+        })
+        .collect()
+}
+
+fn base_of(body: &Body, base: ExprId) -> Base {
+    match &body[base].expr {
+        Expr::Name(name) => Base::Name(*name),
+        Expr::Call { callee: Some(callee), .. } => body.name_of(*callee).map_or(Base::Other, Base::Call),
+        _ => Base::Other,
+    }
+}
+
+/// The properties of every agent and session of a statement.
+fn properties(body: &Body) -> impl Iterator<Item = &Property> {
+    body.stmts().flat_map(|(_, data)| match &data.stmt {
+        Stmt::Agent { properties, .. }
+        | Stmt::Session { properties, .. }
+        | Stmt::Resume { properties, .. } => properties.as_slice(),
+        _ => &[],
+    })
+}
+
+fn property_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
+    let outer = properties(body).find(|property| property.range.contains_range(range))?;
+    if outer.name.range == range {
+        return Some(ElementKind::Property { parent: None, name: outer.name.text.clone() });
+    }
+    let entry = outer.entries.iter().flatten().find(|entry| entry.name.range == range)?;
+    Some(ElementKind::Property { parent: Some(outer.name.text.clone()), name: entry.name.text.clone() })
+}
+
+fn option_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
+    body.stmts().find_map(|(_, data)| {
+        let options = match &data.stmt {
+            Stmt::Block { options, .. } | Stmt::Parallel { options, .. } | Stmt::Loop { options, .. } => {
+                options
+            }
+            _ => return None,
+        };
+        let name =
+            options.iter().filter_map(|option| option.name.as_ref()).find(|name| name.range == range)?;
+        Some(ElementKind::Option { statement: data.syntax, name: name.text.clone() })
+    })
+}
+
+/// The model that a range is a part of, without quotes.
+fn model_at(body: &Body, range: TextRange) -> Option<(TextRange, SmolStr)> {
+    let property = properties(body)
+        .find(|property| property.name.text == "model" && property.range.contains_range(range))?;
+    let value = property.value.filter(|value| body[*value].range.contains_range(range))?;
+    let text = body.text(value)?;
+    Some((text.content, text.value.clone()?))
+}
