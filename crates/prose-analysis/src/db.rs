@@ -56,7 +56,9 @@ impl Database {
 
     /// The places that were asked for since the last time, and that nobody has looked at.
     pub fn take_unknown(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner))
+        let asked = std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner));
+        // Some may have been said in the meantime.
+        asked.into_iter().filter(|path| self.place(path.clone()).content(self) == Content::Unknown).collect()
     }
 
     /// Says what is at a place. Nobody has to look at it any more.

@@ -75,6 +75,11 @@ impl AnalysisHost {
         *self.settings.entry(models).or_insert_with_key(|models| Settings::new(db, Arc::clone(models)))
     }
 
+    /// Says that there is no program at a path.
+    pub fn set_missing(&mut self, path: PathBuf) {
+        self.db.set_content(path, Content::Missing);
+    }
+
     /// Forgets a program: imports no longer find it.
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use smol_str::SmolStr;
 
 use crate::db::{Content, Db, SourceFile};
-use crate::index::Symbol;
+use crate::index::{Site, Symbol};
 use crate::statements::{statements, summary};
 
 /// The path of a `use` as decision 16 reads it.
@@ -139,12 +139,32 @@ pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
 
 /// The paths that a file imports, as they are written.
 pub fn import_paths(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
-    let statements = &statements(db, file).list;
-    statements
-        .iter()
-        .flat_map(|placed| &summary(db, placed.statement).imports)
-        .filter_map(|import| import.path.clone())
-        .collect()
+    import_sites(db, file).iter().map(|import| import.path.clone()).collect()
+}
+
+/// A path that a file imports.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct ImportSite<'db> {
+    /// The path as it is written.
+    pub path: SmolStr,
+    /// Where the name of the program is bound.
+    pub site: Option<Site<'db>>,
+}
+
+/// The paths that a file imports. The places of the statements in the text are no part of it.
+#[salsa::tracked(returns(ref))]
+pub fn import_sites(db: &dyn Db, file: SourceFile) -> Vec<ImportSite<'_>> {
+    let mut sites = Vec::new();
+    for placed in &statements(db, file).list {
+        let statement = placed.statement;
+        for import in &summary(db, statement).imports {
+            if let Some(path) = import.path.clone() {
+                let site = import.name.map(|name| Site { statement, name });
+                sites.push(ImportSite { path, site });
+            }
+        }
+    }
+    sites
 }
 
 /// The way from a file back to itself through an import of `program`, if there is one: the files in between, `program` first.

@@ -73,8 +73,9 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
     let found = match data.kind {
         RefKind::Agent => (!named.agents.is_empty()).then_some(Resolved::Agent),
         RefKind::Block => (!named.blocks.is_empty()).then_some(Resolved::Block),
-        RefKind::Callee => (!named.imports.is_empty()).then_some(Resolved::Program),
-        RefKind::Variable | RefKind::Write => {
+        RefKind::Callee if !named.imports.is_empty() => Some(Resolved::Program),
+        // A value that is called is a mistake of its own, but its name is known.
+        RefKind::Callee | RefKind::Variable | RefKind::Write => {
             let in_root = named.root_variables().next().is_some();
             if in_root {
                 Some(Resolved::Root)

@@ -17,7 +17,7 @@ use prose_syntax::FixSafety;
 use prose_syntax::fix::fix_all;
 
 pub(crate) use self::diagnose::Diagnosed;
-use self::diagnose::{diagnose, text_of_other};
+use self::diagnose::{Programs, diagnose, reported, text_of_other};
 use self::outcome::Outcome;
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
@@ -85,7 +85,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     let walked = walk::programs(&roots, threads);
     outcome.failures.extend(walked.failures);
     outcome.remarks.extend(walked.remarks);
-    for checked in in_parallel(&walked.programs, threads, |path| job.check_file(path)) {
+    for checked in job.check_files(&walked.programs, threads) {
         outcome.add(checked);
     }
     outcome.sort();
@@ -100,23 +100,25 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     outcome
 }
 
-/// Calls `work` with every path, on several threads. The results are in the order of the paths.
-fn in_parallel<T: Send>(
-    paths: &[PathBuf],
+/// Calls `work` with every item, on several threads that each have a state of their own. The results are in the order of the items.
+fn in_parallel<I: Sync, S, T: Send>(
+    items: &[I],
     threads: NonZeroUsize,
-    work: impl Fn(&Path) -> T + Sync,
-) -> impl Iterator<Item = T> {
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &I) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work_on_rest = || {
+        let mut state = state();
         let mut results = Vec::new();
         while let index = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(path) = paths.get(index)
+            && let Some(item) = items.get(index)
         {
-            results.push((index, work(path)));
+            results.push((index, work(&mut state, item)));
         }
         results
     };
-    let helpers = threads.get().min(paths.len()).saturating_sub(1);
+    let helpers = threads.get().min(items.len()).saturating_sub(1);
     let mut results = thread::scope(|scope| {
         let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work_on_rest)).collect();
         let mut results = work_on_rest();
@@ -129,7 +131,7 @@ fn in_parallel<T: Send>(
         results
     });
     results.sort_unstable_by_key(|&(index, _)| index);
-    results.into_iter().map(|(_, result)| result)
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 impl Job {
@@ -146,6 +148,31 @@ impl Job {
             renderer: full::renderer(styled, terminal::width()),
             look: diff::Look { styled, on_terminal: terminal::stdout_is_terminal() },
         }
+    }
+
+    fn check_files(&self, paths: &[PathBuf], threads: NonZeroUsize) -> Vec<Checked> {
+        if self.mode != Mode::Report {
+            return in_parallel(paths, threads, || (), |(), path| self.check_file(path));
+        }
+        let texts = in_parallel(paths, threads, || (), |(), path| source::read_file(path));
+        let readable = paths
+            .iter()
+            .zip(&texts)
+            .filter_map(|(path, text)| Some((path.as_path(), text.as_ref().ok()?.clone())));
+        let programs = Programs::new(readable.collect(), threads);
+        let views = programs.views();
+        let items: Vec<_> =
+            paths.iter().zip(texts).map(|(path, text)| (path, text, programs.file(path))).collect();
+        in_parallel(
+            &items,
+            threads,
+            || views.take(),
+            |db, (path, text, file)| match (text, file) {
+                (Ok(text), Some(file)) => self.caught(path, || self.report(path, text, &reported(db, *file))),
+                (Ok(text), None) => self.caught(path, || self.report(path, text, &diagnose(path, text))),
+                (Err(reason), _) => Checked::failed(path, reason.clone()),
+            },
+        )
     }
 
     fn check_file(&self, path: &Path) -> Checked {

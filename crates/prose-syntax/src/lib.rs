@@ -12,6 +12,7 @@ mod grammar;
 mod layout;
 mod lexer;
 mod literals;
+pub mod options;
 mod parser;
 pub mod properties;
 mod reparse;

@@ -1,3 +1,433 @@
-use super::Checker;
+//! Calls: what is given to blocks and programs, and what is taken of the results of programs.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use smol_str::SmolStr;
+
+use super::names::did_you_mean;
+use super::{Checker, Finding};
+use crate::contract::{Contract, contract};
+use crate::db::SourceFile;
+use crate::imports::{Imported, imported};
+use crate::index::{Site, Symbol, lookup};
+use crate::model::*;
+use crate::resolve::{Resolved, variables};
+use crate::statements::summary;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (_, data) in body.stmts() {
+        match &data.stmt {
+            Stmt::Call { block: Some(block), arguments } => {
+                checker.arguments_of_block(*block, arguments);
+                checker.named_twice(arguments);
+            }
+            Stmt::Block { params, .. } => checker.names_twice(params, "parameter"),
+            Stmt::Let { names, destructured: true, value, .. } => {
+                checker.names_twice(names, "name");
+                checker.destructured_outputs(names, *value);
+            }
+            Stmt::For { item, index, .. } => {
+                let names: Vec<NameId> = [*item, *index].into_iter().flatten().collect();
+                checker.names_twice(&names, "loop variable");
+            }
+            Stmt::Pipeline { stages, .. } => {
+                for stage in stages {
+                    checker.names_twice(&stage.names, "name");
+                }
+            }
+            _ => {}
+        }
+    }
+    for (_, data) in body.exprs() {
+        match &data.expr {
+            Expr::Call { callee, arguments } => {
+                checker.named_twice(arguments);
+                if let Some(callee) = callee.and_then(|callee| body.name_of(callee)) {
+                    checker.arguments_of_program(callee, arguments);
+                }
+            }
+            Expr::Field { base: Some(base), field: Some(field) } => checker.field(*base, field),
+            Expr::Object(entries) => checker.keys_twice(entries),
+            Expr::Text(text) => {
+                for part in &text.interpolations {
+                    if let Some(Step::Field(field)) = part.path.first() {
+                        checker.output_of_variable(part.root, field);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An imported program whose text is known.
+struct Program<'db> {
+    /// The name it is called by.
+    name: SmolStr,
+    file: SourceFile,
+    contract: &'db Contract,
+}
+
+impl<'db> Checker<'_, 'db> {
+    fn arguments_of_block(&mut self, block: RefId, arguments: &[Argument]) {
+        let body = self.body;
+        let data = &body[block];
+        let named = lookup(self.db, self.file, &data.text).unwrap_or_default();
+        // Of two blocks with one name it is not known which is meant.
+        let [site] = named.blocks.as_slice() else { return };
+        let Some(facts) = summary(self.db, site.statement).block(site.name) else { return };
+        let (wanted, given) = (facts.params.len(), arguments.len());
+        if wanted == given {
+            return;
+        }
+        let name = &data.text;
+        let list = match facts.params.as_slice() {
+            [] => String::new(),
+            params => format!(" ({})", listed(params, "and")),
+        };
+        let message = format!(
+            "`{name}` takes {}{list}, and {} given",
+            counted(wanted, "argument"),
+            match given {
+                0 => "none is".to_owned(),
+                1 => "1 is".to_owned(),
+                _ => format!("{given} are"),
+            }
+        );
+        let superfluous = arguments.get(wanted..).unwrap_or_default();
+        let diagnostic = match superfluous {
+            [first, .., last] => {
+                let range = first.range.cover(last.range);
+                Diagnostic::new(Code::W108, range, message).with_fix(remove(arguments, wanted..given))
+            }
+            [one] => {
+                Diagnostic::new(Code::W108, one.range, message).with_fix(remove(arguments, wanted..given))
+            }
+            [] => Diagnostic::new(Code::W108, data.range, message),
+        };
+        let takes = match wanted {
+            0 => "the block takes no arguments".to_owned(),
+            _ => format!("the block takes {}", listed(&facts.params, "and")),
+        };
+        self.report(Finding::from(diagnostic).with_site(Some(*site), takes));
+    }
+
+    /// The program that a callee or the result of a call names, if it is known which, and what it says.
+    fn program(&self, name: &SmolStr) -> Option<Program<'db>> {
+        let named = lookup(self.db, self.file, name)?;
+        let [site] = named.imports.as_slice() else { return None };
+        let path = summary(self.db, site.statement).import(site.name)?.path.clone()?;
+        let Imported::Program(file) = imported(self.db, self.file, Symbol::new(self.db, path)) else {
+            return None;
+        };
+        Some(Program { name: name.clone(), file, contract: contract(self.db, file) })
+    }
+
+    fn arguments_of_program(&mut self, callee: RefId, arguments: &[Argument]) {
+        let body = self.body;
+        let data = &body[callee];
+        if data.kind != RefKind::Callee || self.resolution.of(callee) != Resolved::Program {
+            return;
+        }
+        let Some(program) = self.program(&data.text) else {
+            // That inputs are given by name is known without the program.
+            for argument in arguments.iter().filter(|argument| argument.name.is_none()) {
+                self.positional_input(argument, None);
+            }
+            return;
+        };
+        let given = |name: &str| arguments.iter().any(|argument| is_named(argument, name));
+        let mut missing: Vec<&SmolStr> = self.required_inputs(&program);
+        missing.retain(|input| !given(input));
+        let mut unknown = Vec::new();
+        for argument in arguments {
+            match &argument.name {
+                Some(name) if program.contract.input(&name.text).is_some() => {}
+                Some(name) if self.is_lost_in(&program, &name.text) => {}
+                Some(name) => unknown.push((argument, name)),
+                None => {
+                    let meant = (!missing.is_empty()).then(|| missing.remove(0));
+                    self.positional_input(argument, meant);
+                }
+            }
+        }
+        // An unknown input and a missing one are one mistake, if one may be meant by the other.
+        let is_pair = unknown.len() == 1 && missing.len() == 1;
+        for (argument, name) in unknown {
+            let inputs = program.contract.inputs.iter().map(|input| &input.name);
+            let free: Vec<&SmolStr> = inputs.filter(|input| !given(input)).collect();
+            let near = nearest(&name.text, free.iter().copied(), |input| input.as_str());
+            let near = near.or_else(|| is_pair.then(|| missing.first().copied()).flatten()).cloned();
+            if let Some(near) = &near {
+                missing.retain(|input| *input != near);
+            }
+            self.unknown_input(&program, arguments, argument, name, near);
+        }
+        if !missing.is_empty() {
+            self.missing_inputs(&program, callee, arguments, &missing);
+        }
+    }
+
+    /// The inputs that a program always asks for.
+    fn required_inputs(&self, program: &Program<'db>) -> Vec<&'db SmolStr> {
+        let inputs = program.contract.inputs.iter().filter(|input| !input.is_optional());
+        inputs.map(|input| &input.name).filter(|name| self.is_always_asked(program, name)).collect()
+    }
+
+    /// Whether an input stands outside of all bodies, which may not run.
+    fn is_always_asked(&self, program: &Program<'db>, name: &SmolStr) -> bool {
+        self.input_sites(program, name).any(|site| {
+            summary(self.db, site.statement).name(site.name).is_some_and(|bound| bound.list.is_none())
+        })
+    }
+
+    fn input_sites(&self, program: &Program<'db>, name: &SmolStr) -> impl Iterator<Item = Site<'db>> {
+        let named = lookup(self.db, program.file, name).unwrap_or_default();
+        let inputs: Vec<_> = named
+            .root_variables()
+            .filter(|site| site.kind == NameKind::Input)
+            .map(|variable| variable.site)
+            .collect();
+        inputs.into_iter()
+    }
+
+    /// Whether the word stands on a line of the program that was not understood, and may be declared there.
+    fn is_lost_in(&self, program: &Program<'db>, name: &SmolStr) -> bool {
+        lookup(self.db, program.file, name).is_some_and(|named| named.lost)
+    }
+
+    fn positional_input(&mut self, argument: &Argument, input: Option<&SmolStr>) {
+        let message = match input {
+            Some(input) => format!("inputs of a program are given by name: `{input}: …`"),
+            None => "inputs of a program are given by name: `name: value`".to_owned(),
+        };
+        let mut diagnostic = Diagnostic::new(Code::E027, argument.range, message);
+        if let Some(input) = input {
+            let edit = TextEdit::insert(argument.range.start(), format!("{input}: "));
+            diagnostic = diagnostic.with_fix(Fix::guess(format!("Give it as `{input}`"), vec![edit]));
+        }
+        self.report(diagnostic);
+    }
+
+    fn unknown_input(
+        &mut self,
+        program: &Program<'db>,
+        arguments: &[Argument],
+        argument: &Argument,
+        name: &Word,
+        near: Option<SmolStr>,
+    ) {
+        let inputs: Vec<SmolStr> = program.contract.inputs.iter().map(|input| input.name.clone()).collect();
+        let has = match inputs.as_slice() {
+            [] => "; it has none".to_owned(),
+            _ if near.is_some() => String::new(),
+            inputs => format!("; it has {}", listed(inputs, "and")),
+        };
+        let meant = near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("`{}` has no input `{}`{has}{meant}", program.name, name.text);
+        let mut diagnostic = Diagnostic::new(Code::E027, name.range, message);
+        if let Some(near) = near {
+            let edit = TextEdit::replace(name.range, near.as_str());
+            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+        }
+        if let Some(at) = arguments.iter().position(|other| std::ptr::eq(other, argument)) {
+            diagnostic = diagnostic.with_fix(remove(arguments, at..at + 1));
+        }
+        self.report(diagnostic);
+    }
+
+    fn missing_inputs(
+        &mut self,
+        program: &Program<'db>,
+        callee: RefId,
+        arguments: &[Argument],
+        missing: &[&SmolStr],
+    ) {
+        let range = self.body[callee].range;
+        let names: Vec<SmolStr> = missing.iter().map(|name| (*name).clone()).collect();
+        let message = format!(
+            "`{}` needs the {} {}, which {} not given",
+            program.name,
+            if names.len() == 1 { "input" } else { "inputs" },
+            listed(&names, "and"),
+            if names.len() == 1 { "is" } else { "are" },
+        );
+        let mut finding = Finding::new(Code::E026, range, message);
+        if let Some(fix) = self.give_inputs(range, arguments, &names) {
+            finding = finding.with_fix(fix);
+        }
+        for name in &names {
+            let site = self.input_sites(program, name).next();
+            finding = finding.with_site(site, format!("`{name}` is declared here"));
+        }
+        self.report(finding);
+    }
+
+    /// The fix that gives inputs in a call.
+    fn give_inputs(&self, callee: TextRange, arguments: &[Argument], names: &[SmolStr]) -> Option<Fix> {
+        let value = |name: &SmolStr| {
+            let is_variable =
+                lookup(self.db, self.file, name).is_some_and(|named| named.root_variables().next().is_some());
+            if is_variable { format!("{name}: {name}") } else { format!("{name}: \"\"") }
+        };
+        let given = names.iter().map(value).collect::<Vec<_>>().join(", ");
+        let edit = match arguments.last() {
+            Some(last) => TextEdit::insert(last.range.end(), format!(", {given}")),
+            None => TextEdit::insert(self.behind_parenthesis(callee.end())?, given),
+        };
+        Some(Fix::guess(format!("Give {}", listed(names, "and")), vec![edit]))
+    }
+
+    /// The place behind the parenthesis that opens next.
+    fn behind_parenthesis(&self, at: TextSize) -> Option<TextSize> {
+        let root = self.statement.syntax(self.db);
+        let first = root.token_at_offset(at).right_biased()?;
+        let mut tokens = std::iter::successors(Some(first), |token| token.next_token());
+        let open = tokens.find(|token| token.text_range().start() >= at && !token.kind().is_trivia())?;
+        (open.kind() == SyntaxKind::L_PAREN).then(|| open.text_range().end())
+    }
+
+    fn field(&mut self, base: ExprId, field: &Word) {
+        let body = self.body;
+        match &body[base].expr {
+            Expr::Name(name) => self.output_of_variable(*name, field),
+            Expr::Call { .. } => {
+                let program = body.called_program(Value::Expr(base)).and_then(|name| self.program(&name));
+                if let Some(program) = program {
+                    self.output(&program, field.range, &field.text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks what is taken of a variable, if it can only be the result of one program.
+    fn output_of_variable(&mut self, variable: RefId, field: &Word) {
+        if self.body[variable].kind != RefKind::Variable {
+            return;
+        }
+        let mut sites = variables(self.db, self.statement, variable);
+        if self.resolution.of(variable) == Resolved::Root {
+            // A block that declares no such variable of its own gives the one of the file a new value.
+            let named = lookup(self.db, self.file, &self.body[variable].text).unwrap_or_default();
+            let assigned = |site: &&crate::index::VariableSite<'db>| {
+                site.block.is_some() && site.kind == NameKind::Assigned
+            };
+            sites.extend(named.variables.iter().filter(assigned).cloned());
+        }
+        let Some(first) = sites.first().and_then(|site| site.program.clone()) else { return };
+        if sites.iter().any(|site| site.program.as_ref() != Some(&first)) {
+            return;
+        }
+        if let Some(program) = self.program(&first) {
+            self.output(&program, field.range, &field.text);
+        }
+    }
+
+    fn destructured_outputs(&mut self, names: &[NameId], value: Option<Value>) {
+        let program = value.and_then(|value| self.body.called_program(value));
+        let Some(program) = program.and_then(|name| self.program(&name)) else { return };
+        for name in names {
+            let data = &self.body[*name];
+            self.output(&program, data.range, &data.text);
+        }
+    }
+
+    fn output(&mut self, program: &Program<'db>, range: TextRange, output: &SmolStr) {
+        let contract = program.contract;
+        if contract.returns || contract.outputs.contains(output) || self.is_lost_in(program, output) {
+            return;
+        }
+        let has = match contract.outputs.as_slice() {
+            [] => "; it has none".to_owned(),
+            outputs if nearest(output, outputs, |output| output.as_str()).is_some() => String::new(),
+            outputs => format!("; it has {}", listed(outputs, "and")),
+        };
+        let message = format!("`{}` has no output `{output}`{has}", program.name);
+        self.report(did_you_mean(Code::E028, range, message, output, contract.outputs.clone()));
+    }
+
+    /// Reports names that are bound twice in one list.
+    fn names_twice(&mut self, names: &[NameId], what: &str) {
+        let body = self.body;
+        for (position, name) in names.iter().enumerate() {
+            let data = &body[*name];
+            let before = names[..position].iter().find(|other| body[**other].text == data.text);
+            if let Some(first) = before {
+                let message =
+                    format!("there is a {what} `{}` already; give this one another name", data.text);
+                let diagnostic = Diagnostic::new(Code::E134, data.range, message)
+                    .with_related(body[*first].range, "it is first given here");
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// Reports named arguments that are given twice.
+    fn named_twice(&mut self, arguments: &[Argument]) {
+        for (position, argument) in arguments.iter().enumerate() {
+            let Some(name) = &argument.name else { continue };
+            let before = arguments[..position].iter().filter_map(|other| other.name.as_ref());
+            if let Some(first) = before.into_iter().find(|first| first.text == name.text) {
+                let message = format!("`{}` is given already", name.text);
+                let diagnostic = Diagnostic::new(Code::E134, name.range, message)
+                    .with_related(first.range, "it is first given here")
+                    .with_fix(remove(arguments, position..position + 1));
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn keys_twice(&mut self, entries: &[Entry]) {
+        for (position, entry) in entries.iter().enumerate() {
+            let Some(key) = &entry.key else { continue };
+            let first = entries[..position]
+                .iter()
+                .filter_map(|other| other.key.as_ref())
+                .find(|other| other.text == key.text);
+            if let Some(first) = first {
+                let message =
+                    format!("the object has a key `{}` already, whose value this one replaces", key.text);
+                let diagnostic = Diagnostic::new(Code::W139, key.range, message)
+                    .with_related(first.range, "it is first given here");
+                self.report(diagnostic);
+            }
+        }
+    }
+}
+
+fn is_named(argument: &Argument, name: &str) -> bool {
+    argument.name.as_ref().is_some_and(|word| word.text == name)
+}
+
+/// The fix that removes some arguments of a call.
+fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> {
+    let (first, last) = (arguments.get(range.start)?, arguments.get(range.end.checked_sub(1)?)?);
+    let covered =
+        match (range.start.checked_sub(1).and_then(|at| arguments.get(at)), arguments.get(range.end)) {
+            (Some(before), _) => TextRange::new(before.range.end(), last.range.end()),
+            (None, Some(behind)) => TextRange::new(first.range.start(), behind.range.start()),
+            (None, None) => first.range.cover(last.range),
+        };
+    let title = if range.len() == 1 { "Remove the argument" } else { "Remove the arguments" };
+    Some(Fix::guess(title, vec![TextEdit::delete(covered)]))
+}
+
+/// Names one behind the other, as in a sentence.
+pub(super) fn listed(names: &[impl AsRef<str>], conjunction: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}

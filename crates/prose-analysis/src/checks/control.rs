@@ -1,3 +1,353 @@
-use super::Checker;
+//! Control flow: conditions, loops, choices, errors, and what is assigned to.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use smol_str::SmolStr;
+
+use super::{Checker, Finding};
+use crate::index::{Site, VariableSite, index, lookup};
+use crate::model::*;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (id, data) in body.stmts() {
+        match &data.stmt {
+            Stmt::If { branches, .. } => {
+                for branch in branches {
+                    checker.condition(branch.condition, "condition");
+                }
+            }
+            Stmt::Loop { condition, options, body, .. } => {
+                checker.condition(*condition, "condition");
+                // An option that is not known is reported, and may have been meant as the bound.
+                if condition.is_none() && options.is_empty() {
+                    checker.endless_loop(id, *body);
+                }
+            }
+            Stmt::Choice { criterion, options, body } => {
+                checker.condition(*criterion, "criterion");
+                checker.labels(options);
+                if options.is_empty() {
+                    checker.no_options(data, *body);
+                }
+            }
+            Stmt::Try { body, catches, .. } => checker.handlers(data, *body, catches),
+            Stmt::Throw(message) => checker.throw(data, *message),
+            Stmt::Assert { condition, message } => {
+                checker.condition(*condition, "condition");
+                checker.empty_message(*message);
+                checker.outside_of_reference(data, "assert");
+            }
+            Stmt::Return(_) => checker.outside_of_reference(data, "return"),
+            Stmt::Break => checker.outside_of_reference(data, "break"),
+            Stmt::Continue => checker.outside_of_reference(data, "continue"),
+            Stmt::Input { description, .. } => checker.description(*description),
+            Stmt::Session { name: Some(name), agent: Some(_), .. } => checker.named_session(id, *name),
+            Stmt::Assign { target: Some(Target::Name(name)), .. }
+                if body[*name].kind == NameKind::Assigned =>
+            {
+                checker.assignment(data, *name);
+            }
+            Stmt::For { parallel: true, body: Some(list), .. } => checker.shared_variables(*list),
+            _ => {}
+        }
+    }
+    for (_, data) in body.exprs() {
+        if let Expr::Input(description) = data.expr {
+            checker.description(description);
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Whether something in a range was not understood.
+    pub(super) fn has_errors(&self, range: TextRange) -> bool {
+        let root = self.statement.syntax(self.db);
+        root.descendants()
+            .any(|node| node.kind() == SyntaxKind::ERROR && range.contains_range(node.text_range()))
+    }
+
+    /// What a model judges has to say something.
+    fn condition(&mut self, condition: Option<ExprId>, what: &str) {
+        let Some(condition) = condition else { return };
+        let body = self.body;
+        let whole = body[condition].range;
+        for (_, data) in body.exprs().filter(|(_, data)| whole.contains_range(data.range)) {
+            let Expr::Text(text) = &data.expr else { continue };
+            if text.kind != TextKind::Discretion {
+                continue;
+            }
+            if text.blank {
+                let message = format!("the {what} is empty: nothing says what the model has to judge");
+                self.report(Diagnostic::new(Code::E129, data.range, message));
+                continue;
+            }
+            let said = text.value.as_deref().unwrap_or_default();
+            let is_short = said.split_whitespace().nth(1).is_none()
+                || said.chars().filter(|c| c.is_alphanumeric()).nth(3).is_none();
+            if is_short && text.interpolations.is_empty() {
+                let message = format!(
+                    "`{}` says little: a whole sentence tells the model what has to hold",
+                    said.trim()
+                );
+                self.report(Diagnostic::new(Code::W104, data.range, message));
+            }
+        }
+    }
+
+    fn endless_loop(&mut self, id: StmtId, list: Option<ListId>) {
+        let Some(list) = list else { return };
+        let range = self.body[list].range;
+        if self.body.may_leave(list) || self.breaks(list) || self.has_errors(range) {
+            return;
+        }
+        let keyword = keyword(self.body[id].range, "loop");
+        let edit = TextEdit::insert(keyword.end(), " (max: 10)");
+        let message =
+            "nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it";
+        let diagnostic =
+            Diagnostic::new(Code::W113, keyword, message).with_fix(Fix::guess("Add `(max: 10)`", vec![edit]));
+        self.report(diagnostic);
+    }
+
+    /// Whether a `break` in the list ends the loop around it.
+    fn breaks(&self, list: ListId) -> bool {
+        let body = self.body;
+        let range = body[list].range;
+        let inner: Vec<TextRange> = body
+            .stmts()
+            .filter_map(|(_, data)| match data.stmt {
+                Stmt::Loop { body, .. } | Stmt::For { body, .. } | Stmt::Repeat { body, .. } => body,
+                _ => None,
+            })
+            .filter(|other| *other != list)
+            .map(|other| body[other].range)
+            .filter(|other| range.contains_range(*other))
+            .collect();
+        body.stmts().any(|(_, data)| {
+            matches!(data.stmt, Stmt::Break)
+                && range.contains_range(data.range)
+                && !inner.iter().any(|inner| inner.contains_range(data.range))
+        })
+    }
+
+    fn labels(&mut self, options: &[ChoiceOption]) {
+        let body = self.body;
+        let label = |option: &ChoiceOption| {
+            let label = option.label?;
+            Some((body.string(label)?, body[label].range))
+        };
+        for (position, option) in options.iter().enumerate() {
+            let Some((text, range)) = label(option) else { continue };
+            let before = options[..position].iter().filter_map(label);
+            if let Some((_, first)) = before.into_iter().find(|(other, _)| *other == text) {
+                let message =
+                    format!("another option has the label `{text}`; a model cannot tell them apart");
+                let diagnostic =
+                    Diagnostic::new(Code::W112, range, message).with_related(first, "it is first used here");
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn no_options(&mut self, data: &StmtData, list: Option<ListId>) {
+        if self.has_errors(data.range) {
+            return;
+        }
+        let has_statements = list.is_some_and(|list| !self.body[list].stmts.is_empty());
+        let message = "this `choice` has no options to choose from: `option \"label\":` below it makes one";
+        // Statements without an option are reported one by one.
+        let diagnostic =
+            Diagnostic::new(Code::E131, keyword(data.range, "choice"), message).with_lenient(has_statements);
+        self.report(diagnostic);
+    }
+
+    fn handlers(&mut self, data: &StmtData, list: Option<ListId>, catches: &[Catch]) {
+        let [first, others @ ..] = catches else { return };
+        for second in others {
+            let message = "the first `catch` handles every error, so this one never runs";
+            let diagnostic = Diagnostic::new(Code::W122, second.keyword, message)
+                .with_related(first.keyword, "errors are handled here");
+            self.report(diagnostic);
+        }
+        let Some(list) = list else { return };
+        let statements = &self.body[list].stmts;
+        let is_harmless = !statements.is_empty() && statements.iter().all(|stmt| self.cannot_fail(*stmt));
+        if is_harmless && !self.has_errors(data.range) {
+            let message = "nothing in this `try` can fail, so its handler never runs";
+            let diagnostic = Diagnostic::new(Code::W122, first.keyword, message)
+                .with_related(self.body[list].range, "only constant values are bound here");
+            self.report(diagnostic);
+        }
+    }
+
+    /// Whether a statement only keeps a value that is written there.
+    fn cannot_fail(&self, stmt: StmtId) -> bool {
+        match self.body[stmt].stmt {
+            Stmt::Let { value: Some(value), destructured: false, .. }
+            | Stmt::Assign { value: Some(value), .. }
+            | Stmt::Output { value: Some(value), .. } => self.is_constant(value),
+            _ => false,
+        }
+    }
+
+    fn is_constant(&self, value: Value) -> bool {
+        let Value::Expr(expr) = value else { return false };
+        match &self.body[expr].expr {
+            Expr::Number(_) | Expr::Bool(_) | Expr::Null | Expr::Duration(_) => true,
+            Expr::Text(text) => text.kind != TextKind::Discretion && text.interpolations.is_empty(),
+            Expr::Array(items) => items.iter().all(|item| self.is_constant(*item)),
+            Expr::Object(entries) => {
+                entries.iter().all(|entry| entry.value.is_some_and(|value| self.is_constant(value)))
+            }
+            _ => false,
+        }
+    }
+
+    fn throw(&mut self, data: &StmtData, message: Option<ExprId>) {
+        self.empty_message(message);
+        let in_catch =
+            || self.body.scopes_around(data.scope).any(|scope| self.body[scope].kind == ScopeKind::Catch);
+        if message.is_none() && !in_catch() {
+            let message =
+                "outside of a `catch` there is no error to throw again; give a message: `throw \"…\"`";
+            self.report(Diagnostic::new(Code::W135, data.range, message));
+        }
+    }
+
+    fn empty_message(&mut self, message: Option<ExprId>) {
+        let Some(message) = message else { return };
+        if self.body.text(message).is_some_and(|text| text.blank) {
+            let range = self.body[message].range;
+            self.report(Diagnostic::new(Code::W111, range, "the message is empty; say what went wrong"));
+        }
+    }
+
+    fn description(&mut self, description: Option<ExprId>) {
+        let Some(description) = description else { return };
+        if self.body.text(description).is_some_and(|text| text.blank) {
+            let message = "the description is empty; say what has to be given";
+            self.report(Diagnostic::new(Code::W136, self.body[description].range, message));
+        }
+    }
+
+    fn outside_of_reference(&mut self, data: &StmtData, word: &str) {
+        let message = format!("the reference has no `{word}`; another interpreter may not know it");
+        self.report(Diagnostic::new(Code::W132, keyword(data.range, word), message));
+    }
+
+    fn named_session(&mut self, id: StmtId, name: NameId) {
+        let data = &self.body[id];
+        let (text, range) = (&self.body[name].text, self.body[name].range);
+        let is_branch =
+            data.list.is_some_and(|list| self.body[self.body[list].owner].syntax == SyntaxKind::PARALLEL);
+        let binding = if is_branch { format!("{text} = ") } else { format!("let {text} = ") };
+        let message = format!("a session is named by what keeps its result: `{binding}session: …`");
+        let mut diagnostic = Diagnostic::new(Code::W130, range, message);
+        // One that is a value is bound to another name already.
+        let stands_alone = data.list.is_some() || self.body.root() == Some(id);
+        if stands_alone {
+            let session = keyword(data.range, "session");
+            let edits = vec![
+                TextEdit::insert(session.start(), binding.clone()),
+                TextEdit::delete(TextRange::new(session.end(), range.end())),
+            ];
+            let title = format!("Write `{binding}session: …`");
+            // A variable of that name has its own declaration.
+            let is_only =
+                is_branch || lookup(self.db, self.file, text).is_some_and(|named| named.variables.len() == 1);
+            diagnostic =
+                diagnostic.with_fix(if is_only { Fix::safe(title, edits) } else { Fix::guess(title, edits) });
+        }
+        self.report(diagnostic);
+    }
+
+    /// An assignment to a name that nothing declares (R17).
+    fn assignment(&mut self, data: &StmtData, name: NameId) {
+        let text = &self.body[name].text;
+        let scope = self.body[name].scope;
+        let named = lookup(self.db, self.file, text).unwrap_or_default();
+        let in_file = self.body[scope].kind == ScopeKind::Root;
+        let declares = |site: &VariableSite<'_>| {
+            // A block sees the variables of the file, and those of blocks that call it.
+            site.kind != NameKind::Assigned && (!in_file || site.block.is_none())
+        };
+        if named.lost || named.variables.iter().any(declares) {
+            return;
+        }
+        let here = Site { statement: self.statement, name };
+        let is_first = match in_file || named.root_variables().next().is_some() {
+            true => named.root_variables().next().is_some_and(|first| first.site == here),
+            false => {
+                let same = |other: &&NameId| self.body[**other].text == *text;
+                self.body[scope].names.iter().find(same) == Some(&name)
+            }
+        };
+        if !is_first {
+            return;
+        }
+        let range = self.body[name].range;
+        let near = self.nearest_declared(text);
+        let message = match &near {
+            Some(near) => format!("nothing declares `{text}`; did you mean `{near}`?"),
+            None => format!("nothing declares `{text}`; `let {text} = …` makes a new variable"),
+        };
+        let mut diagnostic = Diagnostic::new(Code::W138, range, message);
+        if let Some(near) = near {
+            let edit = TextEdit::replace(range, near.as_str());
+            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+        }
+        let edit = TextEdit::insert(data.range.start(), "let ");
+        self.report(diagnostic.with_fix(Fix::guess(format!("Declare `{text}` with `let`"), vec![edit])));
+    }
+
+    fn nearest_declared(&self, text: &SmolStr) -> Option<SmolStr> {
+        let declared = |site: &VariableSite<'_>| !matches!(site.kind, NameKind::Assigned | NameKind::Const);
+        let names = index(self.db, self.file).names.iter();
+        let mut names: Vec<SmolStr> = names
+            .filter(|(_, named)| named.variables.iter().any(declared))
+            .map(|(symbol, _)| symbol.text(self.db).clone())
+            .collect();
+        names.sort();
+        nearest(text, names, |name| name.as_str())
+    }
+
+    /// Variables that several iterations of a `parallel for` change at once (D24).
+    fn shared_variables(&mut self, list: ListId) {
+        let body = self.body;
+        let range = body[list].range;
+        let mut told: Vec<&SmolStr> = Vec::new();
+        for (id, data) in body.names() {
+            if data.kind != NameKind::Assigned
+                || !range.contains_range(data.range)
+                || told.contains(&&data.text)
+            {
+                continue;
+            }
+            let same = body.names().filter(|(_, other)| other.text == data.text && other.scope == data.scope);
+            let (inside, outside): (Vec<_>, Vec<_>) = same
+                .filter(|(other, _)| *other != id)
+                .partition(|(_, other)| range.contains_range(other.range));
+            if inside.iter().any(|(_, other)| other.kind.is_declaration()) {
+                continue;
+            }
+            let here = outside.first().map(|(name, _)| Site { statement: self.statement, name: *name });
+            let in_file = || {
+                let named = lookup(self.db, self.file, &data.text)?;
+                let elsewhere = named.root_variables().find(|site| site.site.statement != self.statement);
+                elsewhere.map(|variable| variable.site)
+            };
+            let Some(site) = here.or_else(in_file) else { continue };
+            told.push(&data.text);
+            let message =
+                format!("the branches run at once and change `{}` in the order in which they end", data.text);
+            let finding = Finding::new(Code::W133, data.range, message);
+            self.report(finding.with_site(Some(site), "it is bound outside of the branches"));
+        }
+    }
+}
+
+/// The range of the keyword that a statement starts with.
+fn keyword(statement: TextRange, keyword: &str) -> TextRange {
+    TextRange::at(statement.start(), TextSize::of(keyword))
+}

@@ -1,3 +1,204 @@
-use super::Checker;
+//! Imports: paths of programs, cycles, and sources of skills.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use std::path::{Component, Path, PathBuf};
+
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
+
+use super::{Checker, Finding};
+use crate::db::SourceFile;
+use crate::imports::{Imported, Reference, cycle, import_sites, imported, local_path};
+use crate::index::Symbol;
+use crate::model::*;
+
+const SKILL_SCHEMES: &[&str] = &["github", "npm"];
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (_, data) in body.stmts() {
+        match data.stmt {
+            Stmt::Use { path: Some(path), .. } => checker.program_path(path),
+            Stmt::Import { source: Some(source), .. } => checker.skill_source(source),
+            _ => {}
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    fn program_path(&mut self, path: ExprId) {
+        let body = self.body;
+        let Some(text) = body.text(path) else { return };
+        let range = body[path].range;
+        if let Some(part) = text.interpolations.first() {
+            // A name that nothing binds is reported as such.
+            if self.resolution.of(part.root).is_found() {
+                let message =
+                    "a program is imported before anything runs, so its path holds no values in braces";
+                self.report(Diagnostic::new(Code::E012, part.range, message));
+            }
+            return;
+        }
+        let Some(written) = body.string(path) else {
+            let message = "the path of a program is a one-line string: `use \"handle/slug\"`";
+            self.report(Diagnostic::new(Code::E012, range, message));
+            return;
+        };
+        match Reference::parse(written) {
+            Reference::Empty => {
+                let message =
+                    "the path is empty; a program is `handle/slug`, or a file such as `./program.prose`";
+                self.report(Diagnostic::new(Code::E011, range, message));
+            }
+            Reference::Invalid(why) => {
+                let mut diagnostic =
+                    Diagnostic::new(Code::E012, text.content, format!("the path `{written}` {why}"));
+                if let Some(meant) = probable_path(written) {
+                    let edit = TextEdit::replace(text.content, meant.as_str());
+                    diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{meant}`"), vec![edit]));
+                }
+                self.report(diagnostic);
+            }
+            Reference::Local(local) => self.local_program(text, written, &local),
+            Reference::Registry | Reference::Url | Reference::GitHost => {}
+        }
+    }
+
+    fn local_program(&mut self, text: &Text, written: &str, local: &Path) {
+        let symbol = Symbol::new(self.db, smol_str::SmolStr::from(written));
+        match imported(self.db, self.file, symbol) {
+            Imported::Missing => {
+                let wanted = local_path(self.file.path(self.db), local);
+                let message = format!("there is no file `{}`", wanted.display());
+                let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
+                if local.extension().is_none() {
+                    let edit = TextEdit::insert(text.content.end(), ".prose");
+                    diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
+                }
+                self.report(diagnostic);
+            }
+            Imported::Program(program) => {
+                if let Some(way) = cycle(self.db, self.file, program) {
+                    self.import_cycle(text, &way);
+                }
+            }
+            Imported::Unknown => {}
+        }
+    }
+
+    /// Reports that an import leads over the programs of `way`, which ends with this one, back to where it stands.
+    fn import_cycle(&mut self, text: &Text, way: &[SourceFile]) {
+        let here = self.display(self.file);
+        if let [_] = way {
+            let message = format!("`{here}` imports itself, so a run of it would never end");
+            self.report(Finding::new(Code::E138, text.content, message));
+            return;
+        }
+        let names: Vec<String> = [self.file].iter().chain(way).map(|file| self.display(*file)).collect();
+        let message = format!(
+            "the imports lead back to this program, so a run would never end: {}",
+            names.join(" -> ")
+        );
+        let mut finding = Finding::new(Code::E138, text.content, message);
+        for pair in way.windows(2) {
+            let [from, to] = pair else { continue };
+            let leads_on = import_sites(self.db, *from).iter().find(|import| {
+                let path = Symbol::new(self.db, import.path.clone());
+                imported(self.db, *from, path) == Imported::Program(*to)
+            });
+            let site = leads_on.and_then(|import| import.site);
+            finding = finding.with_site(site, format!("this imports `{}`", self.display(*to)));
+        }
+        self.report(finding);
+    }
+
+    /// The path of a program as it is seen from the folder of this one.
+    fn display(&self, file: SourceFile) -> String {
+        let folder = self.file.path(self.db).parent().unwrap_or(Path::new(""));
+        relative(folder, file.path(self.db)).display().to_string()
+    }
+
+    fn skill_source(&mut self, source: ExprId) {
+        let body = self.body;
+        let Some(text) = body.text(source) else { return };
+        let Some(written) = body.string(source) else { return };
+        let is_known = written.starts_with("./")
+            || written.split_once(':').is_some_and(|(scheme, _)| SKILL_SCHEMES.contains(&scheme));
+        if is_known || !text.interpolations.is_empty() {
+            return;
+        }
+        let message = match text.blank {
+            true => "the source of the skill is empty; it starts with `github:`, `npm:` or `./`".to_owned(),
+            false => {
+                format!("`{written}` is no source that is known; one starts with `github:`, `npm:` or `./`")
+            }
+        };
+        let range = if text.blank { body[source].range } else { text.content };
+        let mut diagnostic = Diagnostic::new(Code::W006, range, message);
+        if let Some(meant) = probable_source(written) {
+            let edit = TextEdit::replace(text.content, meant.as_str());
+            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{meant}`"), vec![edit]));
+        }
+        self.report(diagnostic);
+    }
+}
+
+/// The path that was probably meant by one that is invalid.
+fn probable_path(written: &str) -> Option<String> {
+    let meant = match written.trim() {
+        trimmed if trimmed != written && !trimmed.contains(char::is_whitespace) => trimmed.to_owned(),
+        trimmed if !trimmed.contains(['/', ':']) && !trimmed.contains(char::is_whitespace) => {
+            format!("./{trimmed}.prose")
+        }
+        trimmed => match trimmed.split_once(char::is_whitespace) {
+            Some((handle, slug)) if !trimmed.contains('/') => format!("{handle}/{}", slug.trim()),
+            _ => return None,
+        },
+    };
+    let is_valid = !matches!(Reference::parse(&meant), Reference::Empty | Reference::Invalid(_));
+    is_valid.then_some(meant)
+}
+
+/// The source of a skill that was probably meant by one that is not known.
+fn probable_source(written: &str) -> Option<String> {
+    for address in ["https://github.com/", "http://github.com/", "github.com/", "github/"] {
+        if let Some(rest) = written.strip_prefix(address).filter(|rest| !rest.is_empty()) {
+            return Some(format!("github:{rest}"));
+        }
+    }
+    let (scheme, rest) = written.split_once(':')?;
+    let near = nearest(scheme, SKILL_SCHEMES.iter().copied(), |scheme| scheme)?;
+    Some(format!("{near}:{rest}"))
+}
+
+/// The path from a folder to a file. Both are known to the analysis, so none is relative to something else than the other.
+fn relative(folder: &Path, path: &Path) -> PathBuf {
+    let common = folder.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(path.components().skip(common)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_shown_from_the_folder_of_the_importer() {
+        let path =
+            |folder: &str, path: &str| relative(Path::new(folder), Path::new(path)).display().to_string();
+        assert_eq!(path("/flows", "/flows/a.prose"), "a.prose");
+        assert_eq!(path("/flows", "/flows/lib/a.prose"), "lib/a.prose");
+        assert_eq!(path("/flows", "/a.prose"), "../a.prose");
+        assert_eq!(path("", "a.prose"), "a.prose");
+    }
+
+    #[test]
+    fn paths_that_were_meant_are_guessed() {
+        assert_eq!(probable_path(" alice/research ").as_deref(), Some("alice/research"));
+        assert_eq!(probable_path("alice research").as_deref(), Some("alice/research"));
+        assert_eq!(probable_path("research").as_deref(), Some("./research.prose"));
+        assert_eq!(probable_path("a/b/c"), None);
+        assert_eq!(probable_source("https://github.com/a/b").as_deref(), Some("github:a/b"));
+        assert_eq!(probable_source("githb:a/b").as_deref(), Some("github:a/b"));
+        assert_eq!(probable_source("example.com/a"), None);
+    }
+}

@@ -235,6 +235,11 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let named = self.named(&data.text);
+        // In a long text, braces around the name of some block's parameter are most likely meant for the model.
+        let is_param = named.variables.iter().all(|site| site.kind == NameKind::Param);
+        if is_param && data.place == Place::Literal {
+            return;
+        }
         let around = self.block_around(id);
         let blocks: Vec<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
         // The variables of a caller can be seen in what it calls (R16).

@@ -1,3 +1,353 @@
-use super::Checker;
+//! What stands between the parentheses of a header, and the numbers and collections of loops.
 
-pub(super) fn check(_: &mut Checker<'_, '_>) {}
+use prose_syntax::options::{self, FAILURE_POLICIES, Header, HeaderOption, OptionValue, STRATEGIES};
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+
+use super::Checker;
+use super::calls::listed;
+use crate::model::*;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (_, data) in body.stmts() {
+        match &data.stmt {
+            Stmt::Parallel { options, body } => {
+                checker.named_options(Header::Parallel, options);
+                checker.strategy(options, *body);
+            }
+            Stmt::Loop { options, .. } => {
+                checker.named_options(Header::Loop, options);
+                checker.nameless_options(Header::Loop, options);
+            }
+            Stmt::Block { options, .. } => {
+                checker.named_options(Header::Block, options);
+                checker.nameless_options(Header::Block, options);
+            }
+            Stmt::Repeat { count: Some(count), .. } => checker.count("the count of `repeat`", "3", *count),
+            Stmt::For { collection: Some(collection), .. } => checker.collection(*collection),
+            Stmt::Pipeline { source: Some(Value::Expr(source)), .. } => checker.collection(*source),
+            _ => {}
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    fn named_options(&mut self, header: Header, given: &[Modifier]) {
+        for (position, modifier) in given.iter().enumerate() {
+            let Some(name) = &modifier.name else { continue };
+            let Some(option) = options::find(header, &name.text) else {
+                self.unknown_option(header, given, modifier, name);
+                continue;
+            };
+            let before = given[..position].iter().filter_map(|other| other.name.as_ref());
+            if let Some(first) = before.into_iter().find(|first| first.text == name.text) {
+                let message = format!("`{}` is given already", name.text);
+                let diagnostic = Diagnostic::new(Code::E135, modifier.range, message)
+                    .with_related(first.range, "it is first given here")
+                    .with_fix(removal(given, position));
+                self.report(diagnostic);
+                continue;
+            }
+            let Some(value) = modifier.value else { continue };
+            match option.value {
+                OptionValue::Count => self.count(&format!("`{}`", name.text), &example(option), value),
+                OptionValue::FailurePolicy => self.failure_policy(value),
+            }
+        }
+    }
+
+    fn unknown_option(&mut self, header: Header, given: &[Modifier], modifier: &Modifier, name: &Word) {
+        let is_given = |option: &&HeaderOption| {
+            given.iter().any(|other| other.name.as_ref().is_some_and(|name| name.text == option.name))
+        };
+        let keyword = header.keyword();
+        let free: Vec<&HeaderOption> = header.options().filter(|option| !is_given(option)).collect();
+        let near = nearest(&name.text, free.iter().copied(), |option| option.name)
+            // Other languages spell it out.
+            .or_else(|| {
+                free.into_iter().find(|option| {
+                    let mut words = name.text.split(['_', '-']);
+                    words.any(|word| word == option.name) || option.name == "max" && name.text == "maximum"
+                })
+            });
+        let of_other = options::OPTIONS.iter().find(|option| option.name == name.text);
+        let is_strategy = header == Header::Parallel && name.text == "strategy";
+        let message = match (near, of_other) {
+            _ if is_strategy => {
+                "the strategy of a `parallel` has no name: `parallel (\"first\"):`".to_owned()
+            }
+            (Some(near), _) => {
+                format!("`{keyword}` has no option `{}`; did you mean `{}`?", name.text, near.name)
+            }
+            (None, Some(other)) => format!(
+                "`{}` is an option of `{}`, and has no effect on a `{keyword}`",
+                name.text,
+                other.header.keyword()
+            ),
+            (None, None) => {
+                let known: Vec<&str> = header.options().map(|option| option.name).collect();
+                format!("`{keyword}` has no option `{}`, only {}", name.text, listed(&known, "and"))
+            }
+        };
+        let mut diagnostic = Diagnostic::new(Code::W128, name.range, message);
+        if is_strategy && let Some(value) = modifier.value {
+            let label = TextRange::new(name.range.start(), self.body[value].range.start());
+            let fix = Fix::guess("Remove the name", vec![TextEdit::delete(label)]);
+            diagnostic = diagnostic.with_fix(fix);
+        } else if let Some(near) = near {
+            diagnostic = diagnostic.with_fix(change(name.range, near.name));
+        }
+        self.report(diagnostic);
+    }
+
+    /// A value without a name, where only `parallel` has one.
+    fn nameless_options(&mut self, header: Header, given: &[Modifier]) {
+        for modifier in given.iter().filter(|modifier| modifier.name.is_none()) {
+            let Some(option) = header.options().next() else { return };
+            let message = format!(
+                "an option of `{}` has a name: `{}: {}`",
+                header.keyword(),
+                option.name,
+                example(option)
+            );
+            let mut diagnostic = Diagnostic::new(Code::W128, modifier.range, message);
+            let is_number =
+                modifier.value.is_some_and(|value| matches!(self.body[value].expr, Expr::Number(_)));
+            let is_given = given.iter().any(|other| other.name.is_some());
+            if is_number && !is_given {
+                let edit = TextEdit::insert(modifier.range.start(), format!("{}: ", option.name));
+                diagnostic =
+                    diagnostic.with_fix(Fix::guess(format!("Name it `{}`", option.name), vec![edit]));
+            }
+            self.report(diagnostic);
+        }
+    }
+
+    fn strategy(&mut self, given: &[Modifier], list: Option<ListId>) {
+        let mut strategies = given.iter().enumerate().filter(|(_, modifier)| modifier.name.is_none());
+        let strategy = strategies.next().map(|(_, modifier)| modifier);
+        for (position, second) in strategies {
+            let mut diagnostic = Diagnostic::new(Code::E135, second.range, "a strategy is given already")
+                .with_fix(removal(given, position));
+            if let Some(first) = strategy {
+                diagnostic = diagnostic.with_related(first.range, "it is first given here");
+            }
+            self.report(diagnostic);
+        }
+        let known = match strategy.and_then(|modifier| modifier.value) {
+            Some(value) => self.strategy_value(value),
+            None => Known::Nothing,
+        };
+        let named = |name: &str| {
+            given.iter().find(|modifier| modifier.name.as_ref().is_some_and(|word| word.text == name))
+        };
+        let (Some(count), None) = (named("count"), named("strategy")) else { return };
+        match known {
+            Known::Word("any") => self.count_of_branches(count, list),
+            Known::Word(other) => {
+                let message =
+                    format!("`count` belongs to the strategy `\"any\"`; `\"{other}\"` has no use for it");
+                let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
+                if let Some(strategy) = strategy {
+                    let edit = TextEdit::replace(strategy.range, "\"any\"");
+                    let fix = Fix::guess("Change the strategy to `\"any\"`", vec![edit]);
+                    diagnostic =
+                        diagnostic.with_related(strategy.range, "the strategy is given here").with_fix(fix);
+                }
+                let position = given.iter().position(|modifier| modifier == count);
+                let fix = position.and_then(|position| removal(given, position));
+                self.report(diagnostic.with_fix(fix));
+            }
+            Known::Nothing => {
+                let message = "`count` belongs to the strategy `\"any\"`, which is not given";
+                let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
+                if let Some(first) = given.first() {
+                    let edit = TextEdit::insert(first.range.start(), "\"any\", ");
+                    diagnostic = diagnostic.with_fix(Fix::guess("Add the strategy `\"any\"`", vec![edit]));
+                }
+                self.report(diagnostic);
+            }
+            Known::Wrong => {}
+        }
+    }
+
+    fn strategy_value(&mut self, value: ExprId) -> Known {
+        let range = self.body[value].range;
+        let Some((word, is_bare)) = self.word(value, "the strategy of a `parallel`", STRATEGIES) else {
+            return Known::Wrong;
+        };
+        if let Some(known) = STRATEGIES.iter().find(|strategy| strategy.name == word) {
+            if is_bare {
+                self.bare(range, known.name);
+            }
+            return Known::Word(known.name);
+        }
+        if FAILURE_POLICIES.iter().any(|policy| policy.name == word) {
+            let message = format!("`\"{word}\"` is a failure policy: `on-fail: \"{word}\"`");
+            let edit = TextEdit::replace(range, format!("on-fail: \"{word}\""));
+            let fix = Fix::guess("Name it `on-fail`", vec![edit]);
+            self.report(Diagnostic::new(Code::E124, range, message).with_fix(fix));
+            return Known::Wrong;
+        }
+        self.unknown_word(Code::E124, range, &format!("there is no strategy `{word}`"), &word, STRATEGIES);
+        Known::Wrong
+    }
+
+    fn failure_policy(&mut self, value: ExprId) {
+        let range = self.body[value].range;
+        let Some((word, is_bare)) = self.word(value, "`on-fail`", FAILURE_POLICIES) else { return };
+        match FAILURE_POLICIES.iter().find(|policy| policy.name == word) {
+            Some(known) if is_bare => self.bare(range, known.name),
+            Some(_) => {}
+            None => {
+                let message = format!("there is no failure policy `{word}`");
+                self.unknown_word(Code::E125, range, &message, &word, FAILURE_POLICIES);
+            }
+        }
+    }
+
+    /// The word that a value is, and whether it has no quotes. Anything else is reported, unless it is filled in at run time.
+    fn word(&mut self, value: ExprId, what: &str, words: &[options::Word]) -> Option<(String, bool)> {
+        let data = &self.body[value];
+        match &data.expr {
+            Expr::Text(text) if !text.interpolations.is_empty() => None,
+            Expr::Text(text) if text.kind == TextKind::OneLine => {
+                let word = text.value.clone().unwrap_or_default();
+                Some((word.to_string(), text.content == data.range))
+            }
+            _ => {
+                let message = format!("{what} is {}", quoted(words));
+                self.report(Diagnostic::new(Code::E137, data.range, message));
+                None
+            }
+        }
+    }
+
+    fn unknown_word(
+        &mut self,
+        code: Code,
+        range: TextRange,
+        message: &str,
+        word: &str,
+        words: &[options::Word],
+    ) {
+        let near = nearest(word, words, |known| known.name);
+        let message = match near {
+            Some(near) => format!("{message}; did you mean `\"{}\"`?", near.name),
+            None => format!("{message}, only {}", quoted(words).replace(" or ", " and ")),
+        };
+        let fix = near.map(|near| change(range, &format!("\"{}\"", near.name)));
+        self.report(Diagnostic::new(code, range, message).with_fix(fix));
+    }
+
+    fn bare(&mut self, range: TextRange, word: &str) {
+        let message = format!("written `\"{word}\"`, in quotes, it cannot be taken for a variable");
+        let edit = TextEdit::replace(range, format!("\"{word}\""));
+        let fix = Fix::safe("Put it in quotes", vec![edit]);
+        self.report(Diagnostic::new(Code::W131, range, message).with_fix(fix));
+    }
+
+    fn count_of_branches(&mut self, count: &Modifier, list: Option<ListId>) {
+        let (Some(value), Some(list)) = (count.value, list) else { return };
+        let Expr::Number(number) = &self.body[value].expr else { return };
+        let Ok(number) = number.parse::<u64>() else { return };
+        // A line that was not understood may be a branch, and so may what a placeholder stands for.
+        if self.has_errors(self.body[list].range) {
+            return;
+        }
+        let mut branches = 0;
+        for stmt in &self.body[list].stmts {
+            match self.body[*stmt].stmt {
+                Stmt::Placeholder => return,
+                Stmt::Agent { .. } | Stmt::Block { .. } => {}
+                _ => branches += 1,
+            }
+        }
+        if branches == 0 || number <= branches {
+            return;
+        }
+        let range = self.body[value].range;
+        let message = match branches {
+            1 => format!("`count` is {number}, but there is only 1 branch"),
+            _ => format!("`count` is {number}, but there are only {branches} branches"),
+        };
+        let fix = change(range, &branches.to_string());
+        self.report(Diagnostic::new(Code::W114, range, message).with_fix(fix));
+    }
+
+    /// A count is a number, or a value that may be one. Whether a number is a count says the parser.
+    fn count(&mut self, what: &str, example: &str, value: ExprId) {
+        let data = &self.body[value];
+        let is_wrong = match &data.expr {
+            Expr::Text(_)
+            | Expr::Duration(_)
+            | Expr::Bool(_)
+            | Expr::Null
+            | Expr::Array(_)
+            | Expr::Object(_) => true,
+            Expr::Unary { negates, .. } => *negates,
+            _ => false,
+        };
+        if !is_wrong {
+            return;
+        }
+        let message = format!("{what} is a whole number, such as {example}");
+        let mut diagnostic = Diagnostic::new(Code::E137, data.range, message);
+        let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(number) = self.body.string(value).filter(digits) {
+            let edit = TextEdit::replace(data.range, number);
+            diagnostic = diagnostic.with_fix(Fix::safe("Remove the quotes", vec![edit]));
+        }
+        self.report(diagnostic);
+    }
+
+    fn collection(&mut self, value: ExprId) {
+        let data = &self.body[value];
+        let what = match &data.expr {
+            Expr::Number(_) => "a number",
+            Expr::Duration(_) => "a duration",
+            Expr::Bool(_) => "a truth value",
+            Expr::Null => "`null`",
+            Expr::Text(text) if text.kind == TextKind::Discretion => "a condition",
+            _ => return,
+        };
+        let message =
+            format!("{what} has no items; a collection is an array such as `[\"a\", \"b\"]`, or a variable");
+        self.report(Diagnostic::new(Code::E137, data.range, message));
+    }
+}
+
+/// What is known of a strategy.
+enum Known {
+    /// There is none.
+    Nothing,
+    /// It is this.
+    Word(&'static str),
+    /// It is wrong, and reported, or filled in at run time.
+    Wrong,
+}
+
+fn example(option: &HeaderOption) -> String {
+    match option.value {
+        OptionValue::Count => "5".to_owned(),
+        OptionValue::FailurePolicy => format!("\"{}\"", FAILURE_POLICIES[0].name),
+    }
+}
+
+fn change(range: TextRange, to: &str) -> Fix {
+    Fix::guess(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
+}
+
+fn quoted(words: &[options::Word]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.name)).collect();
+    listed(&quoted, "or")
+}
+
+/// The fix that removes one of several options.
+fn removal(given: &[Modifier], position: usize) -> Option<Fix> {
+    let modifier = given.get(position)?;
+    let before = given.get(position.checked_sub(1)?)?;
+    let range = TextRange::new(before.range.end(), modifier.range.end());
+    Some(Fix::guess("Remove the option", vec![TextEdit::delete(range)]))
+}

@@ -209,6 +209,10 @@ impl<'db> Order<'_, 'db> {
                 }
                 Group::Variable => {
                     let input = in_list.get(&(list, name, Group::Input)).copied();
+                    // Names that one `let` takes apart are told apart on their own.
+                    if first_in_list.is_some_and(|first| self.is_one_statement(site, first)) {
+                        continue;
+                    }
                     if let Some(first) = first_in_list.or(input) {
                         let message =
                             format!("`{name}` is declared already; `{name} = …` gives it a new value");
@@ -273,6 +277,11 @@ impl<'db> Order<'_, 'db> {
                 }
             }
         }
+    }
+
+    fn is_one_statement(&self, site: Site<'db>, other: Site<'db>) -> bool {
+        let stmt = |site: Site<'db>| body(self.db, site.statement)[site.name].stmt;
+        site.statement == other.statement && stmt(site) == stmt(other)
     }
 
     /// The fix that makes an assignment of a declaration.

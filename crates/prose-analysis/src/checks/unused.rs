@@ -53,11 +53,11 @@ fn names(checker: &mut Checker<'_, '_>) {
                 checker
                     .report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
             }
-            NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Assigned | NameKind::Branch
+            // A name that is only assigned is reported as not declared.
+            NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Branch
                 if !uses.variable && !checker.is_result(data) =>
             {
-                let declared = named.variables.iter().any(|site| site.kind != NameKind::Assigned);
-                if data.kind == NameKind::Assigned && declared || !told.insert((data.scope, name)) {
+                if !told.insert((data.scope, name)) {
                     continue;
                 }
                 let message = format!("`{name}` is never read");

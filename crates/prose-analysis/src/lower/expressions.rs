@@ -46,10 +46,7 @@ impl Lowering {
                 Expr::Object(node.entries().map(|entry| self.entry(&entry)).collect())
             }
             Expression::Call(node) => {
-                let callee = node.callee().map(|callee| match &callee {
-                    Expression::NameRef(name) => self.callee(name),
-                    other => self.expression_of(other),
-                });
+                let callee = node.callee().map(|callee| self.callee(&callee));
                 let arguments = self.arguments(node.arguments());
                 self.string(node.source());
                 Expr::Call { callee, arguments }
@@ -86,14 +83,22 @@ impl Lowering {
         self.expr(expr, range)
     }
 
-    fn callee(&mut self, name: &ast::NameRef) -> ExprId {
-        let range = name.syntax().text_range();
-        let expr = match name.token() {
-            Some(token) => {
-                let place = self.code();
-                Expr::Name(self.reference(&token, RefKind::Callee, place))
+    /// What is called: a program, or a function of one, as in `http.get(…)`.
+    fn callee(&mut self, callee: &Expression) -> ExprId {
+        let range = callee.syntax().text_range();
+        let expr = match callee {
+            Expression::NameRef(name) => match name.token() {
+                Some(token) => {
+                    let place = self.code();
+                    Expr::Name(self.reference(&token, RefKind::Callee, place))
+                }
+                None => Expr::Placeholder,
+            },
+            Expression::Field(node) => {
+                let base = node.base().map(|base| self.callee(&base));
+                Expr::Field { base, field: node.field().as_ref().map(word) }
             }
-            None => Expr::Placeholder,
+            other => return self.expression_of(other),
         };
         self.expr(expr, range)
     }

@@ -2,6 +2,7 @@
 
 use prose_syntax::SyntaxKind;
 use prose_syntax::ast::{self, AstNode, Statement, Template};
+use prose_syntax::options::{self, OptionValue};
 
 use super::{Lowering, name_word};
 use crate::model::*;
@@ -311,14 +312,19 @@ impl Lowering {
 
     fn modifiers(&mut self, modifiers: impl Iterator<Item = ast::Modifier>) -> Vec<Modifier> {
         modifiers
-            .map(|modifier| Modifier {
-                name: name_word(modifier.name()),
-                // A strategy without quotes is no variable.
-                value: modifier.value().map(|value| match value {
-                    ast::Expression::NameRef(name) => self.bare_word(&name),
+            .map(|modifier| {
+                let name = name_word(modifier.name());
+                // A strategy or policy without quotes is no variable; a count may be one.
+                let is_count = name.as_ref().is_some_and(|name| {
+                    options::OPTIONS
+                        .iter()
+                        .any(|option| option.name == name.text && option.value == OptionValue::Count)
+                });
+                let value = modifier.value().map(|value| match value {
+                    ast::Expression::NameRef(word) if !is_count => self.bare_word(&word),
                     value => self.expression_of(&value),
-                }),
-                range: modifier.syntax().text_range(),
+                });
+                Modifier { name, value, range: modifier.syntax().text_range() }
             })
             .collect()
     }

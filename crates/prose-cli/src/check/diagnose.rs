@@ -1,12 +1,18 @@
 //! What there is to say about a program. Everything else in this crate is about finding programs and telling the findings.
 
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::imports::{imported_programs, normalized};
+use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
 use prose_syntax::codes::Profile;
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
-use super::source;
+use super::{in_parallel, source};
+use crate::panic::caught;
 
 /// A diagnostic with the severity that it has for this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +31,87 @@ impl Reported for Diagnosed {
     }
 }
 
+/// Programs that are checked together, so that each import of one by another is parsed once.
+pub(super) struct Programs {
+    host: AnalysisHost,
+}
+
+impl Programs {
+    /// Reads what the programs import, as far as it is not among them.
+    pub(super) fn new(programs: Vec<(&Path, String)>, threads: NonZeroUsize) -> Self {
+        let mut host = AnalysisHost::default();
+        let mut waiting: Vec<SourceFile> = programs
+            .into_iter()
+            .map(|(path, text)| host.set_text(&identity(path), Text::new(text)))
+            .collect();
+        while !waiting.is_empty() {
+            let views = Views::new(&host);
+            in_parallel(
+                &waiting,
+                threads,
+                || views.take(),
+                |db, file| {
+                    // A panic is told where the diagnostics of the program are asked for.
+                    let _ = caught(|| imported_programs(db, *file).len());
+                },
+            );
+            drop(views);
+            waiting = host.db().take_unknown().into_iter().filter_map(|path| load(&mut host, path)).collect();
+        }
+        Self { host }
+    }
+
+    /// Views for threads to work with.
+    pub(super) fn views(&self) -> Views {
+        Views::new(&self.host)
+    }
+
+    /// The program at a path.
+    pub(super) fn file(&self, path: &Path) -> Option<SourceFile> {
+        self.host.file(&identity(path))
+    }
+}
+
+/// Hands a view of the programs to each thread: a view can be sent to a thread, but not shared with one.
+pub(super) struct Views(Mutex<Database>);
+
+impl Views {
+    fn new(host: &AnalysisHost) -> Self {
+        Self(Mutex::new(host.snapshot()))
+    }
+
+    /// A view of one's own.
+    pub(super) fn take(&self) -> Database {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The diagnostics of a program that is checked alone, sorted by position, without those that are off. What it imports is read.
+pub(super) fn diagnose(path: &Path, text: &str) -> Vec<Diagnosed> {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(&identity(path), Text::new(text));
+    host.load_imports(file, |path| source::read_file(path).ok());
+    reported(host.db(), file)
+}
+
+fn load(host: &mut AnalysisHost, path: PathBuf) -> Option<SourceFile> {
+    match source::read_file(&path) {
+        Ok(text) => Some(host.set_text(&path, Text::new(text))),
+        Err(_) => {
+            host.set_missing(path);
+            None
+        }
+    }
+}
+
+/// The path that a program is known by: the same for all ways to name it, as far as that can be told from the names.
+fn identity(path: &Path) -> PathBuf {
+    normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
 /// The diagnostics of a program, sorted by position, without those that are off.
-pub(super) fn diagnose(_path: &Path, text: &str) -> Vec<Diagnosed> {
-    let parse = prose_syntax::parse(text);
-    let reported = parse.diagnostics().iter().filter_map(|diagnostic| {
+pub(super) fn reported(db: &Database, file: SourceFile) -> Vec<Diagnosed> {
+    let reported = diagnostics(db, file).iter().filter_map(|diagnostic| {
         let severity = diagnostic.level(Profile::Default).severity()?;
         Some(Diagnosed { diagnostic: diagnostic.clone(), severity })
     });

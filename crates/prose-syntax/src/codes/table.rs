@@ -196,7 +196,8 @@ codes! {
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
     E027 [Warning Warning Error] "called program has no such input"
-    "The call names an input that the called program does not declare."
+    "The call names an input that the called program does not declare, or gives a value without a name: inputs are given as \
+     `name: value`."
     wrong "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\", depth: 3)\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
@@ -362,8 +363,9 @@ codes! {
     wrong "session \"Try\"\n  retry: 3\n  backoff: quadratic\n"
     right "session \"Try\"\n  retry: 3\n  backoff: exponential\n"
 
-    E131 [Error Error Error] "choice without options"
-    "A `choice` picks one of its options, so it needs at least one."
+    E131 [Error Off Error] "choice without options"
+    "A `choice` picks one of its options, so it needs at least one. Where statements stand in their place, the default \
+     profile reports those alone."
     wrong "choice **which is best**:\n"
     right "choice **which is best**:\n  option \"one\":\n    session \"One\"\n  option \"two\":\n    session \"Two\"\n"
 
@@ -395,7 +397,7 @@ codes! {
     right "let note = \"a note\"\nsession \"Sum up\"\n  context: [note]\n"
 
     E137 [Error Error Error] "value of the wrong kind"
-    "The property or option needs a value of another kind, as the message says."
+    "The property, option or statement needs a value of another kind, as the message says."
     wrong "session \"Try\"\n  retry: \"three\"\n"
     right "session \"Try\"\n  retry: 3\n"
 
@@ -410,7 +412,7 @@ codes! {
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
     E141 [Error Error Error] "prose.toml is not valid TOML"
-    "The settings file cannot be read from here on, so its settings are not in effect."
+    "This statement of the settings file cannot be read, so it has no effect. The settings around it are in effect."
     wrong "//- /prose.toml\n[check\nprofile = \"strict\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 

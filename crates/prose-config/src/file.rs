@@ -1,0 +1,56 @@
+//! Finding and reading the file.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use prose_syntax::{Code, Diagnostic, TextRange, TextSize};
+
+use crate::Config;
+
+/// The name of the file with the settings of a project.
+pub const FILE_NAME: &str = "prose.toml";
+
+/// What a file of settings says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    /// What is wrong with the file.
+    pub problems: Vec<Diagnostic>,
+    /// The text that the problems are about.
+    pub text: String,
+}
+
+/// The nearest `prose.toml` in the folder `start`, or in that of the file `start`, or in a folder above.
+pub fn find(start: &Path) -> Option<PathBuf> {
+    let start = without_detours(&std::path::absolute(start).ok()?);
+    start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+/// An absolute path without `..`, since the folders above `a/..` are not those above `a`.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => _ = straight.pop(),
+            Component::CurDir => {}
+            _ => straight.push(component),
+        }
+    }
+    straight
+}
+
+/// Reads a file of settings. It fails only if the file cannot be read; bytes that are not UTF-8 are a problem among others.
+pub fn load(path: &Path) -> io::Result<Loaded> {
+    let bytes = std::fs::read(path)?;
+    let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (config, mut problems) = Config::parse(&text);
+    if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {
+        let range = TextRange::at(at, TextSize::of(char::REPLACEMENT_CHARACTER));
+        let message = "this is not UTF-8; save the file in that encoding";
+        let after = problems.partition_point(|problem| problem.range.start() < at);
+        problems.insert(after, Diagnostic::new(Code::E141, range, message));
+    }
+    Ok(Loaded { config, problems, text })
+}

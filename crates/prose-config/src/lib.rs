@@ -1,0 +1,54 @@
+//! The settings of a project: `prose.toml`.
+//!
+//! Reading never fails. [`Config::parse`] returns the settings that the text says, and diagnostics where it says something else; one
+//! wrong key leaves every other in effect. All settings stand in one table, in `settings.rs`, from which reading, the JSON schema
+//! ([`Config::schema`]) and the documentation are made.
+
+mod document;
+mod file;
+mod project;
+mod repair;
+mod setting;
+mod settings;
+mod values;
+
+pub use project::{Overrides, Project, Projects};
+pub use file::{FILE_NAME, Loaded, find, load};
+pub use settings::{CheckConfig, Config, RegistryConfig, RunConfig};
+pub use values::{CodePattern, FetchMode, FileIgnore, ModelAliases, PerFileIgnores, RegistryUrl};
+
+use std::path::Path;
+
+use prose_syntax::{Code, Diagnostic, Severity};
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+impl Config {
+    /// Reads the text of a `prose.toml`. What is wrong is reported, in the order of the text, and has no effect.
+    pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
+        document::read(text)
+    }
+
+    /// The JSON schema of `prose.toml`, for editors.
+    pub fn schema() -> Value {
+        let mut schema = <Config as Setting>::schema();
+        schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+        schema["title"] = "prose.toml".into();
+        schema
+    }
+}
+
+impl CheckConfig {
+    /// How grave a finding is, or `None` if it is not reported.
+    ///
+    /// A level set for its code comes before that of the profile; the ignores of its file, whose `path` is relative to the folder of
+    /// `prose.toml`, come before both. For `lenient` see [`Diagnostic::lenient`].
+    pub fn level(&self, code: Code, lenient: bool, path: Option<&Path>) -> Option<Severity> {
+        if path.is_some_and(|path| self.per_file_ignores.ignores(path, code)) {
+            return None;
+        }
+        let of_profile = || code.info().level(self.profile, lenient);
+        self.levels.get(&code).copied().unwrap_or_else(of_profile).severity()
+    }
+}

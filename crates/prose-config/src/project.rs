@@ -1,0 +1,110 @@
+//! Which settings a program is under.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+
+use crate::{Config, file};
+
+/// A folder of programs and the settings for them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Project {
+    /// The file with the settings, if there is one.
+    pub path: Option<PathBuf>,
+    /// The settings.
+    pub config: Config,
+    /// What is wrong with the file.
+    pub problems: Vec<Diagnostic>,
+    /// The text that the problems are about.
+    pub text: String,
+}
+
+/// Levels that come before those of the file, from a command line or an editor.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// The profile.
+    pub profile: Option<Profile>,
+    /// Levels of single codes.
+    pub levels: Vec<(Code, Level)>,
+}
+
+impl Project {
+    /// Reads the settings at a path. A file that cannot be read is like none; why is returned beside it.
+    pub fn load(path: PathBuf) -> (Self, Option<std::io::Error>) {
+        match file::load(&path) {
+            Ok(file::Loaded { config, problems, text }) => {
+                (Self { path: Some(path), config, problems, text }, None)
+            }
+            Err(error) => (Self { path: Some(path), ..Self::default() }, Some(error)),
+        }
+    }
+
+    /// How grave a finding in a program is, or none if it is not reported. `program` is the absolute path of the program.
+    pub fn severity(&self, overrides: &Overrides, program: &Path, diagnostic: &Diagnostic) -> Option<Severity> {
+        let check = &self.config.check;
+        let relative = self.path.as_deref().and_then(Path::parent).and_then(|folder| program.strip_prefix(folder).ok());
+        if relative.is_some_and(|path| check.per_file_ignores.ignores(path, diagnostic.code)) {
+            return None;
+        }
+        if let Some((_, level)) = overrides.levels.iter().rev().find(|(code, _)| *code == diagnostic.code) {
+            return level.severity();
+        }
+        match check.levels.get(&diagnostic.code) {
+            Some(level) => level.severity(),
+            None => diagnostic.level(overrides.profile.unwrap_or(check.profile)).severity(),
+        }
+    }
+}
+
+/// The projects that programs belong to, each read once.
+#[derive(Debug, Default)]
+pub struct Projects {
+    by_folder: HashMap<PathBuf, Arc<Project>>,
+    by_file: HashMap<PathBuf, Arc<Project>>,
+    failures: Vec<(PathBuf, std::io::Error)>,
+}
+
+impl Projects {
+    /// The project of a program: that of the nearest `prose.toml` in its folder or above.
+    pub fn of(&mut self, program: &Path) -> Arc<Project> {
+        let folder = program.parent().unwrap_or(Path::new(""));
+        if let Some(project) = self.by_folder.get(folder) {
+            return Arc::clone(project);
+        }
+        let project = file::find(folder).map(|path| self.at(path)).unwrap_or_default();
+        self.by_folder.insert(folder.to_owned(), Arc::clone(&project));
+        project
+    }
+
+    /// The project with the settings at a path.
+    pub fn at(&mut self, path: PathBuf) -> Arc<Project> {
+        if let Some(project) = self.by_file.get(&path) {
+            return Arc::clone(project);
+        }
+        let (project, failure) = Project::load(path.clone());
+        self.failures.extend(failure.map(|failure| (path.clone(), failure)));
+        let project = Arc::new(project);
+        self.by_file.insert(path, Arc::clone(&project));
+        project
+    }
+
+    /// Forgets what was read, since a file has changed.
+    pub fn forget(&mut self) {
+        self.by_folder.clear();
+        self.by_file.clear();
+    }
+
+    /// The files that could not be read since this was last asked.
+    pub fn take_failures(&mut self) -> Vec<(PathBuf, std::io::Error)> {
+        std::mem::take(&mut self.failures)
+    }
+
+    /// Every file of settings that was read, by its path.
+    pub fn files(&self) -> Vec<Arc<Project>> {
+        let mut files: Vec<_> = self.by_file.values().cloned().collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files
+    }
+}

@@ -1,0 +1,351 @@
+//! What every setting can do, and the macro that makes a table of settings of a struct.
+
+use std::fmt::Display;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use prose_syntax::{Code, Diagnostic, Fix, FixSafety, TextEdit, TextRange};
+use serde_json::{Value, json};
+use toml::Spanned;
+use toml::de::{DeString, DeValue};
+
+use crate::document::MOST_PROBLEMS;
+use crate::repair::Positions;
+
+/// The type of a setting.
+pub(crate) trait Setting: Sized {
+    /// What a value looks like, as it stands behind "should be".
+    fn expected() -> String;
+
+    /// The JSON schema of its values.
+    fn schema() -> Value;
+
+    /// The value as JSON, to show a default.
+    fn to_json(&self) -> Value;
+
+    /// What `value` says. What is wrong about it is reported; `None` if nothing is left then.
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self>;
+}
+
+/// Declares a table of settings: for each its documentation, field, type, key and, where it is not that of its type, default.
+macro_rules! settings {
+    (
+        $(#[doc = $table_doc:literal])*
+        pub struct $table:ident {
+            $($(#[doc = $doc:literal])* $field:ident: $type:ty = $key:literal $(or $default:expr)?,)*
+        }
+    ) => {
+        $(#[doc = $table_doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $table {
+            $($(#[doc = $doc])* pub $field: $type,)*
+        }
+
+        impl Default for $table {
+            fn default() -> Self {
+                Self { $($field: settings!(@default $type $(, $default)?),)* }
+            }
+        }
+
+        impl $crate::setting::Setting for $table {
+            fn expected() -> String {
+                "a table".to_owned()
+            }
+
+            fn schema() -> serde_json::Value {
+                let mut properties = serde_json::Map::new();
+                let defaults = Self::default();
+                $(
+                    let mut schema = <$type as $crate::setting::Setting>::schema();
+                    schema["description"] = [$($doc),*].concat().trim().into();
+                    let default = $crate::setting::Setting::to_json(&defaults.$field);
+                    if !default.is_object() {
+                        schema["default"] = default;
+                    }
+                    properties.insert($key.to_owned(), schema);
+                )*
+                let description = [$($table_doc),*].concat();
+                serde_json::json!({
+                    "type": "object",
+                    "description": (description.trim()),
+                    "properties": properties,
+                    "additionalProperties": false,
+                })
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                serde_json::json!({ $($key: ($crate::setting::Setting::to_json(&self.$field))),* })
+            }
+
+            fn read(
+                value: &toml::Spanned<toml::de::DeValue<'_>>,
+                reader: &mut $crate::setting::Reader<'_>,
+            ) -> Option<Self> {
+                let mut table = Self::default();
+                reader.entries::<Self>(value, |reader, key, value| match key.get_ref().as_ref() {
+                    $($key => {
+                        if let Some(value) = $crate::setting::Setting::read(value, reader) {
+                            table.$field = value;
+                        }
+                    })*
+                    _ => reader.unknown_key::<Self>(key),
+                })?;
+                Some(table)
+            }
+        }
+    };
+    (@default $type:ty) => { <$type>::default() };
+    (@default $type:ty, $default:expr) => { $default };
+}
+
+pub(crate) use settings;
+
+/// Where reading stands, and what was found to be wrong.
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    positions: &'a Positions,
+    /// The keys that lead to the value.
+    path: Vec<String>,
+    /// The keys of the table that is being read.
+    siblings: Vec<String>,
+    pub(crate) problems: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str, positions: &'a Positions) -> Self {
+        Self { text, positions, path: Vec::new(), siblings: Vec::new(), problems: Vec::new() }
+    }
+
+    /// Reads the entries of a table.
+    pub(crate) fn entries<T: Setting>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        mut entry: impl FnMut(&mut Self, &Spanned<DeString<'_>>, &Spanned<DeValue<'_>>),
+    ) -> Option<()> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong::<T, _>(value);
+        };
+        let keys = table.keys().map(|key| key.get_ref().to_string()).collect();
+        let outer = std::mem::replace(&mut self.siblings, keys);
+        for (key, value) in table {
+            self.path.push(key.get_ref().to_string());
+            entry(self, key, value);
+            self.path.pop();
+        }
+        self.siblings = outer;
+        Some(())
+    }
+
+    /// Reads the elements of an array, without those that are wrong.
+    pub(crate) fn elements<T: Setting>(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Vec<T>>
+    where
+        Vec<T>: Setting,
+    {
+        let DeValue::Array(array) = value.get_ref() else {
+            let fix = value.get_ref().as_str().map(|_| {
+                let text = format!("[{}]", self.text(value.span()));
+                self.replace(value.span(), text, "Put into brackets", FixSafety::Safe)
+            });
+            return self.wrong_with_fix::<Vec<T>, _>(value, None, fix);
+        };
+        Some(array.iter().filter_map(|value| T::read(value, self)).collect())
+    }
+
+    /// The text between two places of the document.
+    pub(crate) fn text(&self, span: Range<usize>) -> &'a str {
+        &self.text[self.range(span)]
+    }
+
+    pub(crate) fn range(&self, span: Range<usize>) -> TextRange {
+        self.positions.range(span)
+    }
+
+    /// The keys that lead to the value, as they are written in one line.
+    pub(crate) fn name(&self) -> String {
+        let is_bare = |key: &str| {
+            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        };
+        let keys = self.path.iter().map(|key| if is_bare(key) { key.clone() } else { format!("{key:?}") });
+        shorten(&keys.collect::<Vec<_>>().join("."))
+    }
+
+    /// Reports a value that is not what it should be. Returns `None`, which is what is left of it.
+    pub(crate) fn wrong<T: Setting, R>(&mut self, value: &Spanned<DeValue<'_>>) -> Option<R> {
+        self.wrong_with_fix::<T, R>(value, None, None)
+    }
+
+    /// Reports a value that is not what it should be, where one can tell what was probably meant.
+    pub(crate) fn wrong_with_fix<T: Setting, R>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        meant: Option<&str>,
+        fix: Option<Fix>,
+    ) -> Option<R> {
+        let mut message =
+            format!("`{}` should be {}, not {}", self.name(), T::expected(), self.describe(value));
+        if let Some(meant) = meant {
+            message += &format!("; did you mean \"{meant}\"?");
+        }
+        self.report(Code::E142, value.span(), message, fix);
+        None
+    }
+
+    /// Reads one of a few words.
+    pub(crate) fn word<T: Setting + Copy>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        known: &[T],
+        word: impl Fn(T) -> &'static str,
+    ) -> Option<T> {
+        let Some(found) = value.get_ref().as_str() else {
+            return self.wrong::<T, T>(value);
+        };
+        if let Some(value) = known.iter().find(|value| word(**value) == found) {
+            return Some(*value);
+        }
+        let meant = meant_word(found, known.iter().map(|value| word(*value)));
+        let fix = meant.map(|meant| self.exchange(value.span(), meant, true, found));
+        self.wrong_with_fix::<T, T>(value, meant, fix)
+    }
+
+    /// A fix that puts what was probably meant in the place of what was found.
+    pub(crate) fn exchange(&self, span: Range<usize>, meant: &str, quoted: bool, found: &str) -> Fix {
+        let safety = if folded(found) == folded(meant) { FixSafety::Safe } else { FixSafety::Unsafe };
+        let (title, text) = if quoted {
+            (format!("Change to \"{meant}\""), format!("\"{meant}\""))
+        } else {
+            (format!("Change to `{meant}`"), meant.to_owned())
+        };
+        self.replace(span, text, title, safety)
+    }
+
+    /// A fix that renames a key, unless the table has the other one too.
+    pub(crate) fn rename(&self, key: &Spanned<DeString<'_>>, meant: &str) -> Option<Fix> {
+        let is_free = !self.siblings.iter().any(|key| key == meant);
+        is_free.then(|| self.exchange(key.span(), meant, false, key.get_ref()))
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        fix: impl Into<Option<Fix>>,
+    ) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(Diagnostic::new(code, self.range(span), message).with_fix(fix));
+        }
+    }
+
+    pub(crate) fn replace(
+        &self,
+        span: Range<usize>,
+        text: impl Into<String>,
+        title: impl Into<String>,
+        safety: FixSafety,
+    ) -> Fix {
+        Fix { title: title.into(), safety, edits: vec![TextEdit::replace(self.range(span), text)] }
+    }
+
+    pub(crate) fn unknown_key<T: Setting>(&mut self, key: &Spanned<DeString<'_>>) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let name = key.get_ref();
+        let schema = T::schema();
+        let known = keys(&schema);
+        let parent = &self.path[..self.path.len() - 1];
+        let table =
+            if parent.is_empty() { "prose.toml".to_owned() } else { format!("[{}]", parent.join(".")) };
+        let (hint, fix) = if let Some(meant) = meant_word(name, known.iter().copied()) {
+            (format!("did you mean `{meant}`?"), self.rename(key, meant))
+        } else if let Some(home) = home_of(name) {
+            (format!("it belongs into `[{home}]`"), None)
+        } else {
+            (format!("`{table}` knows {}", one_of(known, "and")), None)
+        };
+        self.report(Code::W141, key.span(), format!("`{}` is no setting; {hint}", self.name()), fix);
+    }
+
+    /// What a value is, as it stands behind "not".
+    fn describe(&self, value: &Spanned<DeValue<'_>>) -> String {
+        match value.get_ref() {
+            DeValue::Array(_) => "an array".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::String(text) if text.is_empty() => "an empty text".to_owned(),
+            DeValue::String(text) => format!("the text {:?}", shorten(text)),
+            _ => format!("`{}`", shorten(self.text(value.span()))),
+        }
+    }
+}
+
+/// The words, of which one is probably meant by `word`: the one that is written nearly so, or one that is longer or shorter.
+pub(crate) fn meant_word<'w>(word: &str, words: impl Iterator<Item = &'w str> + Clone) -> Option<&'w str> {
+    // `max_parallel` is how other tools would call it.
+    let word = folded(word);
+    let begins = |known: &&str| word.len() >= 3 && (known.starts_with(&word) || word.starts_with(*known));
+    prose_syntax::suggest::nearest(&word, words.clone(), |word| word).or_else(|| words.clone().find(begins))
+}
+
+/// A word as all keys and words of settings are written.
+fn folded(word: &str) -> String {
+    word.to_ascii_lowercase().replace('_', "-")
+}
+
+/// The table that has a setting of that name.
+fn home_of(name: &str) -> Option<String> {
+    let schema = crate::Config::schema();
+    let tables = schema["properties"].as_object()?;
+    let name = folded(name);
+    let home = tables.iter().find(|(_, table)| keys(table).contains(&&*name))?;
+    Some(home.0.clone())
+}
+
+/// The keys that a table may have.
+fn keys(schema: &Value) -> Vec<&str> {
+    schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect()
+}
+
+/// `a`, `b` or `c`.
+pub(crate) fn one_of(words: impl IntoIterator<Item: Display>, conjunction: &str) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} {conjunction} {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// A text from the file for a message, without its end if it is long.
+pub(crate) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+impl Setting for NonZeroU32 {
+    fn expected() -> String {
+        format!("a whole number from 1 to {}", u32::MAX)
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
+    }
+
+    fn to_json(&self) -> Value {
+        self.get().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let unquoted = value.get_ref().as_str().filter(|text| text.parse::<NonZeroU32>().is_ok());
+        let fix =
+            unquoted.map(|text| reader.replace(value.span(), text, "Remove the quotes", FixSafety::Safe));
+        number.and_then(NonZeroU32::new).or_else(|| reader.wrong_with_fix::<Self, _>(value, None, fix))
+    }
+}

@@ -1,0 +1,59 @@
+//! The table of settings. What stands here is all there is: how it is read, the JSON schema and the documentation follow from it.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use prose_syntax::{Code, Level, Profile};
+
+use crate::setting::settings;
+use crate::values::{FetchMode, ModelAliases, PerFileIgnores, RegistryUrl};
+
+settings! {
+    /// Settings of the OpenProse programs in this folder and the folders below it.
+    pub struct Config {
+        /// What is reported about programs, by `prose check` and in editors.
+        check: CheckConfig = "check",
+        /// Names for models, to be used in programs like `sonnet`, `opus` and `haiku`. The value is the id of the model as its provider
+        /// knows it.
+        models: ModelAliases = "models",
+        /// Where imported programs come from.
+        registry: RegistryConfig = "registry",
+        /// How programs run.
+        run: RunConfig = "run",
+    }
+}
+
+settings! {
+    /// What is reported about programs.
+    pub struct CheckConfig {
+        /// The set of levels to start from. `default` reports no error on a program that works; `strict` takes the language reference at its
+        /// word.
+        profile: Profile = "profile",
+        /// A level for single codes, in place of that of the profile. `prose explain` lists the codes.
+        levels: BTreeMap<Code, Level> = "levels",
+        /// Codes that are not reported in some files. The key is a glob as in `.gitignore`, relative to the folder of `prose.toml`: one without
+        /// `/` is about names in any folder, and a folder stands for all that is in it. The value is a list of codes; `W0*` stands for all codes
+        /// that start with `W0`.
+        per_file_ignores: PerFileIgnores = "per-file-ignores",
+    }
+}
+
+settings! {
+    /// Where imported programs come from.
+    pub struct RegistryConfig {
+        /// The address that the paths of programs such as `handle/slug` are appended to.
+        url: RegistryUrl = "url",
+        /// When programs are fetched: `automatic` while one types, `manual` when one asks for it, `off` never.
+        fetch: FetchMode = "fetch",
+    }
+}
+
+settings! {
+    /// How programs run.
+    pub struct RunConfig {
+        /// How many sessions run at the same time, at most.
+        max_parallel: NonZeroU32 = "max-parallel" or NonZeroU32::MIN.saturating_add(7),
+        /// How often a loop without a `max` of its own is repeated before it fails.
+        max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
+    }
+}

@@ -1,0 +1,416 @@
+//! The types of settings that have rules of their own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use prose_syntax::{Code, Level, Profile};
+use serde_json::{Value, json};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::setting::{Reader, Setting, one_of, shorten};
+
+/// Makes a setting of a type whose values are a few words.
+macro_rules! words {
+    ($($type:ty)*) => {
+        $(impl Setting for $type {
+            fn expected() -> String {
+                one_of(Self::ALL.iter().map(|value| format!("\"{}\"", value.as_str())), "or")
+            }
+
+            fn schema() -> Value {
+                json!({ "enum": Self::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>() })
+            }
+
+            fn to_json(&self) -> Value {
+                self.as_str().into()
+            }
+
+            fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+                reader.word(value, Self::ALL, Self::as_str)
+            }
+        })*
+    };
+}
+
+words!(Profile Level FetchMode);
+
+/// When imported programs are fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FetchMode {
+    /// While one types, in the background.
+    #[default]
+    Automatic,
+    /// When one asks for it.
+    Manual,
+    /// Never.
+    Off,
+}
+
+impl FetchMode {
+    /// Every mode.
+    pub const ALL: &[FetchMode] = &[FetchMode::Automatic, FetchMode::Manual, FetchMode::Off];
+
+    /// The word used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FetchMode::Automatic => "automatic",
+            FetchMode::Manual => "manual",
+            FetchMode::Off => "off",
+        }
+    }
+}
+
+impl Setting for BTreeMap<Code, Level> {
+    fn expected() -> String {
+        "a table of codes and levels, such as `W101 = \"off\"`".to_owned()
+    }
+
+    fn schema() -> Value {
+        let mut properties = serde_json::Map::new();
+        for code in Code::ALL {
+            let mut schema = Level::schema();
+            schema["description"] = code.info().title.into();
+            properties.insert(code.to_string(), schema);
+        }
+        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(|(code, level)| (code.to_string(), level.as_str())).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut levels = BTreeMap::new();
+        reader.entries::<Self>(value, |reader, key, value| {
+            let name = key.get_ref();
+            match code(name) {
+                Some(code) => levels.extend(Level::read(value, reader).map(|level| (code, level))),
+                None => {
+                    let (message, meant) = unknown_code(name);
+                    let fix = meant.and_then(|meant| reader.rename(key, meant));
+                    reader.report(Code::W141, key.span(), message, fix);
+                }
+            }
+        })?;
+        Some(levels)
+    }
+}
+
+/// The code of exactly that name. Other spellings are not taken, so that no code has two keys.
+fn code(name: &str) -> Option<Code> {
+    name.parse().ok().filter(|code: &Code| code.as_str() == name)
+}
+
+/// What to say of a name that is no code, and the code that was probably meant.
+fn unknown_code(name: &str) -> (String, Option<&'static str>) {
+    let codes = Code::ALL.iter().map(|code| code.as_str());
+    let meant = prose_syntax::suggest::nearest(name, codes, |code| code);
+    let hint = match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`prose explain` lists all codes".to_owned(),
+    };
+    (format!("`{}` is no code of a diagnostic; {hint}", shorten(name)), meant)
+}
+
+/// Which codes are not reported in which files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PerFileIgnores(Vec<FileIgnore>);
+
+/// Codes that are not reported in the files that a glob describes.
+#[derive(Debug, Clone)]
+pub struct FileIgnore {
+    glob: String,
+    matcher: GlobMatcher,
+    codes: Vec<CodePattern>,
+}
+
+/// A code, or all codes that start with some text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodePattern {
+    /// This code.
+    Code(Code),
+    /// All codes that start like this code, up to so many bytes.
+    StartingLike(Code, usize),
+}
+
+impl PerFileIgnores {
+    /// The entries of the table.
+    pub fn entries(&self) -> &[FileIgnore] {
+        &self.0
+    }
+
+    /// Whether `code` is not reported in the file at `path`, which is relative to the folder of `prose.toml`.
+    pub fn ignores(&self, path: &Path, code: Code) -> bool {
+        self.0
+            .iter()
+            .any(|entry| entry.codes.iter().any(|pattern| pattern.matches(code)) && entry.matches(path))
+    }
+}
+
+impl FileIgnore {
+    fn new(glob: &str, codes: Vec<CodePattern>) -> Result<Self, globset::Error> {
+        let trimmed = glob.strip_prefix("./").unwrap_or(glob);
+        let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
+        let anchored = match trimmed.strip_prefix('/') {
+            Some(rest) => rest.to_owned(),
+            None if trimmed.contains('/') => trimmed.to_owned(),
+            None => format!("**/{trimmed}"),
+        };
+        let compiled: Glob =
+            GlobBuilder::new(&anchored).literal_separator(true).backslash_escape(true).build()?;
+        Ok(Self { glob: glob.to_owned(), matcher: compiled.compile_matcher(), codes })
+    }
+
+    /// The glob as it is written.
+    pub fn glob(&self) -> &str {
+        &self.glob
+    }
+
+    /// The codes, and beginnings of codes.
+    pub fn codes(&self) -> &[CodePattern] {
+        &self.codes
+    }
+
+    /// Whether the glob describes the file, or a folder that it is in.
+    fn matches(&self, path: &Path) -> bool {
+        let path = path.strip_prefix(".").unwrap_or(path);
+        path.ancestors().any(|part| !part.as_os_str().is_empty() && self.matcher.is_match(part))
+    }
+}
+
+/// The matcher follows from the glob.
+impl PartialEq for FileIgnore {
+    fn eq(&self, other: &Self) -> bool {
+        self.glob == other.glob && self.codes == other.codes
+    }
+}
+
+impl Eq for FileIgnore {}
+
+impl CodePattern {
+    /// Reads a code, or the beginning of codes with a `*` behind it.
+    fn parse(text: &str) -> Option<Self> {
+        match text.strip_suffix('*') {
+            None => code(text).map(CodePattern::Code),
+            Some(start) => {
+                let first = Code::ALL.iter().find(|code| code.as_str().starts_with(start))?;
+                Some(CodePattern::StartingLike(*first, start.len()))
+            }
+        }
+    }
+
+    /// Whether the code is one of those.
+    pub fn matches(self, code: Code) -> bool {
+        match self {
+            CodePattern::Code(this) => this == code,
+            CodePattern::StartingLike(like, bytes) => code.as_str().starts_with(&like.as_str()[..bytes]),
+        }
+    }
+}
+
+impl Setting for PerFileIgnores {
+    fn expected() -> String {
+        "a table of globs and lists of codes, such as `\"examples/**\" = [\"W101\"]`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[^!]" },
+            "additionalProperties": Vec::<CodePattern>::schema(),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.iter().map(|entry| (entry.glob.clone(), entry.codes.to_json())).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut entries = Vec::new();
+        reader.entries::<Self>(value, |reader, key, value| {
+            let glob = key.get_ref();
+            let codes = Vec::<CodePattern>::read(value, reader);
+            let problem = match FileIgnore::new(glob, codes.unwrap_or_default()) {
+                _ if glob.is_empty() => "an empty glob describes no file".to_owned(),
+                _ if glob.starts_with('!') => {
+                    "a glob says what is ignored; `!` does not turn that round".to_owned()
+                }
+                Ok(entry) => return entries.push(entry),
+                Err(error) => format!("`{}` is no glob: {}", shorten(glob), error.kind()),
+            };
+            reader.report(Code::E142, key.span(), problem, None);
+        })?;
+        Some(Self(entries))
+    }
+}
+
+impl fmt::Display for CodePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodePattern::Code(code) => f.write_str(code.as_str()),
+            CodePattern::StartingLike(code, bytes) => write!(f, "{}*", &code.as_str()[..*bytes]),
+        }
+    }
+}
+
+impl Setting for Vec<CodePattern> {
+    fn expected() -> String {
+        "a list of codes, such as `[\"W101\", \"W0*\"]`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": CodePattern::schema() })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(Setting::to_json).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        reader.elements(value)
+    }
+}
+
+impl Setting for CodePattern {
+    fn expected() -> String {
+        "made of codes, such as \"W101\" or \"W0*\"".to_owned()
+    }
+
+    fn schema() -> Value {
+        let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        json!({ "anyOf": [{ "enum": codes }, { "type": "string", "pattern": "^([EW][0-9]{0,3})?\\*$" }] })
+    }
+
+    fn to_json(&self) -> Value {
+        self.to_string().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let Some(text) = value.get_ref().as_str() else {
+            return reader.wrong::<Self, _>(value);
+        };
+        let pattern = CodePattern::parse(text);
+        if pattern.is_none() {
+            let (message, meant) = match text.strip_suffix('*') {
+                Some(start) => (format!("no code starts with `{}`", shorten(start)), None),
+                None => unknown_code(text),
+            };
+            let fix = meant.map(|meant| reader.exchange(value.span(), meant, true, text));
+            reader.report(Code::E142, value.span(), message, fix);
+        }
+        pattern
+    }
+}
+
+/// Names for models and the ids that they stand for.
+pub type ModelAliases = BTreeMap<String, String>;
+
+impl Setting for ModelAliases {
+    fn expected() -> String {
+        "a table of names and ids of models, such as `fast = \"provider/model\"`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_-]*$" },
+            "additionalProperties": String::schema(),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(|(name, id)| (name.clone(), id.as_str())).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut aliases = BTreeMap::new();
+        reader.entries::<Self>(value, |reader, key, value| {
+            let name = key.get_ref();
+            if is_name(name) {
+                aliases.extend(String::read(value, reader).map(|id| (name.to_string(), id)));
+            } else {
+                let message = format!(
+                    "`{}` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts \
+                     with a letter or `_`",
+                    shorten(name)
+                );
+                reader.report(Code::E142, key.span(), message, None);
+            }
+        })?;
+        Some(aliases)
+    }
+}
+
+/// Whether a program can have this name for something.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The id of a model.
+impl Setting for String {
+    fn expected() -> String {
+        "the id of a model in quotes, without spaces, such as \"provider/model\"".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^\\S+$" })
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        match value.get_ref().as_str() {
+            Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) => Some(id.to_owned()),
+            _ => reader.wrong::<Self, _>(value),
+        }
+    }
+}
+
+/// The address of a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryUrl(String);
+
+impl RegistryUrl {
+    /// The address; it ends with `/`, so that a path can be appended.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+        let starts_with_host = rest.starts_with(|c: char| !matches!(c, '/' | ':'));
+        let is_plain = !rest
+            .contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '@' | '\\'));
+        (starts_with_host && is_plain).then(|| Self(format!("{}/", text.trim_end_matches('/'))))
+    }
+}
+
+impl Default for RegistryUrl {
+    fn default() -> Self {
+        Self("https://p.prose.md/".to_owned())
+    }
+}
+
+impl Setting for RegistryUrl {
+    fn expected() -> String {
+        "an address such as \"https://prose.example.com/\", without credentials and `?`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "format": "uri", "pattern": r"^https?://[^\s/:?#@\\][^\s?#@\\]*$" })
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        value.get_ref().as_str().and_then(Self::parse).or_else(|| reader.wrong::<Self, _>(value))
+    }
+}

@@ -1,0 +1,176 @@
+//! The schema, the page about settings and the example follow from the table of settings.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use prose_config::Config;
+use prose_syntax::{Level, Profile};
+use serde_json::{Value, json};
+
+fn docs(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", name].iter().collect()
+}
+
+fn example() -> String {
+    std::fs::read_to_string(docs("prose.toml")).expect("the example is there")
+}
+
+/// What a TOML text is as JSON, read by nothing of this crate.
+fn as_json(toml: &str) -> Value {
+    let table: toml::Table = toml::from_str(toml).expect("the text is TOML");
+    serde_json::to_value(table).expect("what these tests write has no dates")
+}
+
+fn errors(instance: &Value) -> Vec<String> {
+    let validator = jsonschema::draft7::new(&Config::schema()).expect("the schema is one");
+    validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn the_schema_is_up_to_date() {
+    let schema = serde_json::to_string_pretty(&Config::schema()).unwrap() + "\n";
+    expect_test::expect_file![docs("prose.schema.json")].assert_eq(&schema);
+}
+
+#[test]
+fn the_schema_is_one() {
+    assert_eq!(
+        jsonschema::draft7::meta::validate(&Config::schema()).map_err(|error| error.to_string()),
+        Ok(())
+    );
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    expect_test::expect_file![docs("settings.md")].assert_eq(&page());
+}
+
+#[test]
+fn the_example_sets_every_key_and_is_right() {
+    let text = example();
+    let (config, problems) = Config::parse(&text);
+    assert_eq!(problems, []);
+    assert_ne!(config, Config::default());
+    let example = as_json(&text);
+    assert_eq!(errors(&example), <[&str; 0]>::default());
+    for (table, schema) in properties(&Config::schema()) {
+        assert!(example[&table].is_object(), "the example has no `[{table}]`");
+        for (key, _) in properties(&schema) {
+            assert!(!example[&table][&key].is_null(), "the example does not set `{table}.{key}`");
+        }
+    }
+}
+
+/// What has no problem is right by the schema.
+#[track_caller]
+fn check_right(toml: &str) {
+    assert_eq!(Config::parse(toml).1, [], "{toml}");
+    assert_eq!(errors(&as_json(toml)), <[&str; 0]>::default(), "{toml}");
+}
+
+/// What has a problem is wrong by the schema.
+#[track_caller]
+fn check_wrong(toml: &str) {
+    assert_ne!(Config::parse(toml).1, [], "{toml}");
+    assert_ne!(errors(&as_json(toml)), <[&str; 0]>::default(), "{toml}");
+}
+
+#[test]
+fn the_schema_allows_what_is_right() {
+    check_right("");
+    for profile in Profile::ALL {
+        check_right(&format!("check.profile = '{}'", profile.as_str()));
+    }
+    for level in Level::ALL {
+        check_right(&format!("check.levels.W101 = '{level}'"));
+    }
+    check_right("check.per-file-ignores.'*' = ['*', 'W*', 'E10*', 'W101', 'W101*']");
+    check_right("check.per-file-ignores.'a/**' = []");
+    check_right("models.fast-1_a = 'provider/model:latest'");
+    check_right("registry.url = 'http://localhost:8080/x'");
+    check_right("registry.url = 'https://prose.example.com'");
+    for fetch in ["automatic", "manual", "off"] {
+        check_right(&format!("registry.fetch = '{fetch}'"));
+    }
+    check_right("run.max-parallel = 1\nrun.max-iterations = 4294967295");
+}
+
+#[test]
+fn the_schema_refuses_what_is_wrong() {
+    // A wrong type at every key.
+    let schema = Config::schema();
+    for (table, schema) in properties(&schema) {
+        check_wrong(&format!("{table} = 1"));
+        check_wrong(&format!("{table} = []"));
+        for (key, _) in properties(&schema) {
+            check_wrong(&format!("{table}.{key} = true"));
+            check_wrong(&format!("{table}.{key} = 1.5"));
+            check_wrong(&format!("{table}.{key} = ''"));
+            check_wrong(&format!("{table}.{key} = [[]]"));
+            check_wrong(&format!("{table}.{key}.x = 1"));
+        }
+        if table != "models" {
+            check_wrong(&format!("{table}.nonsense = 'provider/model'"));
+        }
+    }
+    check_wrong("nonsense = 1");
+    check_wrong("check.levels.W999 = 'off'");
+    check_wrong("check.levels.w101 = 'off'");
+    check_wrong("check.levels.W101 = 'Off'");
+    check_wrong("check.per-file-ignores.'*' = 'W101'");
+    check_wrong("check.per-file-ignores.'*' = ['W999']");
+    check_wrong("check.per-file-ignores.'*' = ['w101']");
+    check_wrong("check.per-file-ignores.'*' = ['X*']");
+    check_wrong("check.per-file-ignores.'' = []");
+    check_wrong("check.per-file-ignores.'!a' = []");
+    check_wrong("models.'so fast' = 'a'");
+    check_wrong("models.fast = 'a b'");
+    check_wrong("registry.url = 'prose.example.com'");
+    check_wrong("registry.url = 'https://user:secret@prose.example.com'");
+    check_wrong("run.max-parallel = 0");
+    check_wrong("run.max-parallel = 4294967296");
+}
+
+fn properties(schema: &Value) -> Vec<(String, Value)> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// The page about settings.
+fn page() -> String {
+    let mut page = "# Settings\n\n\
+        The settings of a project stand in a file `prose.toml`. For each program, the nearest such file counts: in its folder, or in a \
+        folder above. What is wrong in the file is reported, and leaves all other settings in effect.\n\n\
+        [prose.toml](prose.toml) is an example that sets everything. [prose.schema.json](prose.schema.json) is the JSON schema; editors \
+        that read schemas complete and explain the settings with it.\n"
+        .to_owned();
+    for (table, schema) in properties(&Config::schema()) {
+        _ = write!(page, "\n## `[{table}]`\n\n{}\n", text(&schema["description"]));
+        for (key, schema) in properties(&schema) {
+            _ = write!(page, "\n### `{table}.{key}`\n\n{}\n\n", text(&schema["description"]));
+            _ = writeln!(page, "* Value: {}", values(&schema));
+            if !schema["default"].is_null() {
+                _ = writeln!(page, "* Default: `{}`", schema["default"]);
+            }
+        }
+    }
+    page
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("every setting has a description")
+}
+
+fn values(schema: &Value) -> String {
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    }
+    match text(&schema["type"]) {
+        "integer" => format!("a whole number from {} to {}", schema["minimum"], schema["maximum"]),
+        "string" if schema["format"] == json!("uri") => {
+            "an address that starts with `https://` or `http://`".to_owned()
+        }
+        "object" => "a table".to_owned(),
+        other => panic!("the page should say what a value of the type {other} looks like"),
+    }
+}
