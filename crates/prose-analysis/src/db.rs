@@ -61,18 +61,11 @@ impl Database {
         asked.into_iter().filter(|path| self.place(path.clone()).content(self) == Content::Unknown).collect()
     }
 
-    /// Says what is at a place. Nobody has to look at it any more.
+    /// Says what is at a place.
     pub fn set_content(&mut self, path: PathBuf, content: Content) {
-        let known = self.places.get(&path).map(|place| *place);
-        match known {
-            Some(place) if place.content(self) == content => {}
-            Some(place) => {
-                place.set_content(self).to(content);
-            }
-            None => {
-                let place = Place::new(self, Arc::from(path.as_path()), content);
-                self.places.insert(path, place);
-            }
+        let place = self.place(path);
+        if place.content(self) != content {
+            place.set_content(self).to(content);
         }
     }
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::db::{Content, Database, Db, Settings, SourceFile, Text};
+use crate::db::{Content, Database, Settings, SourceFile, Text};
 use crate::imports::normalized;
 
 /// The programs of a session, known by their paths.
@@ -96,10 +96,6 @@ impl AnalysisHost {
         while let Some(file) = waiting.pop() {
             let _ = crate::imports::imported_programs(&self.db, file);
             for path in self.db.take_unknown() {
-                // A program that was set meanwhile may be newer than what is read.
-                if self.db.place(path.clone()).content(&self.db) != Content::Unknown {
-                    continue;
-                }
                 match read(&path) {
                     Some(text) => waiting.push(self.set_text(&path, Text::new(text))),
                     None => self.db.set_content(path, Content::Missing),
