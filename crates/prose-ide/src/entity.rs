@@ -252,6 +252,16 @@ fn results<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<Composite<'db>> {
     }
 }
 
+/// The known programs whose result a bound name may stand for.
+pub(crate) fn programs_of_value<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<SourceFile> {
+    let results = results(db, site).into_iter();
+    let programs = results.filter_map(|result| match result {
+        Composite::Program(program) => Some(program),
+        Composite::Block(_) | Composite::Parallel(..) => None,
+    });
+    programs.collect()
+}
+
 fn composites<'db>(db: &'db dyn Db, statement: TopStatement<'db>, value: Value) -> Vec<Composite<'db>> {
     let body = body(db, statement);
     match value {
