@@ -16,7 +16,8 @@ pub(super) fn fenced(language: &str, code: &str) -> String {
 
 /// Code in a line of text.
 pub(super) fn inline(code: &str) -> String {
-    let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    const LONGEST: usize = 200;
+    let code = cut(&code.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST);
     if code.is_empty() {
         return "``` ```".to_owned();
     }

@@ -13,7 +13,7 @@ use prose_analysis::{Db, SourceFile};
 use prose_syntax::{SyntaxKind, SyntaxToken, TextRange, TextSize};
 use smol_str::SmolStr;
 
-use super::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
+use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
 
@@ -86,7 +86,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         .filter(|prompt| !prompt.is_empty())
         .map(|prompt| fenced("text", &prompt));
     Some(paragraphs([
-        fenced("prose", &format!("agent {}:", data.text)),
+        fenced("prose", &first_line(&format!("agent {}:", data.text))),
         comment_above(db, site),
         facts.join("\n"),
         prompt.unwrap_or_default(),
@@ -139,7 +139,7 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
         calls => format!("Called at {calls} places"),
     };
     Some(paragraphs([
-        fenced("prose", &format!("block {}{params}{options}:", data.text)),
+        fenced("prose", &first_line(&format!("block {}{params}{options}:", data.text))),
         comment_above(db, site),
         outputs,
         calls,
@@ -362,10 +362,12 @@ fn comment_text(comment: &str) -> &str {
 /// Lines of a comment as Markdown, without those that are only drawn.
 fn comment(lines: &[String]) -> String {
     const MOST: usize = 20;
+    const LONGEST: usize = 400;
     let has_words = |line: &&String| {
         line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
     };
-    let lines: Vec<&str> = lines.iter().filter(has_words).take(MOST).map(String::as_str).collect();
+    let lines: Vec<String> =
+        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
     escaped(lines.join("\n").trim())
 }
 
