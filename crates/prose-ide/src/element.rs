@@ -262,3 +262,165 @@ fn model_at(body: &Body, range: TextRange) -> Option<(TextRange, SmolStr)> {
     let text = body.text(value)?;
     Some((text.content, text.value.clone()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::testing::analysed;
+
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let at = analysed(fixture);
+        let db = at.host.db();
+        let shown = match element_at(db, at.file, at.offset) {
+            None => "nothing\n".to_owned(),
+            Some(element) => {
+                let kind = match &element.kind {
+                    ElementKind::Word(statement, word) => of_word(body(db, *statement), word),
+                    ElementKind::Path(..) => "path".to_owned(),
+                    ElementKind::Property { parent: None, .. } => "property".to_owned(),
+                    ElementKind::Property { parent: Some(parent), .. } => format!("entry of {parent}"),
+                    ElementKind::Option { statement, .. } => format!("option of {statement:?}"),
+                    ElementKind::Model(name) => format!("model {name}"),
+                    ElementKind::Keyword(keyword) => format!("{keyword:?}"),
+                    ElementKind::DiscretionMark => "mark".to_owned(),
+                    ElementKind::Text => "text".to_owned(),
+                };
+                format!("{kind} {}\n", at.show(at.file, element.range))
+            }
+        };
+        expected.assert_eq(&shown);
+    }
+
+    fn of_word(body: &Body, word: &Word) -> String {
+        match word {
+            Word::Bound(name) => format!("bound {:?}", body[*name].kind),
+            Word::Used(id) => format!("used {:?}", body[*id].kind),
+            Word::Argument { callee, name } => format!("argument {name} of {}", body[*callee].text),
+            Word::Field { base: Base::Name(base), name } => format!("field {name} of {}", body[*base].text),
+            Word::Field { base: Base::Call(base), name } => format!("field {name} of {}()", body[*base].text),
+            Word::Field { base: Base::Other, name } => format!("field {name}"),
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_word_are_on_it() {
+        check("session: $0writer\n", expect![[r#"
+            used Agent /main.prose:1: session: «writer»
+        "#]]);
+        check("session: writer$0\n", expect![[r#"
+            used Agent /main.prose:1: session: «writer»
+        "#]]);
+        check("let x$0=1\n", expect![[r#"
+            bound Let /main.prose:1: let «x»=1
+        "#]]);
+        check("let x = f(a$0)\n", expect![[r#"
+            used Variable /main.prose:1: let x = f(«a»)
+        "#]]);
+        check("session$0 \"a\"\n", expect![[r#"
+            SESSION_KW /main.prose:1: «session» "a"
+        "#]]);
+        check("let x = 1$0\n", expect![[r#"
+            nothing
+        "#]]);
+        check("session: a$0", expect![[r#"
+            used Agent /main.prose:1: session: «a»
+        "#]]);
+        check("session \"{x$0}\"\n", expect![[r#"
+            used Variable /main.prose:1: session "{«x»}"
+        "#]]);
+        check("session \"{$0x}\"\n", expect![[r#"
+            used Variable /main.prose:1: session "{«x»}"
+        "#]]);
+        check("if **{x}$0 is**:\n  session \"a\"\n", expect![[r#"
+            text /main.prose:1: if **{x}« is»**:
+        "#]]);
+    }
+
+    #[test]
+    fn properties_and_options_are_told_apart() {
+        check("agent a:\n  mod$0el: opus\n", expect![[r#"
+            property /main.prose:2: «model»: opus
+        "#]]);
+        check("session \"a\"\n  context:\n    fi$0le: \"a.md\"\n", expect![[r#"
+            entry of context /main.prose:3: «file»: "a.md"
+        "#]]);
+        check("agent a:\n  permissions:\n    net$0work: deny\n", expect![[r#"
+            entry of permissions /main.prose:3: «network»: deny
+        "#]]);
+        check("loop (ma$0x: 3):\n  session \"a\"\n", expect![[r#"
+            option of LOOP /main.prose:1: loop («max»: 3):
+        "#]]);
+        check("block b() (max_d$0epth: 3):\n  session \"a\"\n", expect![[r#"
+            option of BLOCK_DEF /main.prose:1: block b() («max_depth»: 3):
+        "#]]);
+        check("agent a:\n  model: \"$0vendor/x\"\n", expect![[r#"
+            model vendor/x /main.prose:2: model: "«vendor/x»"
+        "#]]);
+        check("agent a:\n  persist: pro$0ject\n", expect![[r#"
+            nothing
+        "#]]);
+    }
+
+    #[test]
+    fn arguments_and_fields_know_what_they_are_of() {
+        check("let r = research(top$0ic: 1)\n", expect![[r#"
+            argument topic of research /main.prose:1: let r = research(«topic»: 1)
+        "#]]);
+        check("do review(te$0xt: 1)\n", expect![[r#"
+            argument text of review /main.prose:1: do review(«text»: 1)
+        "#]]);
+        check("let x = r.a$0.b\n", expect![[r#"
+            field a of r /main.prose:1: let x = r.«a».b
+        "#]]);
+        check("let x = r.a.b$0\n", expect![[r#"
+            field b /main.prose:1: let x = r.a.«b»
+        "#]]);
+        check("let x = research().fi$0ndings\n", expect![[r#"
+            field findings of research() /main.prose:1: let x = research().«findings»
+        "#]]);
+        check("session \"{r.a$0[0].b}\"\n", expect![[r#"
+            field a of r /main.prose:1: session "{r.«a»[0].b}"
+        "#]]);
+        check("session \"{r.a[0].b$0}\"\n", expect![[r#"
+            field b /main.prose:1: session "{r.a[0].«b»}"
+        "#]]);
+    }
+
+    #[test]
+    fn keywords_are_names_where_names_stand() {
+        check("let inp$0ut = 1\n", expect![[r#"
+            bound Let /main.prose:1: let «input» = 1
+        "#]]);
+        check("$0input input: \"a\"\n", expect![[r#"
+            INPUT_KW /main.prose:1: «input» input: "a"
+        "#]]);
+        check("input inpu$0t: \"a\"\n", expect![[r#"
+            bound Input /main.prose:1: input «input»: "a"
+        "#]]);
+    }
+
+    #[test]
+    fn in_comments_and_space_is_nothing() {
+        check("# a com$0ment\n", expect![[r#"
+            nothing
+        "#]]);
+        check("let  $0  x = 1\n", expect![[r#"
+            nothing
+        "#]]);
+        check("\n\n$0\n", expect![[r#"
+            nothing
+        "#]]);
+        check("session \"a\"\n$0", expect![[r#"
+            nothing
+        "#]]);
+        check("session \"te$0xt\"\n", expect![[r#"
+            text /main.prose:1: session "«text»"
+        "#]]);
+        check("use $0\"./a.prose\"\n", expect![[r#"
+            path /main.prose:1: use «"./a.prose"»
+        "#]]);
+    }
+}
