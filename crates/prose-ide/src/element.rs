@@ -38,6 +38,15 @@ pub enum ElementKind<'db> {
         /// The name.
         name: SmolStr,
     },
+    /// The word that an option is set to, such as `"first"` or `"ignore"`.
+    OptionValue {
+        /// The kind of the statement.
+        statement: SyntaxKind,
+        /// The name of the option, if it has one.
+        option: Option<SmolStr>,
+        /// The word.
+        value: SmolStr,
+    },
     /// The value of a `model:`.
     Model(SmolStr),
     /// A keyword.
@@ -97,6 +106,9 @@ pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Ele
     let relative = range.checked_sub(start)?;
     if let Some((range, name)) = model_at(body, relative) {
         return Some(Element { range: range + start, kind: ElementKind::Model(name) });
+    }
+    if let Some((range, kind)) = option_value_at(body, relative) {
+        return Some(Element { range: range + start, kind });
     }
     match token.kind() {
         SyntaxKind::IDENT => {
@@ -240,27 +252,44 @@ fn property_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
     Some(ElementKind::Property { parent: Some(outer.name.text.clone()), name: entry.name.text.clone() })
 }
 
-fn option_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
-    body.stmts().find_map(|(_, data)| {
+/// The options of every header of a statement, with the kind of the statement that has them.
+fn options(body: &Body) -> impl Iterator<Item = (SyntaxKind, &Modifier)> {
+    body.stmts().flat_map(|(_, data)| {
         let options = match &data.stmt {
             Stmt::Block { options, .. } | Stmt::Parallel { options, .. } | Stmt::Loop { options, .. } => {
-                options
+                options.as_slice()
             }
-            _ => return None,
+            _ => &[],
         };
-        let name =
-            options.iter().filter_map(|option| option.name.as_ref()).find(|name| name.range == range)?;
-        Some(ElementKind::Option { statement: data.syntax, name: name.text.clone() })
+        options.iter().map(|option| (data.syntax, option))
     })
 }
 
-/// The model that a range is a part of, without quotes.
+fn option_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
+    options(body).find_map(|(statement, option)| {
+        let name = option.name.as_ref().filter(|name| name.range == range)?;
+        Some(ElementKind::Option { statement, name: name.text.clone() })
+    })
+}
+
+fn option_value_at<'db>(body: &Body, range: TextRange) -> Option<(TextRange, ElementKind<'db>)> {
+    let (statement, option) = options(body).find(|(_, option)| option.range.contains_range(range))?;
+    let value = option.value.filter(|value| body[*value].range.contains_range(range))?;
+    let text = body.text(value).filter(|text| text.interpolations.is_empty())?;
+    let name = option.name.as_ref().map(|name| name.text.clone());
+    Some((
+        body[value].range,
+        ElementKind::OptionValue { statement, option: name, value: text.value.clone()? },
+    ))
+}
+
+/// The model that a range is a part of, with its quotes.
 fn model_at(body: &Body, range: TextRange) -> Option<(TextRange, SmolStr)> {
     let property = properties(body)
         .find(|property| property.name.text == "model" && property.range.contains_range(range))?;
     let value = property.value.filter(|value| body[*value].range.contains_range(range))?;
     let text = body.text(value)?;
-    Some((text.content, text.value.clone()?))
+    Some((body[value].range, text.value.clone()?))
 }
 
 #[cfg(test)]
@@ -283,6 +312,7 @@ mod tests {
                     ElementKind::Property { parent: None, .. } => "property".to_owned(),
                     ElementKind::Property { parent: Some(parent), .. } => format!("entry of {parent}"),
                     ElementKind::Option { statement, .. } => format!("option of {statement:?}"),
+                    ElementKind::OptionValue { option, value, .. } => format!("{option:?} is {value}"),
                     ElementKind::Model(name) => format!("model {name}"),
                     ElementKind::Keyword(keyword) => format!("{keyword:?}"),
                     ElementKind::DiscretionMark => "mark".to_owned(),
@@ -307,120 +337,231 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_word_are_on_it() {
-        check("session: $0writer\n", expect![[r#"
+        check(
+            "session: $0writer\n",
+            expect![[r#"
             used Agent /main.prose:1: session: «writer»
-        "#]]);
-        check("session: writer$0\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session: writer$0\n",
+            expect![[r#"
             used Agent /main.prose:1: session: «writer»
-        "#]]);
-        check("let x$0=1\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x$0=1\n",
+            expect![[r#"
             bound Let /main.prose:1: let «x»=1
-        "#]]);
-        check("let x = f(a$0)\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x = f(a$0)\n",
+            expect![[r#"
             used Variable /main.prose:1: let x = f(«a»)
-        "#]]);
-        check("session$0 \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session$0 \"a\"\n",
+            expect![[r#"
             SESSION_KW /main.prose:1: «session» "a"
-        "#]]);
-        check("let x = 1$0\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x = 1$0\n",
+            expect![[r#"
             nothing
-        "#]]);
-        check("session: a$0", expect![[r#"
+        "#]],
+        );
+        check(
+            "session: a$0",
+            expect![[r#"
             used Agent /main.prose:1: session: «a»
-        "#]]);
-        check("session \"{x$0}\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"{x$0}\"\n",
+            expect![[r#"
             used Variable /main.prose:1: session "{«x»}"
-        "#]]);
-        check("session \"{$0x}\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"{$0x}\"\n",
+            expect![[r#"
             used Variable /main.prose:1: session "{«x»}"
-        "#]]);
-        check("if **{x}$0 is**:\n  session \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "if **{x}$0 is**:\n  session \"a\"\n",
+            expect![[r#"
             text /main.prose:1: if **{x}« is»**:
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn properties_and_options_are_told_apart() {
-        check("agent a:\n  mod$0el: opus\n", expect![[r#"
+        check(
+            "agent a:\n  mod$0el: opus\n",
+            expect![[r#"
             property /main.prose:2: «model»: opus
-        "#]]);
-        check("session \"a\"\n  context:\n    fi$0le: \"a.md\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"a\"\n  context:\n    fi$0le: \"a.md\"\n",
+            expect![[r#"
             entry of context /main.prose:3: «file»: "a.md"
-        "#]]);
-        check("agent a:\n  permissions:\n    net$0work: deny\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "agent a:\n  permissions:\n    net$0work: deny\n",
+            expect![[r#"
             entry of permissions /main.prose:3: «network»: deny
-        "#]]);
-        check("loop (ma$0x: 3):\n  session \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "loop (ma$0x: 3):\n  session \"a\"\n",
+            expect![[r#"
             option of LOOP /main.prose:1: loop («max»: 3):
-        "#]]);
-        check("block b() (max_d$0epth: 3):\n  session \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "parallel (\"fir$0st\"):\n  session \"a\"\n",
+            expect![[r#"
+                None is first /main.prose:1: parallel («"first"»):
+            "#]],
+        );
+        check(
+            "parallel (on-fail: ign$0ore):\n  session \"a\"\n",
+            expect![[r#"
+            Some("on-fail") is ignore /main.prose:1: parallel (on-fail: «ignore»):
+        "#]],
+        );
+        check(
+            "block b() (max_d$0epth: 3):\n  session \"a\"\n",
+            expect![[r#"
             option of BLOCK_DEF /main.prose:1: block b() («max_depth»: 3):
-        "#]]);
-        check("agent a:\n  model: \"$0vendor/x\"\n", expect![[r#"
-            model vendor/x /main.prose:2: model: "«vendor/x»"
-        "#]]);
-        check("agent a:\n  persist: pro$0ject\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "agent a:\n  model: \"$0vendor/x\"\n",
+            expect![[r#"
+                model vendor/x /main.prose:2: model: «"vendor/x"»
+            "#]],
+        );
+        check(
+            "agent a:\n  persist: pro$0ject\n",
+            expect![[r#"
             nothing
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn arguments_and_fields_know_what_they_are_of() {
-        check("let r = research(top$0ic: 1)\n", expect![[r#"
+        check(
+            "let r = research(top$0ic: 1)\n",
+            expect![[r#"
             argument topic of research /main.prose:1: let r = research(«topic»: 1)
-        "#]]);
-        check("do review(te$0xt: 1)\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "do review(te$0xt: 1)\n",
+            expect![[r#"
             argument text of review /main.prose:1: do review(«text»: 1)
-        "#]]);
-        check("let x = r.a$0.b\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x = r.a$0.b\n",
+            expect![[r#"
             field a of r /main.prose:1: let x = r.«a».b
-        "#]]);
-        check("let x = r.a.b$0\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x = r.a.b$0\n",
+            expect![[r#"
             field b /main.prose:1: let x = r.a.«b»
-        "#]]);
-        check("let x = research().fi$0ndings\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let x = research().fi$0ndings\n",
+            expect![[r#"
             field findings of research() /main.prose:1: let x = research().«findings»
-        "#]]);
-        check("session \"{r.a$0[0].b}\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"{r.a$0[0].b}\"\n",
+            expect![[r#"
             field a of r /main.prose:1: session "{r.«a»[0].b}"
-        "#]]);
-        check("session \"{r.a[0].b$0}\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"{r.a[0].b$0}\"\n",
+            expect![[r#"
             field b /main.prose:1: session "{r.a[0].«b»}"
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn keywords_are_names_where_names_stand() {
-        check("let inp$0ut = 1\n", expect![[r#"
+        check(
+            "let inp$0ut = 1\n",
+            expect![[r#"
             bound Let /main.prose:1: let «input» = 1
-        "#]]);
-        check("$0input input: \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "$0input input: \"a\"\n",
+            expect![[r#"
             INPUT_KW /main.prose:1: «input» input: "a"
-        "#]]);
-        check("input inpu$0t: \"a\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "input inpu$0t: \"a\"\n",
+            expect![[r#"
             bound Input /main.prose:1: input «input»: "a"
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn in_comments_and_space_is_nothing() {
-        check("# a com$0ment\n", expect![[r#"
+        check(
+            "# a com$0ment\n",
+            expect![[r#"
             nothing
-        "#]]);
-        check("let  $0  x = 1\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "let  $0  x = 1\n",
+            expect![[r#"
             nothing
-        "#]]);
-        check("\n\n$0\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "\n\n$0\n",
+            expect![[r#"
             nothing
-        "#]]);
-        check("session \"a\"\n$0", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"a\"\n$0",
+            expect![[r#"
             nothing
-        "#]]);
-        check("session \"te$0xt\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "session \"te$0xt\"\n",
+            expect![[r#"
             text /main.prose:1: session "«text»"
-        "#]]);
-        check("use $0\"./a.prose\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            "use $0\"./a.prose\"\n",
+            expect![[r#"
             path /main.prose:1: use «"./a.prose"»
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -26,6 +26,9 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
         ElementKind::Path(statement, import) => names::of_path(db, statement, import)?,
         ElementKind::Property { parent, name } => words::of_property(parent.as_deref(), &name)?,
         ElementKind::Option { statement, name } => words::of_option(statement, &name)?,
+        ElementKind::OptionValue { statement, option, value } => {
+            words::of_option_value(statement, option.as_deref(), &value)?
+        }
         ElementKind::Model(name) => words::of_model(db, file, &name),
         ElementKind::Keyword(keyword) => words::of_keyword(keyword)?,
         ElementKind::DiscretionMark => words::of_discretion(),
@@ -521,9 +524,35 @@ mod tests {
         check(
             "agent a:\n  model: \"vendor/mod$0el-1\"\n",
             expect![[r#"
-            /main.prose:2: model: "«vendor/model-1»"
+                /main.prose:2: model: «"vendor/model-1"»
 
-            **`vendor/model-1`** — a model by its id, which is passed to the host as it is
+                **`vendor/model-1`** — a model by its id, which is passed to the host as it is
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_options_are_set_to_is_explained() {
+        check(
+            "parallel (\"an$0y\", count: 2):\n  session \"a\"\n",
+            expect![[r#"
+                /main.prose:1: parallel («"any"», count: 2):
+
+                **`"any"`** — Waits for one branch that succeeds, or for as many as `count` says.
+            "#]],
+        );
+        check(
+            "parallel (on-fail: \"cont$0inue\"):\n  session \"a\"\n",
+            expect![[r#"
+                /main.prose:1: parallel (on-fail: «"continue"»):
+
+                **`"continue"`** — Lets the other branches end, and goes on with an error in place of the value.
+            "#]],
+        );
+        check(
+            "parallel (\"so$0me\"):\n  session \"a\"\n",
+            expect![[r#"
+            nothing
         "#]],
         );
     }

@@ -37,7 +37,7 @@ input style: ***
   how {topic}
 ***
 agent poet:
-  model: opus
+  model: "vendor/model"
   persist: project
   skills: ["{topic}", topic]
   permissions:

@@ -1,7 +1,7 @@
 //! Words of the language.
 
 use prose_analysis::{Db, SourceFile};
-use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue};
+use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue, STRATEGIES};
 use prose_syntax::{SyntaxKind, keywords, properties};
 
 use super::markdown::{fenced, inline, paragraphs};
@@ -45,6 +45,17 @@ pub(super) fn of_option(statement: SyntaxKind, name: &str) -> Option<String> {
     };
     let title = inline(&format!("{name}:"));
     Some(paragraphs([format!("**{title}** of {} — {}", inline(header.keyword()), option.summary), values]))
+}
+
+/// What is to be known of a word that an option is set to.
+pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value: &str) -> Option<String> {
+    let words = match (statement, option) {
+        (SyntaxKind::PARALLEL, None) => STRATEGIES,
+        (SyntaxKind::PARALLEL, Some("on-fail")) => FAILURE_POLICIES,
+        _ => return None,
+    };
+    let word = words.iter().find(|word| word.name == value)?;
+    Some(format!("**{}** — {}", inline(&format!("\"{value}\"")), word.summary))
 }
 
 /// What is to be known of the value of a `model:`.
