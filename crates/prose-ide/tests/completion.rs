@@ -628,5 +628,8 @@ fn the_documentation_says_where_things_come_from() {
     let (_, items) = at_cursor("session \"A\"\n  ret$0\n");
     let retry =
         items.iter().find(|item| item.label == "retry").and_then(|item| item.documentation.as_deref());
-    expect!["How many times a failed session is tried again."].assert_eq(retry.unwrap_or_default());
+    expect![[r#"
+        How many times a failed session is tried again.
+
+        The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between."#]].assert_eq(retry.unwrap_or_default());
 }

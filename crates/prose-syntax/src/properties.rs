@@ -30,6 +30,10 @@ pub struct Property {
     pub words: &'static [Word],
     /// What a value looks like, as a snippet; none where one of the words is it.
     pub value: Option<&'static str>,
+    /// What else is worth knowing, as Markdown; may be empty.
+    pub docs: &'static str,
+    /// A program that uses it.
+    pub example: &'static str,
 }
 
 impl Property {
@@ -49,6 +53,9 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent, Session],
         words: MODELS,
         value: None,
+        docs: "A session's own `model:` goes before that of its agent. Without either the host decides. A name of your own stands for a \
+        model if `[models]` in `prose.toml` says which one.",
+        example: "agent judge:\n  model: opus\n  prompt: \"You weigh both sides.\"\n\nsession: judge\n  prompt: \"Judge the draft\"\n",
     },
     Property {
         name: "prompt",
@@ -56,6 +63,10 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent, Session, Resume],
         words: &[],
         value: Some("\"$1\""),
+        docs: "An agent's prompt goes with every task it is given. References in braces in it are filled in where the agent is started. \
+        Text of several lines stands between `\"\"\"`.",
+        example: "agent poet:\n  prompt: \"You write in short lines.\"\n\nsession: poet\n  prompt: \"\"\"\n    Write about the sea.\n    \
+        Do not name it.\n  \"\"\"\n",
     },
     Property {
         name: "context",
@@ -63,6 +74,10 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: &[],
         value: None,
+        docs: "A session sees nothing of the program but its prompt and these values: a variable, a list, or an object in braces that \
+        names each. `[]` passes nothing.",
+        example: "let facts = session \"Collect facts about tides\"\nlet style = \"plain\"\n\nsession \"Write a report\"\n  context: { facts, \
+        style }\n",
     },
     Property {
         name: "skills",
@@ -70,6 +85,9 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent],
         words: &[],
         value: Some("[\"$1\"]"),
+        docs: "The host has to know the skills. The list of a session takes the place of its agent's.",
+        example: "agent scout:\n  prompt: \"You find sources.\"\n  skills: [\"web-search\", \"summarize\"]\n\nsession: scout\n  prompt: \"Find \
+        sources on tides\"\n",
     },
     Property {
         name: "permissions",
@@ -77,6 +95,10 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent, Session, Resume],
         words: &[],
         value: Some("\n  ${1:read}: [\"${2:**}\"]"),
+        docs: "Each entry is `allow`, `deny`, `prompt` (ask first) or a list of patterns. A program whose host cannot keep to a rule is \
+        not run.",
+        example: "agent clerk:\n  prompt: \"You keep the notes.\"\n  permissions:\n    read: [\"notes/**\"]\n    write: [\"notes/**\"]\n    \
+        bash: deny\n    network: deny\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
     },
     Property {
         name: "persist",
@@ -84,6 +106,11 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent],
         words: PERSISTENCE,
         value: None,
+        docs: "`session:` starts without what is remembered, `resume:` goes on with it.\n\n\
+        | value | the memory lasts as long as |\n|---|---|\n| `true` | the run |\n| `project` | the project, in `.prose/agents/` |\n| `user` \
+        | you keep it, in `~/.prose/agents/` |\n| `\"path\"` | the folder at that path |",
+        example: "agent tutor:\n  persist: project\n  prompt: \"You teach arithmetic.\"\n\nresume: tutor\n  prompt: \"Go on where we \
+        stopped\"\n",
     },
     Property {
         name: "retry",
@@ -91,6 +118,8 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: &[],
         value: Some("${1:3}"),
+        docs: "The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between.",
+        example: "session \"Fetch the weather report\"\n  retry: 3\n  backoff: exponential\n",
     },
     Property {
         name: "backoff",
@@ -98,6 +127,9 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: BACKOFFS,
         value: None,
+        docs: "`linear` waits the same time before each retry, `exponential` twice as long as before the last one. It has an effect only \
+        next to `retry:`.",
+        example: "session \"Fetch the weather report\"\n  retry: 3\n  backoff: linear\n",
     },
     Property {
         name: "timeout",
@@ -105,6 +137,8 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: &[],
         value: Some("${1:120s}"),
+        docs: "The units are `ms`, `s`, `m` and `h`. A session that takes longer fails, and may be tried again with `retry:`.",
+        example: "session \"Fetch the weather report\"\n  timeout: 90s\n",
     },
     Property {
         name: "early_exit",
@@ -112,6 +146,57 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: &[],
         value: Some("**$1**"),
+        docs: "",
+        example: "session \"Search the archive for the missing letter\"\n  early_exit: **the letter was found**\n",
+    },
+];
+
+/// What `permissions:` has rules for.
+pub const PERMISSIONS: &[Property] = &[
+    Property {
+        name: "read",
+        summary: "The files that may be read, as patterns.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    read: [\"notes/**\", \"*.md\"]\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
+    },
+    Property {
+        name: "write",
+        summary: "The files that may be written, as patterns.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    write: [\"notes/**\"]\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
+    },
+    Property {
+        name: "execute",
+        summary: "The programs that may be run, as patterns.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    execute: [\"scripts/*.sh\"]\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
+    },
+    Property {
+        name: "bash",
+        summary: "Whether commands may be run: `allow`, `deny` or `prompt`, which asks first.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    bash: deny\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
+    },
+    Property {
+        name: "network",
+        summary: "Whether the network may be reached: `allow`, `deny` or `prompt`, or the addresses that may.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    network: [\"https://example.com/*\"]\n\nsession: clerk\n  prompt: \"Look the address up\"\n",
     },
 ];
 
@@ -137,15 +222,6 @@ pub const BACKOFFS: &[Word] = &[
     word("exponential", "The wait is twice as long before each further retry."),
 ];
 
-/// What permissions are for.
-pub const PERMISSIONS: &[Word] = &[
-    word("read", "Which files may be read, as an array of patterns."),
-    word("write", "Which files may be written, as an array of patterns."),
-    word("execute", "Which programs may be run, as an array of patterns."),
-    word("bash", "Whether commands may be run in a shell."),
-    word("network", "Whether the network may be reached, or which addresses."),
-];
-
 /// What a permission says, unless it is an array of patterns.
 pub const PERMISSION_VALUES: &[Word] = &[
     word("allow", "It is allowed."),
@@ -163,9 +239,16 @@ pub fn of(owner: Owner) -> impl Iterator<Item = &'static Property> {
     PROPERTIES.iter().filter(move |property| property.owners.contains(&owner))
 }
 
+/// The entry of `permissions:` of that name.
+pub fn find_permission(name: &str) -> Option<&'static Property> {
+    PERMISSIONS.iter().find(|permission| permission.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Severity;
+    use crate::ast::{AstNode, Property as Node};
 
     #[test]
     fn every_property_has_an_owner_and_every_name_is_there_once() {
@@ -182,5 +265,21 @@ mod tests {
         let names = |owner| of(owner).map(|property| property.name).collect::<Vec<_>>().join(" ");
         assert_eq!(names(Owner::Agent), "model prompt skills permissions persist");
         assert_eq!(names(Owner::Resume), "prompt context permissions retry backoff timeout early_exit");
+    }
+
+    #[test]
+    fn every_example_is_right_and_uses_the_property() {
+        for property in PROPERTIES.iter().chain(PERMISSIONS) {
+            let parse = crate::parse(property.example);
+            let errors: Vec<_> = parse
+                .diagnostics()
+                .iter()
+                .filter(|diagnostic| diagnostic.severity() == Severity::Error)
+                .collect();
+            assert!(errors.is_empty(), "{}: {errors:#?}", property.name);
+            let names = parse.syntax().descendants().filter_map(Node::cast).filter_map(|node| node.name());
+            let mut names = names.map(|name| name.text());
+            assert!(names.any(|name| name == property.name), "the example of `{}` lacks it", property.name);
+        }
     }
 }

@@ -105,6 +105,11 @@ impl Completion {
     }
 }
 
+/// A sentence with what else is to be known, as Markdown.
+pub(super) fn explained(summary: &str, docs: &str) -> String {
+    if docs.is_empty() { summary.to_owned() } else { format!("{summary}\n\n{docs}") }
+}
+
 /// A text as part of a snippet.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

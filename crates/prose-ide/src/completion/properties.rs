@@ -4,6 +4,7 @@ use prose_syntax::options::Word;
 use prose_syntax::properties::{self, MODELS, Owner, PERMISSION_VALUES, PERMISSIONS, Property};
 
 use super::cursor::Piece;
+use super::item::explained;
 use super::{Completion, CompletionKind, Context, values};
 
 /// The properties that an owner has not got yet.
@@ -12,7 +13,7 @@ pub(super) fn names(context: &mut Context<'_>, owner: Owner, given: &[&str]) {
         let item = context
             .item(CompletionKind::Property, property.name)
             .detail("property")
-            .documentation(property.summary);
+            .documentation(explained(property.summary, property.docs));
         context.add(with_value(context, item, property.name, property.value));
     }
 }
@@ -23,7 +24,7 @@ pub(super) fn permissions(context: &mut Context<'_>, given: &[&str]) {
         let item = context
             .item(CompletionKind::Property, permission.name)
             .detail("permission")
-            .documentation(permission.summary);
+            .documentation(explained(permission.summary, permission.docs));
         context.add(with_value(context, item, permission.name, None));
     }
 }

@@ -1,8 +1,9 @@
 //! Statements: their keywords, with what usually follows.
 
-use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*};
+use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
 
 use super::cursor::{Header, statement_start};
+use super::item::explained;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls};
 
@@ -119,7 +120,8 @@ fn add(context: &mut Context<'_>, form: &Form) {
         _ => word,
     };
     let item = context.item(CompletionKind::Keyword, label).snippet(form.snippet);
-    context.add(item);
+    let keyword = keywords::find(form.keyword);
+    context.add(item.documentation(keyword.map(|k| explained(k.summary, k.docs)).unwrap_or_default()));
 }
 
 /// The keyword of the last statement of a line.

@@ -25,10 +25,10 @@ pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
 pub(crate) fn samples() -> Vec<(PathBuf, String)> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut samples: Vec<(PathBuf, String)> = std::fs::read_dir(examples)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
+        .expect("the examples are there")
+        .map(|entry| entry.expect("the folder can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "prose"))
-        .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+        .map(|path| (path.clone(), std::fs::read_to_string(path).expect("examples are text")))
         .collect();
     samples.sort();
     assert!(samples.len() > 5);
