@@ -14,6 +14,7 @@ mod symbols;
 #[cfg(test)]
 mod testing;
 
+pub use completion::{Completion, CompletionKind, completions};
 pub use definition::{Definition, NavigationTarget, goto_definition};
 pub use element::{Base, Element, ElementKind, Word, element_at};
 pub use folding::{Fold, FoldKind, folding_ranges};
@@ -21,4 +22,5 @@ pub use highlight::{Highlight, document_highlights};
 pub use hover::{Hover, hover};
 pub use references::{Access, Reference, references};
 pub use selection::selection_ranges;
+pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,15 +28,15 @@ fn check(fixture: &str, expected: Expect) {
     let mut shown = String::new();
     for item in &items {
         let kind = format!("{:?}", item.kind).to_lowercase();
-        write!(shown, "{} ({kind}", item.label).unwrap();
+        shown += &format!("{} ({kind}", item.label);
         if let Some(detail) = &item.detail {
-            write!(shown, ", {detail}").unwrap();
+            shown += &format!(", {detail}");
         }
         let written = item.snippet.as_ref().unwrap_or(&item.text);
-        match *written == item.label {
-            true => writeln!(shown, ")").unwrap(),
-            false => writeln!(shown, ") {}", written.replace('\n', "⏎")).unwrap(),
-        }
+        shown += &match *written == item.label {
+            true => ")\n".to_owned(),
+            false => format!(") {}\n", written.replace('\n', "⏎")),
+        };
     }
     expected.assert_eq(&shown);
 }
@@ -214,6 +213,42 @@ fn a_property_that_has_its_colon_is_given_none() {
           permissions:
     "#]],
     );
+}
+
+#[test]
+fn what_stands_behind_the_word_is_kept() {
+    let agent = "agent writer:\n  model: opus\n";
+    check_accepted(
+        &format!("{agent}sess$0 \"Say hello\"\n"),
+        "session",
+        expect![[r#"
+        agent writer:
+          model: opus
+        session "Say hello"
+    "#]],
+    );
+    check_accepted(
+        "i$0f **so**:\n  session \"A\"\n",
+        "for",
+        expect![[r#"
+        for **so**:
+          session "A"
+    "#]],
+    );
+    check_accepted(
+        "session \"A\"\n  promp$0 \"text\"\n",
+        "prompt",
+        expect![[r#"
+        session "A"
+          prompt: "text"
+    "#]],
+    );
+    let (_, items) = at_cursor(&format!("{agent}ses$0: writer\n"));
+    assert!(items.iter().all(|item| item.snippet.is_none() && item.label != "session: writer"), "{items:#?}");
+    let (_, items) = at_cursor("session \"A\"\n  promp$0 \"text\"\n");
+    assert!(items.iter().all(|item| item.snippet.is_none()), "{items:#?}");
+    let (_, items) = at_cursor("session \"A\"\n  promp$0 # a comment\n");
+    assert!(items.iter().any(|item| item.snippet.is_some()));
 }
 
 #[test]

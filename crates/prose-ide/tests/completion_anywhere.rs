@@ -3,6 +3,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Text};
@@ -55,6 +56,25 @@ fn offsets_behind_the_end_and_inside_of_characters_are_taken_for_near_ones() {
             assert!(usize::from(item.range.end()) <= text.len());
         }
     }
+}
+
+#[test]
+fn long_files_are_completed_at_once() {
+    let part =
+        "agent writer-N:\n  model: opus\n\nlet topicN = session: writer-N\n  prompt: \"Use {topicN}\"\n";
+    let text: String = (0..10_000).map(|n| part.replace('N', &n.to_string())).collect();
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("/main.prose"), Text::new(&*text));
+    let offset = TextSize::new(text.len() as u32 - 3);
+    // The first run does the analysis.
+    completions(host.db(), file, offset, &[]);
+    let start = Instant::now();
+    let found = completions(host.db(), file, offset, &[]).len();
+    let elapsed = start.elapsed();
+    println!("{found} completions in {elapsed:?}");
+    // All but the one that is being bound.
+    assert_eq!(found, 9_999);
+    assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
 }
 
 /// What is typed or pasted at some place.

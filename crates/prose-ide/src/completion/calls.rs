@@ -130,6 +130,9 @@ pub(super) fn agents_to_resume(context: &mut Context<'_>) {
 
 /// `session: agent` and `resume: agent` for every agent.
 pub(super) fn sessions_of_agents(context: &mut Context<'_>) {
+    if !context.cursor.is_at_end() {
+        return;
+    }
     for agent in agents(&context.cursor) {
         let keywords: &[&str] =
             if is_persistent(agent.facts) { &["session", "resume"] } else { &["session"] };
@@ -147,7 +150,7 @@ pub(super) fn sessions_of_agents(context: &mut Context<'_>) {
 
 /// The blocks, each with `before` before it, which is empty behind `do`.
 pub(super) fn blocks_to_call(context: &mut Context<'_>, before: &str) {
-    let has_parenthesis = context.cursor.behind_word().starts_with('(');
+    let has_arguments = !context.cursor.is_at_end();
     for block in blocks(&context.cursor) {
         let params = &block.facts.params;
         let detail = match params.is_empty() {
@@ -158,7 +161,7 @@ pub(super) fn blocks_to_call(context: &mut Context<'_>, before: &str) {
             .item(CompletionKind::Block, format!("{before}{}", block.name))
             .detail(detail)
             .documentation(block.documentation);
-        if !params.is_empty() && !has_parenthesis {
+        if !params.is_empty() && !has_arguments {
             let gaps: Vec<String> = params
                 .iter()
                 .enumerate()
@@ -172,7 +175,7 @@ pub(super) fn blocks_to_call(context: &mut Context<'_>, before: &str) {
 
 /// The imported programs as calls.
 pub(super) fn programs_to_call(context: &mut Context<'_>) {
-    let has_parenthesis = context.cursor.behind_word().starts_with('(');
+    let has_arguments = !context.cursor.is_at_end();
     let mut names: Vec<SmolStr> = Vec::new();
     for placed in &statements(context.cursor.db, context.cursor.file).list {
         let summary = summary(context.cursor.db, placed.statement);
@@ -186,7 +189,7 @@ pub(super) fn programs_to_call(context: &mut Context<'_>) {
         if let Some(contract) = known {
             item = item.detail(signature(contract)).documentation(contract_documentation(contract));
         }
-        if !has_parenthesis {
+        if !has_arguments {
             let inputs = known.map(|contract| contract.inputs.as_slice()).unwrap_or_default();
             let needed = inputs.iter().filter(|input| !input.is_optional());
             let gaps: Vec<String> = needed

@@ -138,7 +138,13 @@ impl<'a> Cursor<'a> {
         token.parent_ancestors().find(is_literal)
     }
 
-    /// The text behind the word, or behind the literal around the cursor.
+    /// Whether nothing more is written behind the word, so that there is room for a snippet.
+    pub(super) fn is_at_end(&self) -> bool {
+        let line = self.behind_word().split(['\n', '\r']).next().unwrap_or_default().trim_start();
+        line.is_empty() || line.starts_with(['#', ')', ']', '}', ','])
+    }
+
+    /// The text behind the word.
     pub(super) fn behind_word(&self) -> &'a str {
         &self.text[usize::from(self.word.end())..]
     }

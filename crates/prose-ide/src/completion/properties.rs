@@ -34,6 +34,7 @@ fn with_value(context: &Context<'_>, item: Completion, name: &str, value: Option
     let has_colon = context.cursor.behind_word().trim_start_matches(' ').starts_with(':');
     match value {
         _ if has_colon => item,
+        _ if !context.cursor.is_at_end() => item.text(format!("{name}:")),
         // Only a block stands on the lines below.
         Some(value) if value.starts_with('\n') => item.snippet(format!("{name}:{value}")),
         Some(value) => item.snippet(format!("{name}: {value}")),

@@ -119,7 +119,8 @@ fn add(context: &mut Context<'_>, form: &Form) {
         PARALLEL_KW if form.snippet.starts_with("parallel for") => "parallel for",
         _ => word,
     };
-    let item = context.item(CompletionKind::Keyword, label).snippet(form.snippet);
+    let item = context.item(CompletionKind::Keyword, label);
+    let item = if context.cursor.is_at_end() { item.snippet(form.snippet) } else { item };
     let keyword = keywords::find(form.keyword);
     context.add(item.documentation(keyword.map(|k| explained(k.summary, k.docs)).unwrap_or_default()));
 }
