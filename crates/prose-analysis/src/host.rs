@@ -109,3 +109,19 @@ impl AnalysisHost {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::imports::imported_programs;
+
+    #[test]
+    fn what_was_set_is_not_read_again() {
+        let mut host = AnalysisHost::default();
+        let main = host.set_text(Path::new("/main.prose"), Text::new("use \"./lib.prose\"\n"));
+        let _ = imported_programs(host.db(), main);
+        let lib = host.set_text(Path::new("/lib.prose"), Text::new("input topic: \"open in the editor\"\n"));
+        host.load_imports(main, |path| panic!("{} is read", path.display()));
+        assert_eq!(*imported_programs(host.db(), main), [lib]);
+    }
+}

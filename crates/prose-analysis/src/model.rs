@@ -239,6 +239,13 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// Whether the name stands in braces in a text.
+    pub fn is_text(self) -> bool {
+        !matches!(self, Place::Code | Place::Context)
+    }
+}
+
 /// A scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopeData {

@@ -1,9 +1,26 @@
-//! Editor features over the syntax tree, in terms of text ranges. What a protocol makes of them is not known here.
+//! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
 
+pub mod completion;
+mod definition;
+mod element;
+mod entity;
 mod folding;
+mod highlight;
+mod hover;
+mod references;
 mod selection;
+pub mod semantic_tokens;
 mod symbols;
+#[cfg(test)]
+mod testing;
 
+pub use completion::{Completion, CompletionKind, completions};
+pub use definition::{Definition, NavigationTarget, goto_definition};
+pub use element::{Base, Element, ElementKind, Word, element_at};
 pub use folding::{Fold, FoldKind, folding_ranges};
+pub use highlight::{Highlight, document_highlights};
+pub use hover::{Hover, hover};
+pub use references::{Access, Reference, references};
 pub use selection::selection_ranges;
+pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

@@ -9,6 +9,7 @@ pub mod codes;
 mod diagnostic;
 pub mod fix;
 mod grammar;
+pub mod keywords;
 mod layout;
 mod lexer;
 mod literals;

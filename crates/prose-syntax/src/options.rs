@@ -49,6 +49,16 @@ pub enum OptionValue {
     FailurePolicy,
 }
 
+impl OptionValue {
+    /// The words that the value is one of, in quotes; none where it is a number.
+    pub fn words(self) -> &'static [Word] {
+        match self {
+            OptionValue::Count => &[],
+            OptionValue::FailurePolicy => FAILURE_POLICIES,
+        }
+    }
+}
+
 /// Every option with a name.
 pub const OPTIONS: &[HeaderOption] = &[
     HeaderOption {
@@ -77,13 +87,26 @@ pub const OPTIONS: &[HeaderOption] = &[
     },
 ];
 
-/// A word that is written in quotes as the value of an option.
+/// A word with a meaning of its own as the value of an option or of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// The word.
     pub name: &'static str,
     /// One sentence for hovers and completions.
     pub summary: &'static str,
+}
+
+impl Word {
+    /// Whether a word is one of those of a table.
+    pub fn is_one_of(word: &str, words: &[Word]) -> bool {
+        words.iter().any(|known| known.name == word)
+    }
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
 }
 
 /// What a `parallel` waits for, as its option without a name.

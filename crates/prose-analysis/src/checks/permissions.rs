@@ -1,13 +1,15 @@
 //! What agents are permitted: kinds, values, patterns, and permissions that cannot hold together.
 
-use prose_syntax::properties::{PERMISSION_KINDS, PERMISSION_VALUES};
+use prose_syntax::options::Word;
+use prose_syntax::properties::{PERMISSION_VALUES, PERMISSIONS, find_permission};
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use smol_str::SmolStr;
 
+use super::calls::listed;
 use super::names::did_you_mean;
-use super::properties::{Shape, listed, quote, replace, with_word};
+use super::properties::{Shape, quote, replace, with_word};
 use super::{Checker, Finding};
-use crate::model::*;
+use crate::model::{self, *};
 
 /// Each pattern is compared with each other one, so not in lists that nobody writes by hand.
 const MOST_PATTERNS: usize = 256;
@@ -40,8 +42,8 @@ impl Checker<'_, '_> {
                     Some(format!("{}: {value}", entry.key.as_ref()?.text))
                 })
                 .collect(),
-            _ => match self.body.word(value).filter(|word| PERMISSION_VALUES.contains(word)) {
-                Some(word) => PERMISSION_KINDS.iter().map(|kind| format!("{kind}: {word}")).collect(),
+            _ => match self.body.word(value).filter(|word| Word::is_one_of(word, PERMISSION_VALUES)) {
+                Some(word) => PERMISSIONS.iter().map(|kind| format!("{}: {word}", kind.name)).collect(),
                 None => Vec::new(),
             },
         };
@@ -57,11 +59,11 @@ impl Checker<'_, '_> {
     }
 
     fn permission_kind(&mut self, entry: &Property) {
-        let Word { text, range } = &entry.name;
-        if PERMISSION_KINDS.contains(&text.as_str()) {
+        let model::Word { text, range } = &entry.name;
+        if find_permission(text).is_some() {
             return;
         }
-        let known = PERMISSION_KINDS.iter().copied().map(SmolStr::new_static).collect();
+        let known = PERMISSIONS.iter().map(|kind| SmolStr::new_static(kind.name)).collect();
         let message = format!("there is no kind of permission `{text}`");
         let finding = did_you_mean(Code::W008, *range, message, text, known);
         self.report(match finding.diagnostic.fix {
@@ -78,7 +80,7 @@ impl Checker<'_, '_> {
 
     fn permission_value(&mut self, entry: &Property) {
         let kind = &entry.name.text;
-        let rule = format!("a permission is {}, or an array of patterns", listed(PERMISSION_VALUES));
+        let rule = format!("a permission is {}, or an array of patterns", listed(PERMISSION_VALUES, "or"));
         let Some(value) = entry.value else {
             if entry.entries.is_some() {
                 self.report(Diagnostic::new(
@@ -94,7 +96,7 @@ impl Checker<'_, '_> {
         }
         let range = self.body[value].range;
         let diagnostic = match Shape::of(self.body, value) {
-            Shape::Word(word) if PERMISSION_VALUES.contains(&word) || word == "ask" => return,
+            Shape::Word(word) if Word::is_one_of(word, PERMISSION_VALUES) || word == "ask" => return,
             Shape::Word(word) => {
                 let meant = match word {
                     "never" | "no" | "none" | "off" | "denied" | "forbid" | "disallow" => Some("deny"),
@@ -110,7 +112,7 @@ impl Checker<'_, '_> {
                 with_word(Code::W009, range, message, "", PERMISSION_VALUES, Some(meant))
             }
             Shape::Text(text) => {
-                let word = text.value.as_deref().filter(|word| PERMISSION_VALUES.contains(word));
+                let word = text.value.as_deref().filter(|word| Word::is_one_of(word, PERMISSION_VALUES));
                 let (message, fix) = match word {
                     Some(word) => (format!("`{word}` is written without quotes"), replace(range, word)),
                     None => {

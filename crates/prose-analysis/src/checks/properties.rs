@@ -1,14 +1,16 @@
 //! The properties of agents and sessions: whether they exist, are given once, and have values that they can have.
 
-use prose_syntax::properties::{BACKOFFS, MEMORIES, MODELS, Property as Meant, find, meant};
+use prose_syntax::options::Word;
+use prose_syntax::properties::{BACKOFFS, MODELS, PERSISTENCE, Property as Meant, find, meant};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use smol_str::SmolStr;
 
+use super::calls::listed;
 use super::names::did_you_mean;
 use super::{Checker, Finding};
 use crate::index::{index, lookup};
-use crate::model::*;
+use crate::model::{self, *};
 use crate::repairs::Repair;
 use crate::statements::summary;
 use crate::summary::AgentFacts;
@@ -142,10 +144,11 @@ impl<'db> Checker<'_, 'db> {
         match shape {
             Shape::Word(word) => {
                 let aliases = self.file.settings(self.db).models(self.db);
-                if MODELS.contains(&word) || aliases.contains_key(word) {
+                if Word::is_one_of(word, MODELS) || aliases.contains_key(word) {
                     return;
                 }
-                let known = MODELS.iter().copied().map(SmolStr::new_static).chain(aliases.keys().cloned());
+                let known =
+                    MODELS.iter().map(|model| SmolStr::new_static(model.name)).chain(aliases.keys().cloned());
                 let message = format!("there is no model `{word}`");
                 let finding = did_you_mean(Code::E008, range, message, word, known.collect());
                 let finding = match finding.diagnostic.fix {
@@ -155,7 +158,7 @@ impl<'db> Checker<'_, 'db> {
                         range,
                         format!(
                             "there is no model `{word}`; a model is {}, or the id of another one in quotes",
-                            listed(MODELS)
+                            listed(MODELS, "or")
                         ),
                     ),
                 };
@@ -163,13 +166,15 @@ impl<'db> Checker<'_, 'db> {
             }
             Shape::Text(text) if text.kind != TextKind::Discretion => {
                 if text.blank {
-                    let message = format!("the id of the model is empty; a model is {}", listed(MODELS));
+                    let message =
+                        format!("the id of the model is empty; a model is {}", listed(MODELS, "or"));
                     self.report(Diagnostic::new(Code::E008, range, message));
                 }
             }
             Shape::Unknown => {}
             _ => {
-                let message = format!("a model is {}, or the id of another one in quotes", listed(MODELS));
+                let message =
+                    format!("a model is {}, or the id of another one in quotes", listed(MODELS, "or"));
                 self.wrong_kind(range, message, None);
             }
         }
@@ -188,7 +193,7 @@ impl<'db> Checker<'_, 'db> {
     fn persist(&mut self, shape: Shape<'_>, range: TextRange) {
         let word = match shape {
             Shape::Bool(_) => return,
-            Shape::Word(word) if MEMORIES.contains(&word) => return,
+            Shape::Word(word) if Word::is_one_of(word, PERSISTENCE) => return,
             Shape::Text(text) if text.kind != TextKind::Discretion && !text.blank => return,
             Shape::Word(word) => word,
             _ => "",
@@ -205,7 +210,7 @@ impl<'db> Checker<'_, 'db> {
             "" => format!("this is no kind of memory: {rule}"),
             _ => format!("`{word}` is no kind of memory: {rule}"),
         };
-        self.report(with_word(Code::E132, range, message, word, MEMORIES, meant));
+        self.report(with_word(Code::E132, range, message, word, PERSISTENCE, meant));
     }
 
     fn backoff(&mut self, shape: Shape<'_>, range: TextRange) {
@@ -218,7 +223,7 @@ impl<'db> Checker<'_, 'db> {
             Shape::Unknown => return,
             _ => ("", range),
         };
-        if BACKOFFS.contains(&word) {
+        if Word::is_one_of(word, BACKOFFS) {
             return;
         }
         let meant = match word {
@@ -228,8 +233,11 @@ impl<'db> Checker<'_, 'db> {
             _ => None,
         };
         let message = match word {
-            "" => format!("the wait between retries is {}", listed(BACKOFFS)),
-            _ => format!("there is no backoff `{word}`; the wait between retries is {}", listed(BACKOFFS)),
+            "" => format!("the wait between retries is {}", listed(BACKOFFS, "or")),
+            _ => format!(
+                "there is no backoff `{word}`; the wait between retries is {}",
+                listed(BACKOFFS, "or")
+            ),
         };
         self.report(with_word(Code::E130, range, message, word, BACKOFFS, meant));
     }
@@ -497,7 +505,7 @@ impl<'a> Shape<'a> {
 
 /// A name that is no property's.
 fn unknown(property: &Property) -> Diagnostic {
-    let Word { text, range } = &property.name;
+    let model::Word { text, range } = &property.name;
     match meant(text) {
         Some(Meant { name, .. }) => {
             let message = format!("there is no property `{text}`; did you mean `{name}`?");
@@ -516,10 +524,10 @@ pub(super) fn with_word(
     range: TextRange,
     message: String,
     word: &str,
-    known: &[&'static str],
+    known: &[Word],
     meant: Option<&str>,
 ) -> Diagnostic {
-    match meant.or_else(|| nearest(word, known.iter().copied(), |known| known)) {
+    match meant.or_else(|| nearest(word, known.iter().map(|known| known.name), |known| known)) {
         Some(meant) => Diagnostic::new(code, range, format!("{message}; did you mean `{meant}`?"))
             .with_fix(replace(range, meant)),
         None => Diagnostic::new(code, range, message),
@@ -533,15 +541,6 @@ pub(super) fn replace(range: TextRange, text: &str) -> Fix {
 pub(super) fn quote(text: &str, range: TextRange) -> Fix {
     let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     Fix::guess("Put it in quotes", vec![TextEdit::replace(range, quoted)])
-}
-
-/// `a`, `b` or `c`
-pub(super) fn listed(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match words.as_slice() {
-        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        words => words.concat(),
-    }
 }
 
 fn is_duration(text: &str) -> bool {

@@ -1,0 +1,358 @@
+//! Agents, blocks and imported programs: their names, their arguments and what they give.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use prose_analysis::SourceFile;
+use prose_analysis::contract::{Contract, contract};
+use prose_analysis::imports::{Imported, imported, normalized};
+use prose_analysis::index::{Symbol, lookup};
+use prose_analysis::model::NameId;
+use prose_analysis::statements::{TopStatement, body, statements, summary};
+use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
+use prose_syntax::{SyntaxKind::*, TextRange};
+use smol_str::SmolStr;
+
+use super::cursor::{Cursor, Piece, last_item, names_before_colons, size};
+use super::item::escape;
+use super::variables::visible;
+use super::{Completion, CompletionKind, Context, values};
+
+/// A definition of the file, with its first lines.
+struct Definition<'a, T> {
+    name: SmolStr,
+    facts: &'a T,
+    documentation: String,
+}
+
+/// Every agent of the file, each name once.
+fn agents<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, AgentFacts>> {
+    let mut list: Vec<Definition<'a, AgentFacts>> = Vec::new();
+    for placed in &statements(cursor.db, cursor.file).list {
+        for facts in &summary(cursor.db, placed.statement).agents {
+            if let Some(definition) = definition(cursor, placed.statement, placed.start, facts.name, facts) {
+                list.push(definition);
+            }
+        }
+    }
+    unique(list)
+}
+
+/// Every block of the file, each name once.
+fn blocks<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, BlockFacts>> {
+    let mut list: Vec<Definition<'a, BlockFacts>> = Vec::new();
+    for placed in &statements(cursor.db, cursor.file).list {
+        for facts in &summary(cursor.db, placed.statement).blocks {
+            if let Some(definition) = definition(cursor, placed.statement, placed.start, facts.name, facts) {
+                list.push(definition);
+            }
+        }
+    }
+    unique(list)
+}
+
+fn unique<T>(mut list: Vec<Definition<'_, T>>) -> Vec<Definition<'_, T>> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    list.retain(|definition| seen.insert(definition.name.clone()));
+    list
+}
+
+fn definition<'a, T>(
+    cursor: &Cursor<'a>,
+    statement: TopStatement<'a>,
+    start: u32,
+    name: Option<NameId>,
+    facts: &'a T,
+) -> Option<Definition<'a, T>> {
+    let body = body(cursor.db, statement);
+    let name = &body[name?];
+    let range = body[name.stmt].range + size(start as usize);
+    Some(Definition { name: name.text.clone(), facts, documentation: first_lines(cursor.text, range) })
+}
+
+/// The first lines of a definition, as Markdown.
+fn first_lines(text: &str, range: TextRange) -> String {
+    const LINES: usize = 8;
+    const CHARS: usize = 120;
+    let mut shown = String::from("```prose\n");
+    let mut lines = text[range].trim_end().lines();
+    for line in lines.by_ref().take(LINES) {
+        let line: String = line.chars().take(CHARS).collect();
+        // Three backticks would end the block of code.
+        shown.push_str(&line.replace("```", "'''"));
+        shown.push('\n');
+    }
+    if lines.next().is_some() {
+        shown.push_str("…\n");
+    }
+    shown.push_str("```");
+    shown
+}
+
+/// What an agent is said to be in the list.
+fn agent_detail(facts: &AgentFacts) -> String {
+    let mut detail = String::from("agent");
+    if let Some(model) = &facts.model {
+        // Writing to a string does not fail.
+        let _ = write!(detail, " · {model}");
+    }
+    if is_persistent(facts) {
+        detail.push_str(" · persistent");
+    }
+    detail
+}
+
+fn is_persistent(facts: &AgentFacts) -> bool {
+    matches!(facts.persist, Persist::Run | Persist::Longer)
+}
+
+/// The agents behind `session:`.
+pub(super) fn agents_to_start(context: &mut Context<'_>) {
+    for agent in agents(&context.cursor) {
+        let item = context.item(CompletionKind::Agent, agent.name.as_str());
+        context.add(item.detail(agent_detail(agent.facts)).documentation(agent.documentation));
+    }
+}
+
+/// The agents behind `resume:`, those with a memory first.
+pub(super) fn agents_to_resume(context: &mut Context<'_>) {
+    let (persistent, others): (Vec<_>, Vec<_>) =
+        agents(&context.cursor).into_iter().partition(|agent| is_persistent(agent.facts));
+    for agent in persistent.into_iter().chain(others) {
+        let detail = match is_persistent(agent.facts) {
+            true => agent_detail(agent.facts),
+            false => format!("{}, has no `persist:`", agent_detail(agent.facts)),
+        };
+        let item = context.item(CompletionKind::Agent, agent.name.as_str());
+        context.add(item.detail(detail).documentation(agent.documentation));
+    }
+}
+
+/// `session: agent` and `resume: agent` for every agent.
+pub(super) fn sessions_of_agents(context: &mut Context<'_>) {
+    if !context.cursor.is_at_end() {
+        return;
+    }
+    for agent in agents(&context.cursor) {
+        let keywords: &[&str] =
+            if is_persistent(agent.facts) { &["session", "resume"] } else { &["session"] };
+        for keyword in keywords {
+            let name = escape(&agent.name);
+            let item = context
+                .item(CompletionKind::Agent, format!("{keyword}: {}", agent.name))
+                .snippet(format!("{keyword}: {name}\n  prompt: \"$1\""))
+                .detail(agent_detail(agent.facts))
+                .documentation(agent.documentation.clone());
+            context.add(item);
+        }
+    }
+}
+
+/// The blocks, each with `before` before it, which is empty behind `do`.
+pub(super) fn blocks_to_call(context: &mut Context<'_>, before: &str) {
+    let has_arguments = !context.cursor.is_at_end();
+    for block in blocks(&context.cursor) {
+        let params = &block.facts.params;
+        let detail = match params.is_empty() {
+            true => "block".to_owned(),
+            false => format!("block · ({})", params.join(", ")),
+        };
+        let mut item = context
+            .item(CompletionKind::Block, format!("{before}{}", block.name))
+            .detail(detail)
+            .documentation(block.documentation);
+        if !params.is_empty() && !has_arguments {
+            let gaps: Vec<String> = params
+                .iter()
+                .enumerate()
+                .map(|(index, param)| format!("${{{}:{}}}", index + 1, escape(param)))
+                .collect();
+            item = item.snippet(format!("{before}{}({})", escape(&block.name), gaps.join(", ")));
+        }
+        context.add(item);
+    }
+}
+
+/// The imported programs as calls.
+pub(super) fn programs_to_call(context: &mut Context<'_>) {
+    let has_arguments = !context.cursor.is_at_end();
+    let mut names: Vec<SmolStr> = Vec::new();
+    for placed in &statements(context.cursor.db, context.cursor.file).list {
+        let summary = summary(context.cursor.db, placed.statement);
+        let bound = summary.imports.iter().filter_map(|import| summary.name(import.name?));
+        names.extend(bound.map(|name| name.text.clone()));
+    }
+    names.dedup();
+    for name in names {
+        let mut item = context.item(CompletionKind::Program, name.as_str()).detail("imported program");
+        let known = program(&context.cursor, &name).map(|program| contract(context.cursor.db, program));
+        if let Some(contract) = known {
+            item = item.detail(signature(contract)).documentation(contract_documentation(contract));
+        }
+        if !has_arguments {
+            let inputs = known.map(|contract| contract.inputs.as_slice()).unwrap_or_default();
+            let needed = inputs.iter().filter(|input| !input.is_optional());
+            let gaps: Vec<String> = needed
+                .enumerate()
+                .map(|(index, input)| format!("{}: ${}", escape(&input.name), index + 1))
+                .collect();
+            let arguments = if gaps.is_empty() { "$1".to_owned() } else { gaps.join(", ") };
+            item = item.snippet(format!("{}({arguments})", escape(&name)));
+        }
+        context.add(item);
+    }
+}
+
+fn signature(contract: &Contract) -> String {
+    let inputs: Vec<&str> = contract.inputs.iter().map(|input| input.name.as_str()).collect();
+    let outputs = contract.outputs.join(", ");
+    match outputs.is_empty() {
+        true => format!("program · ({})", inputs.join(", ")),
+        false => format!("program · ({}) → {outputs}", inputs.join(", ")),
+    }
+}
+
+fn contract_documentation(contract: &Contract) -> String {
+    let lines: Vec<String> = contract
+        .inputs
+        .iter()
+        .map(|input| match &input.description {
+            Some(description) => format!("- `{}`: {description}", input.name),
+            None => format!("- `{}`", input.name),
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// The file of an imported program, where it is known.
+fn program(cursor: &Cursor<'_>, name: &SmolStr) -> Option<SourceFile> {
+    let named = lookup(cursor.db, cursor.file, name)?;
+    named.imports.iter().find_map(|site| {
+        let import = summary(cursor.db, site.statement).import(site.name)?;
+        let path = Symbol::new(cursor.db, import.path.clone()?);
+        match imported(cursor.db, cursor.file, path) {
+            Imported::Program(program) => Some(program),
+            Imported::Missing | Imported::Unknown => None,
+        }
+    })
+}
+
+/// The arguments of a call: `before` ends with what is called, `inside` is what stands behind the parenthesis.
+pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside: &[Piece<'_>]) {
+    let item = last_item(inside);
+    if !item.is_empty() {
+        let value = match item {
+            [name, colon, value @ ..] if name.is_name() && colon.kind == COLON => value,
+            item => item,
+        };
+        return values::operand(context, value);
+    }
+    let mut given: Vec<&str> = names_before_colons(inside);
+    given.extend(context.cursor.names_behind());
+    let Some(callee) = before.last() else { return };
+    let is_block = before.len() > 1 && before[before.len() - 2].kind == DO_KW;
+    if is_block {
+        let block = blocks(&context.cursor).into_iter().find(|block| block.name == callee.text);
+        for param in block.iter().flat_map(|block| &block.facts.params) {
+            if !given.contains(&param.as_str()) {
+                let item = argument(context, param, "parameter");
+                context.add(item);
+            }
+        }
+        return values::all(context);
+    }
+    let known = program(&context.cursor, &callee.text.into());
+    let Some(known) = known else { return values::all(context) };
+    for input in &contract(context.cursor.db, known).inputs {
+        if !given.contains(&input.name.as_str()) {
+            let detail = if input.is_optional() { "optional input" } else { "input" };
+            let item = argument(context, &input.name, detail);
+            context.add(item.documentation(input.description.as_deref().unwrap_or_default()));
+        }
+    }
+}
+
+fn argument(context: &Context<'_>, name: &str, detail: &str) -> Completion {
+    let has_colon = context.cursor.behind_word().trim_start_matches(' ').starts_with(':');
+    let text = if has_colon { name.to_owned() } else { format!("{name}: ") };
+    context.item(CompletionKind::Parameter, name).text(text).detail(detail).continues()
+}
+
+/// What stands behind the dot that the pieces end with: the outputs of a program.
+pub(super) fn fields(context: &mut Context<'_>) {
+    let pieces = &context.cursor.pieces[..context.cursor.pieces.len() - 1];
+    let program = match pieces.last() {
+        Some(name) if name.is_name() => result_of(&context.cursor, name.text),
+        // `research(topic: "x").`
+        Some(closer) if closer.kind == R_PAREN => {
+            let mut depth = 0;
+            let open = pieces.iter().rposition(|piece| {
+                depth += super::cursor::bracket(piece.kind);
+                depth == 0
+            });
+            let callee = open.and_then(|open| pieces[..open].last());
+            callee.filter(|callee| callee.is_name()).map(|callee| callee.text.into())
+        }
+        _ => None,
+    };
+    if let Some(name) = program {
+        outputs_of(context, &name);
+    }
+}
+
+/// The program whose result a visible variable is.
+pub(super) fn result_of(cursor: &Cursor<'_>, variable: &str) -> Option<SmolStr> {
+    visible(cursor).into_iter().find(|visible| visible.name == variable)?.program
+}
+
+/// The outputs of an imported program.
+pub(super) fn outputs_of(context: &mut Context<'_>, name: &SmolStr) {
+    let Some(program) = program(&context.cursor, name) else { return };
+    for output in &contract(context.cursor.db, program).outputs {
+        let item = context.item(CompletionKind::Field, output.as_str());
+        context.add(item.detail(format!("output of `{name}`")));
+    }
+}
+
+/// The known programs as paths that `use` takes, the nearest first.
+pub(super) fn paths(context: &Context<'_>) -> Vec<String> {
+    let own = normalized(context.cursor.file.path(context.cursor.db));
+    let Some(folder) = own.parent() else { return Vec::new() };
+    let mut paths: Vec<String> = context
+        .paths
+        .iter()
+        .map(|path| normalized(path))
+        .filter(|path| *path != own)
+        .filter_map(|path| relative(folder, &path))
+        .collect();
+    paths.sort_by_key(|path| (path.matches("../").count(), path.matches('/').count(), path.clone()));
+    paths.dedup();
+    paths
+}
+
+/// The way from a folder to a file, with `/` between its parts; none where there is none.
+fn relative(folder: &Path, file: &Path) -> Option<String> {
+    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().count() - shared;
+    if shared == 0 && folder.is_absolute() {
+        return None;
+    }
+    let down: Option<Vec<&str>> =
+        file.components().skip(shared).map(|part| part.as_os_str().to_str()).collect();
+    let start = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
+    Some(format!("{start}{}", down?.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_from_the_folder_of_the_importer() {
+        let path = |folder: &str, file: &str| relative(Path::new(folder), Path::new(file));
+        assert_eq!(path("/flows", "/flows/a.prose").as_deref(), Some("./a.prose"));
+        assert_eq!(path("/flows", "/flows/lib/a.prose").as_deref(), Some("./lib/a.prose"));
+        assert_eq!(path("/flows/main", "/lib/a.prose").as_deref(), Some("../../lib/a.prose"));
+        assert_eq!(path("", "a.prose").as_deref(), Some("./a.prose"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Statements: their keywords, with what usually follows.
+
+use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
+
+use super::cursor::{Header, statement_start};
+use super::item::explained;
+use super::variables::visible;
+use super::{CompletionKind, Context, calls};
+
+/// Where a statement can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Wherever statements are
+    Anywhere,
+    /// On the lines of the file itself
+    File,
+    /// In a loop
+    Loop,
+    /// Below one of these
+    Below(&'static [SyntaxKind]),
+}
+
+/// A statement as it is usually written.
+struct Form {
+    keyword: SyntaxKind,
+    snippet: &'static str,
+    place: Place,
+    /// Whether it has a value, and so can stand behind `=`.
+    has_value: bool,
+}
+
+const fn form(keyword: SyntaxKind, snippet: &'static str, place: Place, has_value: bool) -> Form {
+    Form { keyword, snippet, place, has_value }
+}
+
+/// The statements, the likeliest first.
+const FORMS: &[Form] = &[
+    form(ELIF_KW, "elif **$1**:\n  $0", Place::Below(&[IF_KW, ELIF_KW]), false),
+    form(ELSE_KW, "else:\n  $0", Place::Below(&[IF_KW, ELIF_KW]), false),
+    form(CATCH_KW, "catch as ${1:error}:\n  $0", Place::Below(&[TRY_KW]), false),
+    form(FINALLY_KW, "finally:\n  $0", Place::Below(&[TRY_KW, CATCH_KW]), false),
+    form(SESSION_KW, "session \"$1\"", Place::Anywhere, true),
+    form(RESUME_KW, "resume: $1", Place::Anywhere, true),
+    form(LET_KW, "let ${1:name} = $0", Place::Anywhere, false),
+    form(CONST_KW, "const ${1:name} = $0", Place::Anywhere, false),
+    form(OUTPUT_KW, "output ${1:name} = $0", Place::Anywhere, false),
+    form(INPUT_KW, "input ${1:name}: \"${2:what it is for}\"", Place::Anywhere, false),
+    form(USE_KW, "use \"$1\"", Place::File, false),
+    form(AGENT_KW, "agent ${1:name}:\n  model: ${2:sonnet}\n  prompt: \"$0\"", Place::File, false),
+    form(BLOCK_KW, "block ${1:name}($2):\n  $0", Place::File, false),
+    form(DO_KW, "do:\n  $0", Place::Anywhere, true),
+    form(PARALLEL_KW, "parallel:\n  $0", Place::Anywhere, true),
+    form(PARALLEL_KW, "parallel for ${1:item} in ${2:items}:\n  $0", Place::Anywhere, true),
+    form(FOR_KW, "for ${1:item} in ${2:items}:\n  $0", Place::Anywhere, true),
+    form(REPEAT_KW, "repeat ${1:3}:\n  $0", Place::Anywhere, true),
+    form(LOOP_KW, "loop until **${1:it is done}** (max: ${2:5}):\n  $0", Place::Anywhere, true),
+    form(IF_KW, "if **$1**:\n  $0", Place::Anywhere, true),
+    form(CHOICE_KW, "choice **${1:which}**:\n  option \"${2:label}\":\n    $0", Place::Anywhere, true),
+    form(TRY_KW, "try:\n  $1\ncatch as ${2:error}:\n  $0", Place::Anywhere, true),
+    form(THROW_KW, "throw \"$1\"", Place::Anywhere, false),
+    form(RETURN_KW, "return $0", Place::Anywhere, false),
+    form(ASSERT_KW, "assert ${1:condition}: \"${2:message}\"", Place::Anywhere, false),
+    form(BREAK_KW, "break", Place::Loop, false),
+    form(CONTINUE_KW, "continue", Place::Loop, false),
+];
+
+/// The statements that can start at the cursor.
+pub(super) fn complete(context: &mut Context<'_>) {
+    let cursor = &context.cursor;
+    let is_top_level = cursor.headers.is_empty();
+    let in_loop = cursor.headers.iter().any(|header| {
+        first_keyword(header).is_some_and(|keyword| matches!(keyword, LOOP_KW | REPEAT_KW | FOR_KW))
+            || header.pieces.windows(2).any(|two| two[0].kind == PARALLEL_KW && two[1].kind == FOR_KW)
+    });
+    // Clauses start lines; behind a colon there is no line above to belong to.
+    let above = cursor.sibling.as_ref().filter(|_| cursor.pieces.is_empty()).and_then(first_keyword);
+    let fits = |form: &&Form| match form.place {
+        Place::Anywhere => true,
+        Place::File => is_top_level && cursor.pieces.is_empty(),
+        Place::Loop => in_loop,
+        Place::Below(owners) => above.is_some_and(|keyword| owners.contains(&keyword)),
+    };
+    let forms: Vec<&Form> = FORMS.iter().filter(fits).collect();
+    for form in forms {
+        add(context, form);
+    }
+    calls::sessions_of_agents(context);
+    calls::blocks_to_call(context, "do ");
+    calls::programs_to_call(context);
+    for variable in visible(&context.cursor) {
+        let item = variable.item(context);
+        context.add(item);
+    }
+}
+
+/// The statements that have a value.
+pub(super) fn with_value(context: &mut Context<'_>) {
+    for form in FORMS.iter().filter(|form| form.has_value) {
+        add(context, form);
+    }
+}
+
+/// `session` and `resume`.
+pub(super) fn sessions(context: &mut Context<'_>) {
+    for form in FORMS.iter().filter(|form| matches!(form.keyword, SESSION_KW | RESUME_KW)) {
+        add(context, form);
+    }
+    calls::sessions_of_agents(context);
+}
+
+/// `option "label":`
+pub(super) fn option(context: &mut Context<'_>) {
+    add(context, &form(OPTION_KW, "option \"$1\":\n  $0", Place::Anywhere, false));
+}
+
+fn add(context: &mut Context<'_>, form: &Form) {
+    let word = text_of(form.keyword);
+    let label = match form.keyword {
+        PARALLEL_KW if form.snippet.starts_with("parallel for") => "parallel for",
+        _ => word,
+    };
+    let item = context.item(CompletionKind::Keyword, label);
+    let item = if context.cursor.is_at_end() { item.snippet(form.snippet) } else { item };
+    let keyword = keywords::find(form.keyword);
+    context.add(item.documentation(keyword.map(|k| explained(k.summary, k.docs)).unwrap_or_default()));
+}
+
+/// The keyword of the last statement of a line.
+fn first_keyword(header: &Header<'_>) -> Option<SyntaxKind> {
+    let colon = header.pieces.len() - usize::from(header.pieces.last()?.kind == COLON);
+    let (start, _) = statement_start(&header.pieces[..colon]);
+    header.pieces[..colon].get(start).map(|piece| piece.kind)
+}
+
+/// A keyword as it is written.
+pub(super) fn text_of(keyword: SyntaxKind) -> &'static str {
+    KEYWORDS.iter().find(|(_, kind)| *kind == keyword).map_or("", |(text, _)| text)
+}

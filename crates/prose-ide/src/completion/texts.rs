@@ -1,0 +1,136 @@
+//! Inside of strings and discretions: references in braces, paths, and words in quotes.
+
+use prose_syntax::SyntaxKind::*;
+use prose_syntax::TextRange;
+use prose_syntax::options::{OPTIONS, STRATEGIES};
+use prose_syntax::properties::{self, MODELS, Owner};
+
+use super::cursor::{PropertyOwner, open_bracket, size};
+use super::variables::{anywhere, visible};
+use super::{CompletionKind, Context, calls};
+
+/// What can be written in the literal around the cursor.
+pub(super) fn complete(context: &mut Context<'_>) {
+    if let Some(reference) = Reference::before_cursor(context) {
+        return reference.complete(context);
+    }
+    whole_literal(context);
+}
+
+/// The start of a reference in braces that the cursor stands in.
+struct Reference {
+    /// The names before the one that is being typed.
+    path: Vec<String>,
+    /// Where the braces are: in an agent's text anything may be filled in.
+    in_agent: bool,
+}
+
+impl Reference {
+    fn before_cursor(context: &Context<'_>) -> Option<Self> {
+        let cursor = &context.cursor;
+        let literal = cursor.literal.as_ref()?;
+        let start = usize::from(literal.content.start());
+        let before = cursor.text.get(start..usize::from(cursor.word.start()).max(start))?;
+        let open = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))?;
+        let is_escaped = literal.node.kind() == STRING && before[..open].ends_with('\\');
+        if !before[open..].starts_with('{') || is_escaped {
+            return None;
+        }
+        let mut path: Vec<String> = before[open + 1..].split('.').map(str::to_owned).collect();
+        // What stands behind the last dot is the word itself.
+        let last = path.pop()?;
+        let is_sound = last.is_empty() && path.iter().all(|name| !name.is_empty());
+        let in_agent = cursor.property_owner() == Some(PropertyOwner::Statement(Owner::Agent));
+        is_sound.then_some(Self { path, in_agent })
+    }
+
+    fn complete(self, context: &mut Context<'_>) {
+        let is_closed = context.cursor.behind_word().starts_with(['}', '.', '[']);
+        let first = context.items.len();
+        match self.path.as_slice() {
+            [] => {
+                let variables =
+                    if self.in_agent { anywhere(&context.cursor) } else { visible(&context.cursor) };
+                for variable in variables {
+                    let item = variable.item(context);
+                    context.add(item);
+                }
+            }
+            [variable] => {
+                if let Some(program) = calls::result_of(&context.cursor, variable) {
+                    calls::outputs_of(context, &program);
+                }
+            }
+            _ => {}
+        }
+        if !is_closed {
+            for item in &mut context.items[first..] {
+                item.text.push('}');
+            }
+        }
+    }
+}
+
+/// A literal that is one word or one path.
+fn whole_literal(context: &mut Context<'_>) {
+    let cursor = &context.cursor;
+    let Some(literal) = &cursor.literal else { return };
+    let is_one_line = literal.node.first_token().is_some_and(|token| token.kind() == QUOTE);
+    if !is_one_line {
+        return;
+    }
+    let end = literal.content.end().max(cursor.offset);
+    // What is not closed goes on to the end of the line, and may hold what was meant to be code.
+    let end = match literal.is_closed {
+        true => end,
+        false => end.min(cursor.word.end().max(cursor.offset)),
+    };
+    let start = literal.content.start();
+    let closing = if literal.is_closed { "" } else { "\"" };
+    let pieces = &cursor.pieces;
+    let words = match pieces.as_slice() {
+        [.., word] if word.kind == USE_KW && pieces.len() == 1 => {
+            return paths(context, TextRange::new(start, end), closing);
+        }
+        [.., name, colon] if colon.kind == COLON && open_bracket(pieces).is_none() => {
+            let property = properties::find(name.text);
+            let takes_words = property.is_some_and(|_| cursor.property_owner().is_some());
+            // The words of `persist` stand without quotes: what is quoted there is a path.
+            property
+                .filter(|property| takes_words && property.name != "persist")
+                .map(|property| property.words)
+        }
+        [parallel, paren] if parallel.kind == PARALLEL_KW && paren.kind == L_PAREN => Some(STRATEGIES),
+        [.., parallel, paren] if parallel.kind == PARALLEL_KW && paren.kind == L_PAREN => Some(STRATEGIES),
+        [.., name, colon] if colon.kind == COLON => {
+            OPTIONS.iter().find(|option| option.name == name.text).map(|option| option.value.words())
+        }
+        _ => None,
+    };
+    let Some(words) = words.filter(|words| !words.is_empty()) else { return };
+    context.replaced = TextRange::new(start, end);
+    for word in words {
+        let item = context
+            .item(CompletionKind::Value, word.name)
+            .text(format!("{}{closing}", word.name))
+            .documentation(word.summary);
+        context.add(item);
+    }
+    if words == MODELS {
+        super::properties::aliases(context);
+    }
+}
+
+fn paths(context: &mut Context<'_>, range: TextRange, closing: &str) {
+    // A path has characters that are no part of a word.
+    let mut end = usize::from(range.end());
+    let text = context.cursor.text;
+    if !closing.is_empty() {
+        end += text[end..].find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len() - end);
+    }
+    context.replaced = TextRange::new(range.start(), size(end));
+    for path in calls::paths(context) {
+        let item = context.item(CompletionKind::File, path.as_str()).text(format!("{path}{closing}"));
+        context.add(item);
+    }
+}

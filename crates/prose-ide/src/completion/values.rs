@@ -1,0 +1,105 @@
+//! Values: variables, calls and the statements that give one.
+
+use prose_syntax::SyntaxKind::*;
+
+use super::cursor::Piece;
+use super::variables::visible;
+use super::{CompletionKind, Context, calls, statements};
+
+/// Everything that can stand where a value begins, behind `=` or `return`.
+pub(super) fn with_statements(context: &mut Context<'_>) {
+    variables(context);
+    statements::with_value(context);
+    calls::sessions_of_agents(context);
+    calls::blocks_to_call(context, "do ");
+    calls::programs_to_call(context);
+    literals(context);
+}
+
+/// Everything that can stand where an expression begins.
+pub(super) fn all(context: &mut Context<'_>) {
+    variables(context);
+    calls::programs_to_call(context);
+    literals(context);
+}
+
+/// What can stand at the start of a condition.
+pub(super) fn condition(context: &mut Context<'_>) {
+    let discretion = context
+        .item(CompletionKind::Keyword, "**…**")
+        .snippet("**$1**")
+        .text("**")
+        .filter("**")
+        .detail("a condition that a model judges");
+    context.add(discretion);
+    variables(context);
+    keyword(context, "not", "the opposite");
+}
+
+/// The variables that can be seen.
+pub(super) fn variables(context: &mut Context<'_>) {
+    for variable in visible(&context.cursor) {
+        let item = variable.item(context);
+        context.add(item);
+    }
+}
+
+/// The variables that can be seen, without those of the given names.
+pub(super) fn variables_but(context: &mut Context<'_>, given: &[&str]) {
+    for variable in visible(&context.cursor) {
+        if !given.contains(&variable.name.as_str()) {
+            let item = variable.item(context);
+            context.add(item);
+        }
+    }
+}
+
+/// What a session can be given: a variable, or several in brackets or braces.
+pub(super) fn of_context(context: &mut Context<'_>) {
+    variables(context);
+    for (label, snippet, detail) in
+        [("[…]", "[$1]", "several values"), ("{…}", "{ $1 \\}", "several values by their names")]
+    {
+        let open = &label[..1];
+        let item = context.item(CompletionKind::Value, label).snippet(snippet).filter(open).detail(detail);
+        context.add(item.text(open));
+    }
+}
+
+fn literals(context: &mut Context<'_>) {
+    for kind in [TRUE_KW, FALSE_KW, NULL_KW] {
+        let item = context.item(CompletionKind::Keyword, statements::text_of(kind));
+        context.add(item);
+    }
+}
+
+/// What goes on with a value that `pieces` is the start of.
+pub(super) fn operand(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
+    match pieces.last() {
+        None => all(context),
+        Some(last) if last.ends_value() => {}
+        Some(_) => all(context),
+    }
+}
+
+/// What goes on with a condition.
+pub(super) fn condition_behind(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
+    match pieces.last() {
+        Some(last) if last.ends_value() => operators(context),
+        _ => condition(context),
+    }
+}
+
+/// The operators that are words.
+pub(super) fn operators(context: &mut Context<'_>) {
+    keyword(context, "and", "both hold");
+    keyword(context, "or", "one of the two holds");
+    keyword(context, "is", "the same as `==`");
+}
+
+/// A keyword with a space behind it.
+pub(super) fn keyword(context: &mut Context<'_>, word: &str, detail: &str) {
+    let item =
+        context.item(CompletionKind::Keyword, word).text(format!("{word} ")).detail(detail).continues();
+    context.add(item);
+}

@@ -1,0 +1,91 @@
+//! Marking all places of a file that speak of what the cursor is on.
+
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{TextRange, TextSize};
+
+use crate::references::{Access, entities_at, references_in};
+
+/// A marked place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Highlight {
+    /// The bytes of the word.
+    pub range: TextRange,
+    /// Whether a value is taken or given there.
+    pub access: Access,
+}
+
+/// The places of the file that speak of what is at an offset, in the order of the text.
+pub fn document_highlights(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Highlight> {
+    let entities = entities_at(db, file, offset);
+    let mut found: Vec<Highlight> = entities
+        .iter()
+        .flat_map(|entity| references_in(db, file, entity))
+        .map(|reference| Highlight { range: reference.range, access: reference.access })
+        .collect();
+    found.sort_by_key(|highlight| (highlight.range.start(), highlight.range.end()));
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::testing::analysed;
+
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let at = analysed(fixture);
+        let shown: String = document_highlights(at.host.db(), at.file, at.offset)
+            .iter()
+            .map(|highlight| {
+                let access = format!("{:?}", highlight.access).to_lowercase();
+                format!("{access} {}\n", at.show(at.file, highlight.range))
+            })
+            .collect();
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn values_are_read_and_written() {
+        check(
+            r#"
+            let draft = session "Draft"
+            repeat 3:
+              draft = session "Improve {draft$0}"
+            output text = draft
+            "#,
+            expect![[r#"
+                write /main.prose:1: let «draft» = session "Draft"
+                write /main.prose:3: «draft» = session "Improve {draft}"
+                read /main.prose:3: draft = session "Improve {«draft»}"
+                read /main.prose:4: output text = «draft»
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_another_file_names_is_marked_in_this_one_alone() {
+        check(
+            r#"
+            //- /main.prose
+            use "./lib.prose" as lib
+            let a = lib(topic: "x")
+            let b = lib(to$0pic: "y")
+            //- /lib.prose
+            input topic: "x"
+            "#,
+            expect![[r#"
+                write /main.prose:2: let a = lib(«topic»: "x")
+                write /main.prose:3: let b = lib(«topic»: "y")
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_marks_nothing() {
+        check("session \"wo$0rd word\"\n", expect![[""]]);
+        check("let x = 1 # x$0\n", expect![[""]]);
+    }
+}

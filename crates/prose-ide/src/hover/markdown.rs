@@ -1,0 +1,97 @@
+//! Putting texts of programs into Markdown, where they must be shown as what they are.
+
+use std::fmt::Write;
+
+/// A block of code, fenced so that nothing in it ends it.
+pub(super) fn fenced(language: &str, code: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for char in code.chars() {
+        run = if char == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}{language}\n{}\n{fence}", code.trim_end())
+}
+
+/// Code in a line of text.
+pub(super) fn inline(code: &str) -> String {
+    const LONGEST: usize = 200;
+    let code = cut(&code.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST);
+    if code.is_empty() {
+        return "``` ```".to_owned();
+    }
+    let longest = code.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+    let marks = "`".repeat(longest + 1);
+    let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
+    format!("{marks}{pad}{code}{pad}{marks}")
+}
+
+/// Text, with what would be taken for markup shown as it is. Backticks work, since people quote names with them.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !escaped.is_empty() {
+            escaped.push('\n');
+        }
+        if line.starts_with(['#', '>', '-', '+', '=', '|', '~']) {
+            escaped.push('\\');
+        }
+        let mut pieces = line.split('`').peekable();
+        let mut is_code = false;
+        while let Some(piece) = pieces.next() {
+            // The last backtick of an odd number quotes nothing.
+            let is_quoted = is_code && pieces.peek().is_some();
+            for char in piece.chars() {
+                if !is_quoted && matches!(char, '<' | '[' | '*' | '\\') {
+                    escaped.push('\\');
+                }
+                escaped.push(char);
+            }
+            if pieces.peek().is_some() {
+                escaped.push('`');
+            }
+            is_code = !is_code;
+        }
+    }
+    escaped
+}
+
+/// The first line, cut to a length that fits a hover.
+pub(super) fn first_line(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    cut(line, LONGEST)
+}
+
+/// The beginning of a text.
+pub(super) fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// The beginning of a long text: a few lines, without the indentation that they share.
+pub(super) fn excerpt(text: &str) -> String {
+    const LINES: usize = 6;
+    const LONGEST: usize = 160;
+    let lines: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty()).take(LINES + 1).collect();
+    // Text may begin right behind the quotes, where it has no indentation.
+    let indented = lines.iter().skip(usize::from(!text.starts_with(['\n', '\r'])));
+    let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
+    let common = indented.filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let mut shown = String::new();
+    for line in lines.iter().take(LINES) {
+        let _ = writeln!(shown, "{}", cut(line[indent(line).min(common)..].trim_end(), LONGEST));
+    }
+    let more = text.trim().lines().count() > LINES;
+    let shown = shown.trim_end();
+    if more { format!("{shown}\n…") } else { shown.to_owned() }
+}
+
+/// Paragraphs with empty lines between them.
+pub(super) fn paragraphs(parts: impl IntoIterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}

@@ -1,0 +1,392 @@
+//! Names: agents, blocks, programs and variables.
+
+use std::collections::HashSet;
+
+use prose_analysis::contract::{ContractInput, contract};
+use prose_analysis::imports::{Imported, Reference, imported};
+use prose_analysis::index::{Site, Symbol};
+use prose_analysis::model::*;
+use prose_analysis::resolve::{Resolved, resolve};
+use prose_analysis::statements::{TopStatement, body, parse, statements, summary};
+use prose_analysis::summary::Persist;
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{SyntaxKind, SyntaxToken, TextRange, TextSize};
+use smol_str::SmolStr;
+
+use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
+use crate::element::Word;
+use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
+
+/// What is to be known of what a word stands for.
+pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {
+    if let Word::Used(id) = word
+        && resolve(db, statement).of(*id) == Resolved::Literal
+    {
+        let name = inline(&format!("{{{}}}", body(db, statement)[*id].text));
+        return Some(format!(
+            "{name} is text: nothing in this file has that name, so it stays as it is written."
+        ));
+    }
+    let entities = Entity::of_word(db, statement, word);
+    let of_entity = |entity: &Entity<'db>| {
+        // An agent that is defined twice is shown as the definition that the cursor is on, if it is on one.
+        let site = match word {
+            Word::Bound(name) if entity.file == statement.file(db) => Some(Site { statement, name: *name }),
+            _ => None,
+        };
+        match entity.kind {
+            EntityKind::Agent => agent(db, site.or_else(|| entity.sites(db).first().copied())?),
+            EntityKind::Block => block(db, entity, site.or_else(|| entity.sites(db).first().copied())?),
+            EntityKind::Program => program(db, site.or_else(|| entity.sites(db).first().copied())?),
+            _ => variable(db, statement.file(db), entity, word),
+        }
+    };
+    let found: Vec<String> = entities.iter().filter_map(of_entity).collect();
+    (!found.is_empty()).then(|| found.join("\n\n---\n\n"))
+}
+
+/// What is to be known of the program at the path of a `use`.
+pub(super) fn of_path<'db>(db: &'db dyn Db, statement: TopStatement<'db>, import: StmtId) -> Option<String> {
+    let Stmt::Use { path: Some(path), .. } = body(db, statement)[import].stmt else { return None };
+    let start = statements(db, statement.file(db)).start(statement)?;
+    let range = body(db, statement)[import].range + start;
+    let path = body(db, statement).string(path)?;
+    Some(import_at(db, statement.file(db), range, path))
+}
+
+fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
+    let body = body(db, site.statement);
+    let data = &body[site.name];
+    let Stmt::Agent { properties, .. } = &body[data.stmt].stmt else { return None };
+    let source = |range: TextRange| source_of(db, site.statement, range);
+    let value = |name: &str| properties.iter().find(|property| property.name.text == name);
+    let mut facts = Vec::new();
+    if let Some(model) = value("model").and_then(|model| body.text(model.value?)?.value.clone()) {
+        let alias = site.statement.file(db).settings(db).models(db).get(&model);
+        let alias = alias.map(|alias| format!(" ({})", inline(alias))).unwrap_or_default();
+        facts.push(format!("- Model: {}{alias}", inline(&model)));
+    }
+    facts.extend(memory(db, site));
+    if let Some(skills) = value("skills").and_then(|skills| skills.value) {
+        facts.push(format!("- Skills: {}", inline(&source(body[skills].range))));
+    }
+    if let Some(permissions) = value("permissions") {
+        let rules = permissions.entries.iter().flatten().filter_map(|rule| {
+            let value = inline(&first_line(&source(body[rule.value?].range)));
+            Some(format!("  - {}: {value}", inline(&rule.name.text)))
+        });
+        let rules: Vec<String> = rules.collect();
+        if !rules.is_empty() {
+            facts.push(format!("- Permissions:\n{}", rules.join("\n")));
+        }
+    }
+    let prompt = value("prompt")
+        .and_then(|prompt| body.text(prompt.value?))
+        .map(|text| excerpt(&source(text.content)))
+        .filter(|prompt| !prompt.is_empty())
+        .map(|prompt| fenced("text", &prompt));
+    Some(paragraphs([
+        fenced("prose", &first_line(&format!("agent {}:", data.text))),
+        comment_above(db, site),
+        facts.join("\n"),
+        prompt.unwrap_or_default(),
+    ]))
+}
+
+/// Where the memory of an agent lies (R42).
+fn memory<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
+    let facts = summary(db, site.statement).agent(site.name)?;
+    let body = body(db, site.statement);
+    let name = &body[site.name].text;
+    let (lasts, path) = match &facts.persist {
+        Persist::No | Persist::Invalid => return None,
+        Persist::Run => ("with the run", format!(".prose/runs/…/agents/{name}/")),
+        Persist::Longer => match persist_value(body, site.name)?.as_str() {
+            "project" => ("with the project", format!(".prose/agents/{name}/")),
+            "user" => ("for all your projects", format!("~/.prose/agents/{name}/")),
+            path => ("at a path of its own", path.to_owned()),
+        },
+    };
+    Some(format!("- Memory: kept {lasts}, in {}", inline(&path)))
+}
+
+fn persist_value(body: &Body, name: NameId) -> Option<SmolStr> {
+    let Stmt::Agent { properties, .. } = &body[body[name].stmt].stmt else { return None };
+    let persist = properties.iter().find(|property| property.name.text == "persist")?;
+    body.text(persist.value?)?.value.clone()
+}
+
+fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<String> {
+    let facts = summary(db, site.statement).block(site.name)?;
+    let body = body(db, site.statement);
+    let data = &body[site.name];
+    let Stmt::Block { options, .. } = &body[data.stmt].stmt else { return None };
+    let options: Vec<String> =
+        options.iter().map(|option| source_of(db, site.statement, option.range)).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) };
+    let params = match facts.params.as_slice() {
+        [] => String::new(),
+        params => format!("({})", params.join(", ")),
+    };
+    let outputs = match facts.outputs.as_slice() {
+        [] => String::new(),
+        outputs => format!("Outputs: {}", names(outputs)),
+    };
+    let calls = calls(db, entity);
+    let calls = match calls {
+        0 => "Never called".to_owned(),
+        1 => "Called once".to_owned(),
+        calls => format!("Called at {calls} places"),
+    };
+    Some(paragraphs([
+        fenced("prose", &first_line(&format!("block {}{params}{options}:", data.text))),
+        comment_above(db, site),
+        outputs,
+        calls,
+    ]))
+}
+
+/// At how many places of its file a block is called.
+fn calls<'db>(db: &'db dyn Db, block: &Entity<'db>) -> usize {
+    let statements = statements(db, block.file).list.iter();
+    let uses = statements.flat_map(|placed| &summary(db, placed.statement).uses);
+    uses.filter(|used| used.kind == RefKind::Block && used.text == block.name).count()
+}
+
+fn names(names: &[SmolStr]) -> String {
+    names.iter().map(|name| inline(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn program<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
+    let facts = summary(db, site.statement).import(site.name)?;
+    let range = binding_range(db, site)?;
+    let path = facts.path.clone()?;
+    Some(import_at(db, site.statement.file(db), range, &path))
+}
+
+fn import_at(db: &dyn Db, file: SourceFile, import: TextRange, path: &str) -> String {
+    let about = match imported(db, file, Symbol::new(db, SmolStr::from(path))) {
+        Imported::Program(program) => program_contract(db, program),
+        Imported::Missing => "There is no file at this path.".to_owned(),
+        Imported::Unknown => match Reference::parse(path) {
+            Reference::Registry => "A program of the registry".to_owned(),
+            Reference::GitHost => "A program of a git repository".to_owned(),
+            Reference::Url => "A program of the web".to_owned(),
+            Reference::Local(_) => "A local program that was not read yet".to_owned(),
+            Reference::Empty | Reference::Invalid(_) => String::new(),
+        },
+    };
+    paragraphs([fenced("prose", &line_of(db, file, import)), about])
+}
+
+/// What a program takes and gives.
+fn program_contract(db: &dyn Db, program: SourceFile) -> String {
+    let contract = contract(db, program);
+    let inputs = contract.inputs.iter().map(input_entry);
+    let outputs = contract.outputs.iter().map(|output| format!("- {}", inline(output)));
+    let list = |title: &str, entries: Vec<String>| match entries.as_slice() {
+        [] => String::new(),
+        entries => format!("{title}:\n{}", entries.join("\n")),
+    };
+    let gives_nothing = contract.outputs.is_empty() && !contract.returns;
+    paragraphs([
+        inline(&program.path(db).to_string_lossy()),
+        first_comment(db, program),
+        list("Inputs", inputs.collect()),
+        list("Outputs", outputs.collect()),
+        if gives_nothing { "It gives no result.".to_owned() } else { String::new() },
+    ])
+}
+
+fn input_entry(input: &ContractInput) -> String {
+    let name = inline(&input.name);
+    let optional = if input.is_optional() { " (optional)" } else { "" };
+    match &input.description {
+        Some(description) => format!("- {name}{optional}: {}", escaped(&first_line(description))),
+        None => format!("- {name}"),
+    }
+}
+
+fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: &Word) -> Option<String> {
+    const MOST: usize = 5;
+    let mut sites = entity.declarations(db);
+    let wanted = match word {
+        Word::Argument { .. } => Some(NameKind::Input),
+        Word::Field { .. } => Some(NameKind::Output),
+        Word::Bound(_) | Word::Used(_) => None,
+    };
+    let kind = |site: &Site<'db>| body(db, site.statement)[site.name].kind;
+    if let Some(wanted) = wanted
+        && entity.sites(db).iter().any(|site| kind(site) == wanted)
+    {
+        sites = entity.sites(db);
+        sites.retain(|site| kind(site) == wanted);
+    }
+    let first = *sites.first()?;
+    let mut lines: Vec<String> = Vec::new();
+    for site in &sites {
+        let line = line_of(db, entity.file, binding_range(db, *site)?);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let more = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    if more > 0 {
+        lines.push(format!("# … and {more} more"));
+    }
+    let data = &body(db, first.statement)[first.name];
+    Some(paragraphs([
+        fenced("prose", &lines.join("\n")),
+        format!("{} {}{}", data.kind.noun(), inline(&entity.name), place(db, from, entity, first)),
+        comment_above(db, first),
+        description(db, first),
+        value_contract(db, &sites),
+        other_values(db, entity, &sites),
+    ]))
+}
+
+/// Where a variable is bound, as the rest of a sentence.
+fn place<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, site: Site<'db>) -> String {
+    let line = name_range(db, site).map(|range| line_number(db, entity.file, range.start()));
+    let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+    let facts = summary(db, site.statement);
+    let block = facts.name(site.name).and_then(|bound| facts.blocks.get(bound.block? as usize));
+    let block = block.and_then(|block| Some(&facts.name(block.name?)?.text));
+    let block = block.map(|block| format!(" of block {}", inline(block))).unwrap_or_default();
+    let path = entity.file.path(db).to_string_lossy();
+    let file = if entity.file == from { String::new() } else { format!(" of {}", inline(&path)) };
+    format!("{block}{file}{line}")
+}
+
+/// What an input is for.
+fn description<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
+    let body = body(db, site.statement);
+    let Stmt::Input { description: Some(description), .. } = &body[body[site.name].stmt].stmt else {
+        return String::new();
+    };
+    let text = body.text(*description).map(|text| source_of(db, site.statement, text.content));
+    // One that stands on the line is shown with it.
+    let text = text.filter(|text| text.contains(['\n', '\r']));
+    text.map(|text| fenced("text", &excerpt(&text))).unwrap_or_default()
+}
+
+/// The contract of the programs whose result a variable holds.
+fn value_contract<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
+    let mut seen = HashSet::new();
+    let programs = sites.iter().flat_map(|site| programs_of_value(db, *site));
+    let programs: Vec<SourceFile> = programs.filter(|program| seen.insert(*program)).collect();
+    paragraphs(programs.into_iter().map(|program| {
+        let outputs = &contract(db, program).outputs;
+        let path = inline(&program.path(db).to_string_lossy());
+        match outputs.as_slice() {
+            [] => format!("A result of {path}"),
+            outputs => format!("A result of {path}, with {}", names(outputs)),
+        }
+    }))
+}
+
+/// The lines that give a declared variable other values.
+fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site<'db>]) -> String {
+    const MOST: usize = 5;
+    let sites = entity.sites(db).into_iter().filter(|site| !declarations.contains(site));
+    let ranges = sites.filter_map(|site| name_range(db, site));
+    let mut lines: Vec<usize> =
+        ranges.take(MOST + 1).map(|range| line_number(db, entity.file, range.start())).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let more = if lines.len() > MOST { " …" } else { "" };
+    let shown: Vec<String> = lines.iter().take(MOST).map(usize::to_string).collect();
+    match shown.as_slice() {
+        [] => String::new(),
+        [line] => format!("Set again in line {line}"),
+        lines => format!("Set again in lines {}{more}", lines.join(", ")),
+    }
+}
+
+/// The comment that stands right above the statement that binds a name, as Markdown.
+fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
+    let file = site.statement.file(db);
+    let Some(range) = binding_range(db, site) else { return String::new() };
+    let root = parse(db, file).syntax();
+    let Some(token) = root.token_at_offset(range.start()).right_biased() else { return String::new() };
+    let mut lines = Vec::new();
+    let mut breaks = 0;
+    let mut before = token.prev_token();
+    while let Some(token) = before {
+        match token.kind() {
+            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
+            SyntaxKind::NEWLINE if breaks == 0 => breaks = 1,
+            SyntaxKind::COMMENT if breaks == 1 && stands_alone(&token) => {
+                lines.push(comment_text(token.text()).to_owned());
+                breaks = 0;
+            }
+            _ => break,
+        }
+        before = token.prev_token();
+    }
+    lines.reverse();
+    comment(&lines)
+}
+
+/// The comment at the start of a program, which says what it is for.
+fn first_comment(db: &dyn Db, program: SourceFile) -> String {
+    let mut lines = Vec::new();
+    let mut breaks = 0;
+    let mut token = parse(db, program).syntax().first_token();
+    while let Some(next) = token {
+        match next.kind() {
+            SyntaxKind::COMMENT => {
+                lines.push(comment_text(next.text()).to_owned());
+                breaks = 0;
+            }
+            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
+            SyntaxKind::NEWLINE if lines.is_empty() || breaks == 0 => breaks += 1,
+            _ => break,
+        }
+        token = next.next_token();
+    }
+    comment(&lines)
+}
+
+fn stands_alone(comment: &SyntaxToken) -> bool {
+    let before = std::iter::successors(comment.prev_token(), SyntaxToken::prev_token)
+        .find(|token| token.kind() != SyntaxKind::WHITESPACE);
+    before.is_none_or(|token| matches!(token.kind(), SyntaxKind::NEWLINE | SyntaxKind::BYTE_ORDER_MARK))
+}
+
+fn comment_text(comment: &str) -> &str {
+    comment.trim_start_matches('#').trim()
+}
+
+/// Lines of a comment as Markdown, without those that are only drawn.
+fn comment(lines: &[String]) -> String {
+    const MOST: usize = 20;
+    const LONGEST: usize = 400;
+    let has_words = |line: &&String| {
+        line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
+    };
+    let lines: Vec<String> =
+        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
+    escaped(lines.join("\n").trim())
+}
+
+fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
+    let text = file.text(db).as_str();
+    first_line(text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default())
+}
+
+/// The number of a line, from 1.
+fn line_number(db: &dyn Db, file: SourceFile, offset: TextSize) -> usize {
+    let before = file.text(db).as_str().get(..offset.into()).unwrap_or_default();
+    let returns = before.matches('\r').count() - before.matches("\r\n").count();
+    before.matches('\n').count() + returns + 1
+}
+
+/// The text of a part of a statement.
+fn source_of(db: &dyn Db, statement: TopStatement<'_>, range: TextRange) -> String {
+    let Some(start) = statements(db, statement.file(db)).start(statement) else { return String::new() };
+    let range = range + start;
+    let text = statement.file(db).text(db).as_str();
+    text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,85 @@
+//! Words of the language.
+
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue, STRATEGIES};
+use prose_syntax::{SyntaxKind, keywords, properties};
+
+use super::markdown::{fenced, inline, paragraphs};
+
+/// What is to be known of a keyword.
+pub(super) fn of_keyword(kind: SyntaxKind) -> Option<String> {
+    let keyword = keywords::find(kind)?;
+    Some(entry(keyword.text(), keyword.summary, keyword.docs, keyword.example))
+}
+
+/// What is to be known of a property, or of an entry of one.
+pub(super) fn of_property(parent: Option<&str>, name: &str) -> Option<String> {
+    let property = match parent {
+        None => properties::find(name)?,
+        Some("permissions") => properties::find_permission(name)?,
+        Some(_) => return None,
+    };
+    Some(entry(&format!("{name}:"), property.summary, property.docs, property.example))
+}
+
+fn entry(title: &str, summary: &str, docs: &str, example: &str) -> String {
+    paragraphs([format!("**{}** — {summary}", inline(title)), docs.to_owned(), fenced("prose", example)])
+}
+
+/// What is to be known of an option in the parentheses of a header.
+pub(super) fn of_option(statement: SyntaxKind, name: &str) -> Option<String> {
+    let header = match statement {
+        SyntaxKind::PARALLEL => Header::Parallel,
+        SyntaxKind::LOOP => Header::Loop,
+        SyntaxKind::BLOCK_DEF => Header::Block,
+        _ => return None,
+    };
+    let option = options::find(header, name)?;
+    let values = match option.value {
+        OptionValue::FailurePolicy => FAILURE_POLICIES
+            .iter()
+            .map(|policy| format!("- {} — {}", inline(&format!("\"{}\"", policy.name)), policy.summary))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        OptionValue::Count => "A whole number, at least 1.".to_owned(),
+    };
+    let title = inline(&format!("{name}:"));
+    Some(paragraphs([format!("**{title}** of {} — {}", inline(header.keyword()), option.summary), values]))
+}
+
+/// What is to be known of a word that an option is set to.
+pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value: &str) -> Option<String> {
+    let words = match (statement, option) {
+        (SyntaxKind::PARALLEL, None) => STRATEGIES,
+        (SyntaxKind::PARALLEL, Some("on-fail")) => FAILURE_POLICIES,
+        _ => return None,
+    };
+    let word = words.iter().find(|word| word.name == value)?;
+    Some(format!("**{}** — {}", inline(&format!("\"{value}\"")), word.summary))
+}
+
+/// What is to be known of the value of a `model:`.
+pub(super) fn of_model(db: &dyn Db, file: SourceFile, name: &str) -> String {
+    let title = format!("**{}**", inline(name));
+    match file.settings(db).models(db).get(name) {
+        Some(model) => format!("{title} — the model {}, as `prose.toml` says", inline(model)),
+        None if matches!(name, "sonnet" | "opus" | "haiku") => {
+            format!("{title} — a model of the language. The host decides which version answers.")
+        }
+        None => format!("{title} — a model by its id, which is passed to the host as it is"),
+    }
+}
+
+/// What is to be known of the markers of a discretion.
+pub(super) fn of_discretion() -> String {
+    paragraphs([
+        "**`**…**`** — Text that a model judges.".to_owned(),
+        "It is judged by its meaning, with all results so far in view. If the model is not sure, a condition does not hold. Names in \
+         braces are filled in. Between `***` the text may have several lines, and `**` in it."
+            .to_owned(),
+        fenced(
+            "prose",
+            "if **the report names no sources**:\n  session \"Find sources for the report\"\n",
+        ),
+    ])
+}

@@ -1,0 +1,446 @@
+//! What each piece of text is, for highlighting by meaning.
+
+use prose_analysis::index::lookup;
+use prose_analysis::model::{Body, NameKind, RefId, RefKind};
+use prose_analysis::resolve::{Resolution, Resolved, resolve};
+use prose_analysis::statements::{Placed, body, parse, statements};
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::options::{OPTIONS, STRATEGIES, Word};
+use prose_syntax::properties;
+use prose_syntax::{NodeOrToken, ProseLanguage, SyntaxKind, SyntaxKind::*, TextRange, TextSize};
+use rowan::{GreenNodeData, Language};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+macro_rules! legend {
+    ($($(#[$meta:meta])* $kind:ident = $name:literal)*) => {
+        /// What a piece of text is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum TokenKind {
+            $($(#[$meta])* $kind,)*
+        }
+
+        impl TokenKind {
+            /// Every kind, in the order of their numbers.
+            pub const ALL: &[TokenKind] = &[$(TokenKind::$kind),*];
+
+            /// The name that themes know it by.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(TokenKind::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+// The names are those of the protocol's own legend, so that themes have colours for them. It has none for escapes; an editor
+// that does not know this one leaves them as they are.
+legend! {
+    /// A word that the grammar takes for a keyword
+    Keyword = "keyword"
+    /// An agent
+    Agent = "class"
+    /// A block
+    Block = "function"
+    /// An imported program
+    Program = "namespace"
+    /// A variable
+    Variable = "variable"
+    /// A parameter of a block, an input of the program, or the name of an argument
+    Parameter = "parameter"
+    /// The name of a property or of an option, or what stands behind a dot
+    Property = "property"
+    /// A word that stands for itself: a model, a strategy, a permission
+    Value = "enumMember"
+    /// Text in quotes
+    String = "string"
+    /// Text between `**` that a model judges
+    Discretion = "regexp"
+    /// An escape in a string
+    Escape = "escapeSequence"
+    /// A number or a duration
+    Number = "number"
+    /// An operator
+    Operator = "operator"
+    /// A comment
+    Comment = "comment"
+}
+
+/// What more is to be said of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Modifiers(u32);
+
+impl Modifiers {
+    /// The name is bound here.
+    pub const DECLARATION: Modifiers = Modifiers(1);
+    /// The value cannot be changed by the program: that of a constant, an input or a loop variable.
+    pub const READONLY: Modifiers = Modifiers(1 << 1);
+    /// A variable gets a new value here.
+    pub const MODIFICATION: Modifiers = Modifiers(1 << 2);
+
+    /// The names that themes know the modifiers by, in the order of their bits.
+    pub const NAMES: &[&str] = &["declaration", "readonly", "modification"];
+
+    /// One bit for each modifier, the first of [`Modifiers::NAMES`] being the lowest.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    fn and(self, other: Modifiers) -> Modifiers {
+        Modifiers(self.0 | other.0)
+    }
+}
+
+/// A piece of one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SemanticToken {
+    /// Its bytes.
+    pub range: TextRange,
+    /// What it is.
+    pub kind: TokenKind,
+    /// What more is to be said of it.
+    pub modifiers: Modifiers,
+}
+
+/// Every token of a file, in the order of the text. No two overlap, and none goes on behind its line.
+pub fn semantic_tokens(db: &dyn Db, file: SourceFile) -> Vec<SemanticToken> {
+    tokens_within(db, file, TextRange::up_to(TextSize::of(file.text(db).as_str())))
+}
+
+/// The tokens of the lines that a range touches. The rest of the file is not looked at.
+pub fn semantic_tokens_in(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<SemanticToken> {
+    let bytes = file.text(db).as_str().as_bytes();
+    let (start, end) =
+        (usize::from(range.start()).min(bytes.len()), usize::from(range.end()).min(bytes.len()));
+    // What a name in braces is depends on the whole of the braces, which stand on one line.
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let line_start = bytes[..start].iter().rposition(is_break).map_or(0, |newline| newline + 1);
+    let line_end = bytes[end..].iter().position(is_break).map_or(bytes.len(), |newline| end + newline);
+    let lines = TextRange::new(TextSize::new(line_start as u32), TextSize::new(line_end as u32));
+    tokens_within(db, file, lines)
+}
+
+fn tokens_within(db: &dyn Db, file: SourceFile, within: TextRange) -> Vec<SemanticToken> {
+    let mut walk = Walk { within, names: Vec::new(), next_name: 0, tokens: Vec::new() };
+    let mut namer = Namer { db, file, within, known: FxHashMap::default() };
+    let mut placed = statements(db, file).list.iter();
+    let mut start = TextSize::new(0);
+    for child in parse(db, file).green().children() {
+        if start >= within.end() {
+            break;
+        }
+        match child {
+            NodeOrToken::Node(node) => {
+                let end = start + node.text_len();
+                // The statements of a file are the nodes of its root.
+                let statement = placed.next();
+                if end > within.start() {
+                    walk.names = statement.map(|placed| namer.names(placed)).unwrap_or_default();
+                    walk.next_name = 0;
+                    walk.node(node, SOURCE_FILE, start);
+                }
+                start = end;
+            }
+            NodeOrToken::Token(token) => {
+                let end = start + token.text_len();
+                if end > within.start() {
+                    walk.token(kind_of(token.kind()), token.text(), SOURCE_FILE, SOURCE_FILE, start);
+                }
+                start = end;
+            }
+        }
+    }
+    walk.tokens
+}
+
+fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
+    ProseLanguage::kind_from_raw(raw)
+}
+
+type Meaning = (TokenKind, Modifiers);
+
+/// A name of a statement with what it stands for.
+struct NameToken {
+    start: TextSize,
+    meaning: Meaning,
+}
+
+/// Finds what the names of statements stand for.
+struct Namer<'db> {
+    db: &'db dyn Db,
+    file: SourceFile,
+    within: TextRange,
+    /// The variables of the file that were met already: most are used more than once.
+    known: FxHashMap<SmolStr, Meaning>,
+}
+
+impl Namer<'_> {
+    /// The names of a statement that mean something, in the order of the text.
+    fn names(&mut self, placed: &Placed<'_>) -> Vec<NameToken> {
+        let start = TextSize::from(placed.start);
+        let body = body(self.db, placed.statement);
+        let resolution = resolve(self.db, placed.statement);
+        let within = self.within;
+        let is_within = |range: TextRange| within.contains_range(range + start);
+        let bound = body.names().filter(|(_, name)| is_within(name.range)).map(|(_, name)| {
+            let how = match name.kind {
+                NameKind::Assigned => Modifiers::MODIFICATION,
+                _ => Modifiers::DECLARATION,
+            };
+            let (kind, modifiers) = meaning(name.kind);
+            NameToken { start: name.range.start() + start, meaning: (kind, modifiers.and(how)) }
+        });
+        let mut names: Vec<NameToken> = bound.collect();
+        for (id, used) in body.refs().filter(|(_, used)| is_within(used.range)) {
+            let meaning = self.used(body, resolution, id);
+            names.extend(meaning.map(|meaning| NameToken { start: used.range.start() + start, meaning }));
+        }
+        names.sort_by_key(|name| name.start);
+        names
+    }
+
+    fn used(&mut self, body: &Body, resolution: &Resolution, id: RefId) -> Option<Meaning> {
+        let data = &body[id];
+        let plain = |kind| Some((kind, Modifiers::default()));
+        let (kind, modifiers) = match resolution.of(id) {
+            Resolved::Local(name) => meaning(body[name].kind),
+            Resolved::Root | Resolved::Elsewhere => self.variable(&data.text),
+            Resolved::Agent | Resolved::AgentAsValue => return plain(TokenKind::Agent),
+            Resolved::Block => return plain(TokenKind::Block),
+            Resolved::Program => return plain(TokenKind::Program),
+            Resolved::Literal => return None,
+            // What is not found is still what its place makes of it, but in braces it is text.
+            Resolved::Lost | Resolved::Undefined => match data.kind {
+                RefKind::Agent => return plain(TokenKind::Agent),
+                RefKind::Block | RefKind::Callee => return plain(TokenKind::Block),
+                RefKind::Variable | RefKind::Write
+                    if data.place.is_text() && resolution.of(id) == Resolved::Undefined =>
+                {
+                    return None;
+                }
+                RefKind::Variable | RefKind::Write => (TokenKind::Variable, Modifiers::default()),
+            },
+        };
+        match data.kind {
+            RefKind::Write => Some((kind, modifiers.and(Modifiers::MODIFICATION))),
+            _ => Some((kind, modifiers)),
+        }
+    }
+
+    /// What a variable of the file is, or one of another block.
+    fn variable(&mut self, text: &SmolStr) -> Meaning {
+        if let Some(known) = self.known.get(text) {
+            return *known;
+        }
+        let named = lookup(self.db, self.file, text).unwrap_or_default();
+        let first = named.root_variables().next().or(named.variables.first());
+        let meaning =
+            first.map_or((TokenKind::Variable, Modifiers::default()), |variable| meaning(variable.kind));
+        self.known.insert(text.clone(), meaning);
+        meaning
+    }
+}
+
+/// What is highlighted for a name of a kind.
+fn meaning(kind: NameKind) -> Meaning {
+    let none = Modifiers::default();
+    match kind {
+        NameKind::Agent => (TokenKind::Agent, none),
+        NameKind::Block => (TokenKind::Block, none),
+        NameKind::Import => (TokenKind::Program, none),
+        NameKind::Input => (TokenKind::Parameter, Modifiers::READONLY),
+        NameKind::Param => (TokenKind::Parameter, none),
+        NameKind::Const | NameKind::Item | NameKind::Index | NameKind::ImplicitItem => {
+            (TokenKind::Variable, Modifiers::READONLY)
+        }
+        NameKind::Output
+        | NameKind::Let
+        | NameKind::Assigned
+        | NameKind::Branch
+        | NameKind::Session
+        | NameKind::Error
+        | NameKind::Accumulator => (TokenKind::Variable, none),
+    }
+}
+
+/// Walks through a statement. It goes over the tree that has no places, since making those costs more than all the rest.
+struct Walk {
+    within: TextRange,
+    names: Vec<NameToken>,
+    next_name: usize,
+    tokens: Vec<SemanticToken>,
+}
+
+impl Walk {
+    fn node(&mut self, node: &GreenNodeData, parent: SyntaxKind, start: TextSize) {
+        let kind = kind_of(node.kind());
+        match kind {
+            STRING | DISCRETION => return self.text(node, start, TokenKind::String, kind),
+            INTERPOLATION if self.name_at(start + TextSize::of('{')).is_none() => {
+                let inside = if parent == DISCRETION { TokenKind::Discretion } else { TokenKind::String };
+                return self.push(TextRange::at(start, node.text_len()), inside, Modifiers::default());
+            }
+            _ => {}
+        }
+        let words = words_of(node, kind);
+        let mut at = start;
+        for child in node.children() {
+            if at >= self.within.end() {
+                return;
+            }
+            let end = at
+                + match child {
+                    NodeOrToken::Node(node) => node.text_len(),
+                    NodeOrToken::Token(token) => token.text_len(),
+                };
+            if end > self.within.start() {
+                match child {
+                    NodeOrToken::Node(text) if kind_of(text.kind()) == STRING && is_word(text, words) => {
+                        self.text(text, at, TokenKind::Value, STRING);
+                    }
+                    NodeOrToken::Node(node) => self.node(node, kind, at),
+                    NodeOrToken::Token(token) => {
+                        self.token(kind_of(token.kind()), token.text(), kind, parent, at);
+                    }
+                }
+            }
+            at = end;
+        }
+    }
+
+    /// A string or a discretion; `inside` is what the text of a string is.
+    fn text(&mut self, node: &GreenNodeData, start: TextSize, inside: TokenKind, kind: SyntaxKind) {
+        let (marks, inside) = match kind {
+            DISCRETION => (TokenKind::Discretion, TokenKind::Discretion),
+            _ => (TokenKind::String, inside),
+        };
+        let mut at = start;
+        for child in node.children() {
+            match child {
+                NodeOrToken::Node(part) => {
+                    self.node(part, kind, at);
+                    at += part.text_len();
+                }
+                NodeOrToken::Token(token) => {
+                    let range = TextRange::at(at, token.text_len());
+                    match kind_of(token.kind()) {
+                        TEXT => self.lines(token.text(), range, inside),
+                        ESCAPE => self.push(range, TokenKind::Escape, Modifiers::default()),
+                        _ => self.push(range, marks, Modifiers::default()),
+                    }
+                    at += token.text_len();
+                }
+            }
+        }
+    }
+
+    /// The lines of a text, each without the space that indents it.
+    fn lines(&mut self, text: &str, range: TextRange, kind: TokenKind) {
+        let mut at = range.start();
+        for (index, line) in text.split(['\n', '\r']).enumerate() {
+            let shown = if index == 0 { line } else { line.trim_start() };
+            let indent = TextSize::of(line) - TextSize::of(shown);
+            if !shown.is_empty() {
+                self.push(TextRange::at(at + indent, TextSize::of(shown)), kind, Modifiers::default());
+            }
+            at += TextSize::of(line) + TextSize::of('\n');
+            if at >= self.within.end() {
+                break;
+            }
+        }
+    }
+
+    fn token(
+        &mut self,
+        token: SyntaxKind,
+        text: &str,
+        parent: SyntaxKind,
+        grandparent: SyntaxKind,
+        start: TextSize,
+    ) {
+        let kind = match token {
+            // Words of a line that was not understood are nothing.
+            _ if token.is_keyword() && parent != ERROR => TokenKind::Keyword,
+            IDENT => {
+                let meaning = self
+                    .name_at(start)
+                    .or_else(|| Some((name_without_meaning(parent, grandparent)?, Modifiers::default())));
+                if let Some((kind, modifiers)) = meaning {
+                    self.push(TextRange::at(start, TextSize::of(text)), kind, modifiers);
+                }
+                return;
+            }
+            COMMENT | SLASH_COMMENT => TokenKind::Comment,
+            NUMBER | DURATION => TokenKind::Number,
+            ARROW | EQ_EQ | BANG_EQ | LT_EQ | GT_EQ | LT | GT | EQ | PLUS | MINUS | STAR | SLASH | PIPE
+            | QUESTION | ELLIPSIS => TokenKind::Operator,
+            _ => return,
+        };
+        self.push(TextRange::at(start, TextSize::of(text)), kind, Modifiers::default());
+    }
+
+    /// What the name at an offset stands for. Offsets are asked for in the order of the text.
+    fn name_at(&mut self, offset: TextSize) -> Option<Meaning> {
+        while self.names.get(self.next_name).is_some_and(|name| name.start < offset) {
+            self.next_name += 1;
+        }
+        self.names.get(self.next_name).filter(|name| name.start == offset).map(|name| name.meaning)
+    }
+
+    fn push(&mut self, range: TextRange, kind: TokenKind, modifiers: Modifiers) {
+        if range.intersect(self.within).is_none_or(|shared| shared.is_empty()) {
+            return;
+        }
+        let is_text = matches!(kind, TokenKind::String | TokenKind::Discretion);
+        match self.tokens.last_mut() {
+            // Quotes, text and braces that are text make one token.
+            Some(last) if is_text && last.kind == kind && last.range.end() == range.start() => {
+                last.range = last.range.cover(range);
+            }
+            _ => self.tokens.push(SemanticToken { range, kind, modifiers }),
+        }
+    }
+}
+
+/// What a word is that is neither bound nor looked up.
+fn name_without_meaning(parent: SyntaxKind, grandparent: SyntaxKind) -> Option<TokenKind> {
+    match (parent, grandparent) {
+        (NAME, PROPERTY | MODIFIER | OBJECT_ENTRY) | (FIELD | INTERPOLATION, _) => Some(TokenKind::Property),
+        (NAME, ARG) => Some(TokenKind::Parameter),
+        (NAME_REF, PROPERTY | MODIFIER) => Some(TokenKind::Value),
+        _ => None,
+    }
+}
+
+/// The words that a string below a property or an option may be one of.
+fn words_of(node: &GreenNodeData, kind: SyntaxKind) -> &'static [Word] {
+    if !matches!(kind, PROPERTY | MODIFIER) {
+        return &[];
+    }
+    let name = node.children().find_map(|child| match child {
+        NodeOrToken::Node(name) if kind_of(name.kind()) == NAME => token_text(name),
+        _ => None,
+    });
+    match (kind, name) {
+        (PROPERTY, Some(name)) => properties::find(name).map_or(&[], |property| property.words),
+        (MODIFIER, Some(name)) => {
+            OPTIONS.iter().find(|option| option.name == name).map_or(&[], |option| option.value.words())
+        }
+        (MODIFIER, None) => STRATEGIES,
+        _ => &[],
+    }
+}
+
+fn token_text(node: &GreenNodeData) -> Option<&str> {
+    node.children().find_map(|child| child.into_token()).map(|token| token.text())
+}
+
+/// Whether a string is one of the words.
+fn is_word(string: &GreenNodeData, words: &[Word]) -> bool {
+    if words.is_empty() {
+        return false;
+    }
+    let mut texts = string.children().filter_map(|child| child.into_token());
+    texts.any(|token| kind_of(token.kind()) == TEXT && words.iter().any(|word| word.name == token.text()))
+}

@@ -1,0 +1,50 @@
+//! What the tests of the features have in common.
+
+use std::path::Path;
+
+use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_fixture::Fixture;
+use prose_syntax::{TextRange, TextSize};
+
+/// The programs of a fixture, analysed together, and the cursor.
+pub(crate) struct Analysed {
+    pub(crate) host: AnalysisHost,
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) file: SourceFile,
+    pub(crate) offset: TextSize,
+}
+
+/// Analyses a fixture with one `$0`. A path that is no file of the fixture is known to be missing.
+#[track_caller]
+pub(crate) fn analysed(fixture: &str) -> Analysed {
+    let fixture = Fixture::parse(fixture);
+    let (cursor, offset) = fixture.cursor.expect("the fixture should have one `$0`");
+    let mut host = AnalysisHost::default();
+    let files: Vec<SourceFile> = fixture
+        .files
+        .iter()
+        .map(|file| host.set_text(Path::new(&file.path), Text::new(&*file.text)))
+        .collect();
+    for file in &files {
+        host.load_imports(*file, |_| None);
+    }
+    Analysed { host, file: files[cursor], files, offset }
+}
+
+impl Analysed {
+    /// Shows a range as its line, between `«` and `»`.
+    pub(crate) fn show(&self, file: SourceFile, range: TextRange) -> String {
+        let text = file.text(self.host.db()).as_str();
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+        let line = text[..start].matches('\n').count() + 1;
+        let path = file.path(self.host.db()).display().to_string();
+        format!(
+            "{path}:{line}: {}«{}»{}",
+            text[line_start..start].trim_start(),
+            &text[start..end],
+            &text[end..line_end]
+        )
+    }
+}

@@ -1,0 +1,227 @@
+//! The features answer at every place of every program, however broken, and with places that exist.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
+use prose_ide::{document_highlights, goto_definition, hover, references};
+use prose_syntax::{TextRange, TextSize};
+
+/// The programs that come with the project, and one that has a name in every place that can have one.
+fn samples() -> Vec<(PathBuf, String)> {
+    let mut samples = vec![(PathBuf::from("/all/names.prose"), NAMES.to_owned())];
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the examples are there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "prose") {
+                let text = std::fs::read_to_string(&path).expect("examples are text");
+                samples.push((path, text));
+            }
+        }
+    }
+    assert!(samples.len() > 5, "the examples have moved");
+    samples.sort();
+    samples
+}
+
+const NAMES: &str = r#"use "./names.prose" as self
+use "alice/research"
+import "skill" from "github:x/y"
+# Größe 📏 of the thing
+input topic: "Thema {topic} ⚙"
+input style: ***
+  how {topic}
+***
+agent poet:
+  model: "vendor/model"
+  persist: project
+  skills: ["{topic}", topic]
+  permissions:
+    read: ["{topic}/**", topic]
+  prompt: """
+    About {topic} and {nobody.knows[0]}
+  """
+block review(text, depth) (max_depth: 5):
+  count = count + 1
+  output verdict = session "Judge {text}"
+  output reason = do review(text: text, depth: depth - 1)
+let count = 1
+const { verdict, topic2 } = self(topic: topic)
+let r = self(topic: "x", nothing: 1)
+let both = parallel ("any", count: 1, on-fail: "ignore"):
+  a = session poem: poet
+  b = do review(r.topic2, { r.verdict, key: both.a })
+for item, i in [topic, count]:
+  item = session "{item} {r.verdict} {both.b} {r.list[i].x}"
+  catch = 3
+let all = [1, 2] | map:
+  session "{item}" -> resume: poet
+let sum = all | reduce(total, next):
+  session "{total} {next}"
+loop until **{all[0]} über {count}** (max: 3) as turn:
+  try:
+    throw "{turn}"
+  catch as problem:
+    session "{problem.message}"
+choice **{topic}**:
+  option "{topic}":
+    return reason
+output r = r.verdict
+"#;
+
+fn analysed(programs: &[(PathBuf, String)]) -> (AnalysisHost, Vec<SourceFile>) {
+    let mut host = AnalysisHost::default();
+    let files: Vec<SourceFile> =
+        programs.iter().map(|(path, text)| host.set_text(path, Text::new(text.as_str()))).collect();
+    for file in &files {
+        host.load_imports(*file, |_| None);
+    }
+    (host, files)
+}
+
+fn assert_place(db: &Database, file: SourceFile, range: TextRange) {
+    let text = file.text(db).as_str();
+    assert!(
+        text.get(usize::from(range.start())..usize::from(range.end())).is_some(),
+        "{range:?} is no place of {}, which has {} bytes",
+        file.path(db).display(),
+        text.len()
+    );
+}
+
+/// Asks everything about a place.
+fn ask(db: &Database, files: &[SourceFile], file: SourceFile, offset: TextSize) {
+    if let Some(found) = goto_definition(db, file, offset) {
+        assert_place(db, file, found.origin);
+        assert!(!found.targets.is_empty());
+        for target in found.targets {
+            assert_place(db, target.file, target.range);
+            assert_place(db, target.file, target.selection_range);
+            assert!(target.range.contains_range(target.selection_range), "{target:?}");
+        }
+    }
+    if let Some(found) = hover(db, file, offset) {
+        assert_place(db, file, found.range);
+        let length = TextSize::of(file.text(db).as_str());
+        assert!(found.range.contains_inclusive(offset.min(length)), "{found:?} at {offset:?}");
+        let length = found.markdown.len();
+        assert!((1..20_000).contains(&length), "the hover at {offset:?} has {length} bytes");
+    }
+    if let Some(found) = references(db, file, offset, true, files) {
+        for reference in &found {
+            assert_place(db, reference.file, reference.range);
+        }
+        let marked = document_highlights(db, file, offset);
+        let here: Vec<_> = found.iter().filter(|reference| reference.file == file).collect();
+        assert!(marked.len() >= here.len(), "{marked:?} and {here:?} at {offset:?}");
+    }
+}
+
+#[test]
+fn every_offset_of_the_samples_has_an_answer() {
+    let samples = samples();
+    let (host, files) = analysed(&samples);
+    for (file, (_, text)) in files.iter().zip(&samples) {
+        // Those behind the end and inside of characters too.
+        for offset in 0..text.len() + 3 {
+            ask(host.db(), &files, *file, TextSize::new(offset as u32));
+        }
+    }
+}
+
+/// Every use that a place leads from is found again from the place it leads to.
+#[test]
+fn definitions_and_references_lead_to_each_other() {
+    let samples = samples();
+    let (host, files) = analysed(&samples);
+    let db = host.db();
+    let mut checked = 0;
+    for (file, (_, text)) in files.iter().zip(&samples) {
+        for offset in 0..text.len() {
+            let offset = TextSize::new(offset as u32);
+            let Some(definition) = goto_definition(db, *file, offset) else { continue };
+            for target in &definition.targets {
+                // A program and the `item` of a pipeline are written nowhere.
+                let name = &target.file.text(db).as_str()[target.selection_range];
+                if target.selection_range.is_empty() || matches!(name, "map" | "filter" | "pmap") {
+                    continue;
+                }
+                let found = references(db, target.file, target.selection_range.start(), true, &files);
+                let is_origin =
+                    |found: &prose_ide::Reference| found.file == *file && found.range == definition.origin;
+                assert!(
+                    found.is_some_and(|found| found.iter().any(is_origin)),
+                    "{:?} of {} is not found from {target:?}",
+                    &text[definition.origin],
+                    file.path(db).display(),
+                );
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "only {checked} words lead somewhere");
+}
+
+#[test]
+fn enormous_names_and_texts_have_answers() {
+    let name = "n".repeat(100_000);
+    let programs = [
+        format!(
+            "let {name} = 1\nsession \"{{{name}}}\"\nagent {name}:\n  prompt: \"{name}\"\nsession: {name}\n"
+        ),
+        format!("session \"\"\"\n{}\n\"\"\"\n", "{a}`<é\n".repeat(20_000)),
+        format!("# {}\nlet x = 1\nsession \"{{x}}\"\n", "`[".repeat(50_000)),
+        format!("use \"./{name}\" as {name}\nlet r = {name}({name}: {name})\nsession \"{{r.{name}}}\"\n"),
+        "agent a:\n  model: opus\n".repeat(5_000) + "session: a\n",
+    ];
+    for program in programs {
+        let (host, files) = analysed(&[(PathBuf::from("/main.prose"), program.clone())]);
+        for at in [0, 4, 5, 100, program.len() / 2, program.len() - 3, program.len()] {
+            let start = Instant::now();
+            ask(host.db(), &files, files[0], TextSize::new(at as u32));
+            let taken = start.elapsed();
+            assert!(taken < Duration::from_secs(10), "{taken:?} at {at} of {:?}", &program[..40]);
+        }
+    }
+}
+
+/// A sample with some pieces cut out, doubled, or replaced by what breaks programs.
+fn broken_sample() -> impl Strategy<Value = String> {
+    let texts: Vec<String> = samples().into_iter().map(|(_, text)| text).collect();
+    let pieces = [
+        "", "\"", "\"\"\"", "**", "***", "{", "}", "(", "\n", "\n  ", ":", "=", "é", "\t", "topic", "\r",
+        "#", ".",
+    ];
+    let change = (any::<prop::sample::Index>(), 0_usize..12, prop::sample::select(pieces.to_vec()));
+    (prop::sample::select(texts), prop::collection::vec(change, 1..6)).prop_map(|(mut text, changes)| {
+        for (at, length, piece) in changes {
+            let floor = |mut at: usize| {
+                while !text.is_char_boundary(at) {
+                    at -= 1;
+                }
+                at
+            };
+            let start = floor(at.index(text.len() + 1));
+            let end = floor((start + length).min(text.len())).max(start);
+            text.replace_range(start..end, piece);
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_offset_of_broken_programs_has_an_answer(text in broken_sample(), step in 1_usize..7) {
+        let programs = [(PathBuf::from("/all/names.prose"), text.clone())];
+        let (host, files) = analysed(&programs);
+        for offset in (0..=text.len() + 1).step_by(step) {
+            ask(host.db(), &files, files[0], TextSize::new(offset as u32));
+        }
+    }
+}
