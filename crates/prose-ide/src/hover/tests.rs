@@ -1,0 +1,608 @@
+//! What is shown for each kind of word.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::testing::analysed;
+
+#[track_caller]
+fn check(fixture: &str, expected: Expect) {
+    let at = analysed(fixture);
+    let shown = match hover(at.host.db(), at.file, at.offset) {
+        None => "nothing\n".to_owned(),
+        Some(hover) => format!("{}\n\n{}\n", at.show(at.file, hover.range), hover.markdown),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn an_agent_is_shown_with_what_it_may_do() {
+    check(
+        r#"
+            # Finds sources, and <b>never</b> guesses.
+            # ---------------------------------------
+            # Needs `web-search`.
+            agent scout:
+              model: fast
+              persist: project
+              skills: ["web-search", "pdf"]
+              permissions:
+                read: ["notes/**"]
+                bash: deny
+              prompt: """
+                You find sources on {topic}.
+                  - name each
+              """
+            let topic = "tides"
+            session: scou$0t
+              prompt: "Go"
+            "#,
+        expect![[r#"
+                /main.prose:16: session: «scout»
+
+                ```prose
+                agent scout:
+                ```
+
+                Finds sources, and \<b>never\</b> guesses.
+                Needs `web-search`.
+
+                - Model: `fast`
+                - Memory: kept with the project, in `.prose/agents/scout/`
+                - Skills: `["web-search", "pdf"]`
+                - Permissions:
+                  - `read`: `["notes/**"]`
+                  - `bash`: `deny`
+
+                ```text
+                You find sources on {topic}.
+                  - name each
+                ```
+            "#]],
+    );
+    check(
+        "agent plain$0:\n  persist: \".memory/plain\"\n",
+        expect![[r#"
+            /main.prose:1: agent «plain»:
+
+            ```prose
+            agent plain:
+            ```
+
+            - Memory: kept at a path of its own, in `.memory/plain`
+        "#]],
+    );
+    check(
+        "agent a:\n  persist: user\nagent b:\n  persist: true\nresume: $0b\n",
+        expect![[r#"
+            /main.prose:5: resume: «b»
+
+            ```prose
+            agent b:
+            ```
+
+            - Memory: kept with the run, in `.prose/runs/…/agents/b/`
+        "#]],
+    );
+}
+
+#[test]
+fn a_block_is_shown_with_its_calls() {
+    check(
+        r#"
+            let x = 1 # not about the block
+            # Judges a text.
+            block review(text, depth) (max_depth: 5):
+              output verdict = session "Judge {text}"
+              output reason = session "Why?"
+              do review(text, depth)
+            do rev$0iew("a", 2)
+            "#,
+        expect![[r#"
+                /main.prose:7: do «review»("a", 2)
+
+                ```prose
+                block review(text, depth) (max_depth: 5):
+                ```
+
+                Judges a text.
+
+                Outputs: `verdict`, `reason`
+
+                Called at 2 places
+            "#]],
+    );
+    check(
+        "block unused$0:\n  session \"a\"\n",
+        expect![[r#"
+                /main.prose:1: block «unused»:
+
+                ```prose
+                block unused:
+                ```
+
+                Never called
+            "#]],
+    );
+}
+
+#[test]
+fn a_variable_is_shown_with_its_bindings() {
+    check(
+        r#"
+            # The text that is worked on.
+            let draft = session "Write"
+              retry: 3
+            repeat 3:
+              draft = session "Improve"
+            output text = draf$0t
+            "#,
+        expect![[r#"
+                /main.prose:6: output text = «draft»
+
+                ```prose
+                let draft = session "Write"
+                ```
+
+                variable `draft`, line 2
+
+                The text that is worked on.
+
+                Set again in line 5
+            "#]],
+    );
+    check(
+        "for city, i in [\"Oslo\"]:\n  session \"{cit$0y}\"\n",
+        expect![[r#"
+            /main.prose:2: session "{«city»}"
+
+            ```prose
+            for city, i in ["Oslo"]:
+            ```
+
+            loop variable `city`, line 1
+        "#]],
+    );
+    check(
+        "block b(text):\n  let own = text\n  session \"{own$0}\"\n",
+        expect![[r#"
+            /main.prose:3: session "{«own»}"
+
+            ```prose
+            let own = text
+            ```
+
+            variable `own` of block `b`, line 2
+        "#]],
+    );
+    check(
+        "if **a**:\n  x = 1\nelse:\n  x = 2\nsession \"{$0x}\"\n",
+        expect![[r#"
+            /main.prose:5: session "{«x»}"
+
+            ```prose
+            x = 1
+            x = 2
+            ```
+
+            variable `x`, line 2
+        "#]],
+    );
+    check(
+        "let all = [1] | map:\n  session \"{ite$0m}\"\n",
+        expect![[r#"
+            /main.prose:2: session "{«item»}"
+
+            ```prose
+            [1] | map:
+            ```
+
+            pipeline variable `item`, line 1
+        "#]],
+    );
+}
+
+#[test]
+fn an_input_is_shown_with_its_description() {
+    check(
+        "input topic: \"What to read on\"\nsession \"{topic$0}\"\n",
+        expect![[r#"
+            /main.prose:2: session "{«topic»}"
+
+            ```prose
+            input topic: "What to read on"
+            ```
+
+            input `topic`, line 1
+        "#]],
+    );
+    check(
+        "input topic: ***\n  What to read on,\n    in detail\n***\nsession \"{topic$0}\"\n",
+        expect![[r#"
+                /main.prose:5: session "{«topic»}"
+
+                ```prose
+                input topic: ***
+                ```
+
+                input `topic`, line 1
+
+                ```text
+                What to read on,
+                  in detail
+                ```
+            "#]],
+    );
+}
+
+const LIBRARY: &str = r#"
+        //- /lib/research.prose
+        # Reads what there is on a topic.
+
+        input topic: "What to read on"
+        input depth: "Optional: how deep to dig"
+        output findings = session "Read on {topic}"
+        output sources = session "Name the sources"
+        //- /main.prose
+"#;
+
+#[track_caller]
+fn check_import(main: &[&str], expected: Expect) {
+    let main: String = main.iter().map(|line| format!("        {line}\n")).collect();
+    check(&format!("{LIBRARY}{main}"), expected);
+}
+
+#[test]
+fn an_import_is_shown_with_its_contract() {
+    check_import(
+        &["use \"./lib/rese$0arch.prose\" as read"],
+        expect![[r#"
+            /main.prose:1: use «"./lib/research.prose"» as read
+
+            ```prose
+            use "./lib/research.prose" as read
+            ```
+
+            `/lib/research.prose`
+
+            Reads what there is on a topic.
+
+            Inputs:
+            - `topic`: What to read on
+            - `depth` (optional): Optional: how deep to dig
+
+            Outputs:
+            - `findings`
+            - `sources`
+        "#]],
+    );
+    check_import(
+        &["use \"./lib/research.prose\" as read", "let r = re$0ad(topic: \"x\")"],
+        expect![[r#"
+                /main.prose:2: let r = «read»(topic: "x")
+
+                ```prose
+                use "./lib/research.prose" as read
+                ```
+
+                `/lib/research.prose`
+
+                Reads what there is on a topic.
+
+                Inputs:
+                - `topic`: What to read on
+                - `depth` (optional): Optional: how deep to dig
+
+                Outputs:
+                - `findings`
+                - `sources`
+            "#]],
+    );
+    check(
+        "use \"./miss$0ing.prose\"\n",
+        expect![[r#"
+            /main.prose:1: use «"./missing.prose"»
+
+            ```prose
+            use "./missing.prose"
+            ```
+
+            There is no file at this path.
+        "#]],
+    );
+    check(
+        "use \"alice/$0research\"\n",
+        expect![[r#"
+            /main.prose:1: use «"alice/research"»
+
+            ```prose
+            use "alice/research"
+            ```
+
+            A program of the registry
+        "#]],
+    );
+    check(
+        "use \"$0\"\n",
+        expect![[r#"
+            /main.prose:1: use «""»
+
+            ```prose
+            use ""
+            ```
+        "#]],
+    );
+}
+
+#[test]
+fn what_goes_in_and_comes_out_is_shown() {
+    let import = "use \"./lib/research.prose\" as read";
+    check_import(
+        &[import, "let r = read(topic$0: \"x\")"],
+        expect![[r#"
+                /main.prose:2: let r = read(«topic»: "x")
+
+                ```prose
+                input topic: "What to read on"
+                ```
+
+                input `topic` of `/lib/research.prose`, line 3
+            "#]],
+    );
+    check_import(
+        &[import, "let r = read(topic: \"x\")", "session \"{r$0.findings}\""],
+        expect![[r#"
+            /main.prose:3: session "{«r».findings}"
+
+            ```prose
+            let r = read(topic: "x")
+            ```
+
+            variable `r`, line 2
+
+            A result of `/lib/research.prose`, with `findings`, `sources`
+        "#]],
+    );
+    check_import(
+        &[import, "let r = read(topic: \"x\")", "session \"{r.findings$0}\""],
+        expect![[r#"
+                /main.prose:3: session "{r.«findings»}"
+
+                ```prose
+                output findings = session "Read on {topic}"
+                ```
+
+                output `findings` of `/lib/research.prose`, line 5
+            "#]],
+    );
+    check_import(
+        &[import, "let { sour$0ces } = read(topic: \"x\")"],
+        expect![[r#"
+                /main.prose:2: let { «sources» } = read(topic: "x")
+
+                ```prose
+                let { sources } = read(topic: "x")
+                ```
+
+                variable `sources`, line 2
+
+                ---
+
+                ```prose
+                output sources = session "Name the sources"
+                ```
+
+                output `sources` of `/lib/research.prose`, line 6
+            "#]],
+    );
+}
+
+#[test]
+fn words_of_the_language_are_explained() {
+    check(
+        "repea$0t 3:\n  session \"a\"\n",
+        expect![[r#"
+            /main.prose:1: «repeat» 3:
+
+            **`repeat`** — Runs its body a number of times.
+
+            The index behind `as` counts from 0.
+
+            ```prose
+            repeat 3 as turn:
+              session "Suggest a title that is unlike the {turn} before"
+            ```
+        "#]],
+    );
+    check(
+        "session \"a\"\n  ret$0ry: 3\n",
+        expect![[r#"
+            /main.prose:2: «retry»: 3
+
+            **`retry:`** — How many times a failed session is tried again.
+
+            The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between.
+
+            ```prose
+            session "Fetch the weather report"
+              retry: 3
+              backoff: exponential
+            ```
+        "#]],
+    );
+    check(
+        "agent a:\n  permissions:\n    ba$0sh: deny\n",
+        expect![[r#"
+            /main.prose:3: «bash»: deny
+
+            **`bash:`** — Whether commands may be run: `allow`, `deny` or `prompt`, which asks first.
+
+            ```prose
+            agent clerk:
+              permissions:
+                bash: deny
+
+            session: clerk
+              prompt: "Sort the notes"
+            ```
+        "#]],
+    );
+    check(
+        "parallel (on-fail$0: \"ignore\"):\n  session \"a\"\n",
+        expect![[r#"
+            /main.prose:1: parallel («on-fail»: "ignore"):
+
+            **`on-fail:`** of `parallel` — What becomes of the other branches when one fails: `"fail-fast"`, `"continue"` or `"ignore"`.
+
+            - `"fail-fast"` — Ends the other branches and fails; this is so without a policy too.
+            - `"continue"` — Lets the other branches end, and goes on with an error in place of the value.
+            - `"ignore"` — Goes on as if the branch had not failed.
+        "#]],
+    );
+    check(
+        "loop until $0**done** (max: 3):\n  session \"a\"\n",
+        expect![[r#"
+            /main.prose:1: loop until «**»done** (max: 3):
+
+            **`**…**`** — Text that a model judges.
+
+            It is judged by its meaning, with all results so far in view. If the model is not sure, a condition does not hold. Names in braces are filled in. Between `***` the text may have several lines, and `**` in it.
+
+            ```prose
+            if **the report names no sources**:
+              session "Find sources for the report"
+            ```
+        "#]],
+    );
+    check(
+        "agent a:\n  model: op$0us\n",
+        expect![[r#"
+            /main.prose:2: model: «opus»
+
+            **`opus`** — a model of the language. The host decides which version answers.
+        "#]],
+    );
+    check(
+        "agent a:\n  model: \"vendor/mod$0el-1\"\n",
+        expect![[r#"
+                /main.prose:2: model: «"vendor/model-1"»
+
+                **`vendor/model-1`** — a model by its id, which is passed to the host as it is
+            "#]],
+    );
+}
+
+#[test]
+fn what_options_are_set_to_is_explained() {
+    check(
+        "parallel (\"an$0y\", count: 2):\n  session \"a\"\n",
+        expect![[r#"
+                /main.prose:1: parallel («"any"», count: 2):
+
+                **`"any"`** — Waits for one branch that succeeds, or for as many as `count` says.
+            "#]],
+    );
+    check(
+        "parallel (on-fail: \"cont$0inue\"):\n  session \"a\"\n",
+        expect![[r#"
+                /main.prose:1: parallel (on-fail: «"continue"»):
+
+                **`"continue"`** — Lets the other branches end, and goes on with an error in place of the value.
+            "#]],
+    );
+    check(
+        "parallel (\"so$0me\"):\n  session \"a\"\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn words_in_braces_are_names_or_text() {
+    check(
+        "let x = 1\nloop until **{x$0} is enough** (max: 3):\n  session \"a\"\n",
+        expect![[r#"
+            /main.prose:2: loop until **{«x»} is enough** (max: 3):
+
+            ```prose
+            let x = 1
+            ```
+
+            variable `x`, line 1
+        "#]],
+    );
+    check(
+        "session \"\"\"\n  Greet {na$0me}\n\"\"\"\n",
+        expect![[r#"
+            /main.prose:2: Greet {«name»}
+
+            `{name}` is text: nothing in this file has that name, so it stays as it is written.
+        "#]],
+    );
+    check(
+        "session \"Greet {na$0me}\"\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn markup_in_programs_is_shown_as_it_is() {
+    check(
+        "# *a* [link](http://x) `co[d]e` \\\n# # title [`\nlet x$0 = \"```\"\n",
+        expect![[r#"
+                /main.prose:3: let «x» = "```"
+
+                ````prose
+                let x = "```"
+                ````
+
+                variable `x`, line 3
+
+                \*a\* \[link](http://x) `co[d]e` \\
+                \# title \[`
+            "#]],
+    );
+}
+
+#[test]
+fn elsewhere_is_nothing() {
+    check(
+        "$0",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+    check(
+        "session \"wo$0rd\"\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+    check(
+        "session \"a\" # com$0ment\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+    check(
+        "session \"a\"\n\n$0\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+    check(
+        "agent a:\n  unkn$0own: 3\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+    check(
+        "wibble wob$0ble\n",
+        expect![[r#"
+            nothing
+        "#]],
+    );
+}
