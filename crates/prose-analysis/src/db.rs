@@ -70,6 +70,20 @@ impl Database {
         }
     }
 
+    /// Every program that is known, by path.
+    pub fn programs(&self) -> Vec<SourceFile> {
+        let places: Vec<Place> = self.places.iter().map(|place| *place).collect();
+        let mut programs: Vec<SourceFile> = places
+            .into_iter()
+            .filter_map(|place| match place.content(self) {
+                Content::Program(file) => Some(file),
+                Content::Missing | Content::Unknown => None,
+            })
+            .collect();
+        programs.sort_by(|a, b| a.path(self).cmp(b.path(self)));
+        programs
+    }
+
     /// Whether somebody has asked for a place.
     pub(crate) fn is_asked_for(&self, path: &Path) -> bool {
         self.places.contains_key(path)

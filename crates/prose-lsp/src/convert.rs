@@ -16,6 +16,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tower_lsp_server::ls_types as lsp;
 
+use crate::answers;
 use crate::code_actions;
 use crate::documents::DocumentUri;
 use crate::json::{Json, json};
@@ -78,6 +79,14 @@ pub(crate) struct Session {
     shows_related: bool,
     /// The client takes edits of documents with their versions.
     pub(crate) edits_versions: bool,
+    /// The client shows Markdown in hovers.
+    pub(crate) shows_markdown: bool,
+    /// The client takes definitions with the range that they are asked from.
+    pub(crate) links_definitions: bool,
+    /// The client understands snippets in completions.
+    pub(crate) takes_snippets: bool,
+    /// The client is VS Code or built on it, and has its commands.
+    pub(crate) is_vscode: bool,
 }
 
 impl Session {
@@ -103,6 +112,16 @@ impl Session {
             settings: params.get("initializationOptions").cloned().unwrap_or_default(),
             refreshes_diagnostics: flag("workspace/diagnostics/refreshSupport"),
             watches_files: flag("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            shows_markdown: capability("textDocument/hover/contentFormat")
+                .and_then(Value::as_array)
+                .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
+            links_definitions: flag("textDocument/definition/linkSupport"),
+            takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            is_vscode: params.pointer("/clientInfo/name").and_then(Value::as_str).is_some_and(|name| {
+                ["Visual Studio Code", "VSCodium", "Code - OSS", "code-server"]
+                    .iter()
+                    .any(|known| name.starts_with(known))
+            }),
             edits_versions: flag("workspace/workspaceEdit/documentChanges"),
             shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
                 || flag("textDocument/diagnostic/relatedInformation"),
@@ -121,9 +140,15 @@ impl Session {
                     "workspaceDiagnostics": false,
                 },
                 "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
+                "completionProvider": { "triggerCharacters": prose_ide::completion::TRIGGERS },
+                "definitionProvider": true,
+                "documentHighlightProvider": true,
                 "documentSymbolProvider": true,
                 "foldingRangeProvider": true,
+                "hoverProvider": true,
+                "referencesProvider": true,
                 "selectionRangeProvider": true,
+                "semanticTokensProvider": { "legend": answers::legend(), "full": true, "range": true },
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
         })
@@ -238,7 +263,7 @@ impl Converter<'_> {
         position(self.text, offset.into(), self.session.encoding)
     }
 
-    fn range(&self, range: TextRange) -> lsp::Range {
+    pub(crate) fn range(&self, range: TextRange) -> lsp::Range {
         lsp::Range { start: self.position(range.start()), end: self.position(range.end()) }
     }
 

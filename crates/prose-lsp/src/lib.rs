@@ -4,6 +4,7 @@
 //! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
 //! which they run in the bounded pool of [`reads`]. What the protocol's types are is known to [`server`] and [`convert`] alone.
 
+mod answers;
 mod code_actions;
 mod convert;
 mod diagnostics;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures_channel::mpsc::{UnboundedReceiver, unbounded};
 use futures_util::sink;
 use futures_util::stream::{Map, StreamExt};
+use prose_syntax::TextSize;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,11 +22,13 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
     CodeActionParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentDiagnosticParams, DocumentSymbolParams,
-    FoldingRangeParams, SelectionRangeParams, Uri,
+    FoldingRangeParams, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
+    TextDocumentPositionParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
 
+use crate::answers;
 use crate::code_actions::code_actions;
 use crate::convert::{Converter, Session, path_of_uri};
 use crate::documents::{DocumentUri, Snapshot};
@@ -400,6 +403,30 @@ const READS: &[(&str, ReadDecoder)] = &[
             code_actions(view, session, range, only.as_deref())
         }))
     }),
+    ("textDocument/hover", |params| at_position(params, answers::hover)),
+    ("textDocument/definition", |params| at_position(params, answers::definition)),
+    ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
+    ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("textDocument/references", |params| {
+        let with_declaration =
+            params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
+        at_position(params, move |view, session, offset| {
+            answers::references(view, session, offset, with_declaration)
+        })
+    }),
+    ("textDocument/semanticTokens/full", |params| {
+        let params: SemanticTokensParams = decode(params)?;
+        Ok(ReadParams::analysis(&params.text_document.uri, |view, session| {
+            answers::semantic_tokens(view, session, None)
+        }))
+    }),
+    ("textDocument/semanticTokens/range", |params| {
+        let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
+            answers::semantic_tokens(view, session, Some(range))
+        }))
+    }),
     ("textDocument/documentSymbol", |params| {
         let params: DocumentSymbolParams = decode(params)?;
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
@@ -449,6 +476,18 @@ const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams { outdated_by_edits: false, ..read })
     }),
 ];
+
+/// A request about a place in a document.
+fn at_position(
+    params: Value,
+    answer: impl Fn(&View, &Session, TextSize) -> Json + Send + Sync + 'static,
+) -> serde_json::Result<ReadParams> {
+    let TextDocumentPositionParams { text_document, position } = decode(params)?;
+    Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+        let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
+        answer(view, session, offset)
+    }))
+}
 
 fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
     serde_json::from_value(params)
