@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "the macros of criterion generate public functions")]
 
 use std::fs;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -25,11 +26,52 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Programs of about 5 KB, made of the examples, in folders of a hundred.
+/// The allocator of the command, so that parsing in this process costs what it costs there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A program of about 5 KB without findings.
+fn program() -> String {
+    let mut text = "input change: \"The change to review\"\n\n".to_owned();
+    for part in ["parser", "lexer", "printer", "driver", "tests", "docs", "tools", "server"] {
+        text += &format!(
+            r#"# Looks at the {part}, then decides.
+agent {part}-reviewer:
+  model: sonnet
+  prompt: """
+    You review changes of the {part}.
+    Be short, and name the file and the line of each mistake.
+  """
+
+block mend-{part}(problem, rounds):
+  let patch = session "Mend the {part}: {{problem}}"
+    context: change
+  if **the patch mends {{problem}} for good** or rounds <= 0:
+    output patch
+  output do mend-{part}(patch, rounds - 1)
+
+parallel:
+  {part}_review = session: {part}-reviewer
+    prompt: "Review the {part}"
+    context: change
+  {part}_tests = session "Run the tests of the {part}"
+    retry: 2
+    backoff: exponential
+
+if **{{{part}_review}} found a mistake**:
+  let {part}_patch = do mend-{part}({part}_review, 3)
+  session "Note what was mended in the {part}"
+    context: {{ {part}_patch, {part}_tests }}
+
+"#
+        );
+    }
+    text
+}
+
+/// Programs in folders of a hundred.
 fn many_programs(count: usize) -> tempfile::TempDir {
-    let example =
-        |name: &str| fs::read_to_string(repository().join("examples").join(name)).expect("it is there");
-    let text = ["release-notes.prose", "code-review.prose", "incident.prose"].map(example).concat();
+    let text = program();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for number in 0..count {
         let path = folder.path().join(format!("{:02}/{number:04}.prose", number / 100));
@@ -37,6 +79,24 @@ fn many_programs(count: usize) -> tempfile::TempDir {
         fs::write(path, &text).expect("files can be written");
     }
     folder
+}
+
+/// Reads and parses the programs, without asking for anything else, on so many threads.
+fn read_and_parse(folder: &Path, threads: usize) {
+    let folders: Vec<PathBuf> =
+        fs::read_dir(folder).expect("the folder is there").flatten().map(|entry| entry.path()).collect();
+    std::thread::scope(|scope| {
+        for share in folders.chunks(folders.len().div_ceil(threads)) {
+            scope.spawn(move || {
+                for program in
+                    share.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there")).flatten()
+                {
+                    let text = fs::read_to_string(program.path()).expect("programs are text");
+                    black_box(prose_syntax::parse(&text));
+                }
+            });
+        }
+    });
 }
 
 fn start_up(criterion: &mut Criterion) {
@@ -58,6 +118,10 @@ fn folder(criterion: &mut Criterion) {
     for threads in ["1", "2"] {
         group.bench_function(format!("{threads} threads"), |bencher| {
             bencher.iter(|| run(&mut prose(&["check", "--threads", threads], programs.path())));
+        });
+        let threads = threads.parse().expect("it is a number");
+        group.bench_function(format!("read and parse alone, {threads} threads"), |bencher| {
+            bencher.iter(|| read_and_parse(programs.path(), threads));
         });
     }
     group.finish();
