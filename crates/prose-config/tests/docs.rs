@@ -140,7 +140,8 @@ fn properties(schema: &Value) -> Vec<(String, Value)> {
 fn page() -> String {
     let mut page = "# Settings\n\n\
         The settings of a project stand in a file `prose.toml`. For each program, the nearest such file counts: in its folder, or in a \
-        folder above. What is wrong in the file is reported, and leaves all other settings in effect.\n\n\
+        folder above. What is wrong in the file is reported, and leaves all other settings in effect. The flags `--profile` and `--level` of `prose \
+        check` come before the file; `--config` names another file, and `--no-config` leaves it out.\n\n\
         [prose.toml](prose.toml) is an example that sets everything. [prose.schema.json](prose.schema.json) is the JSON schema; editors \
         that read schemas complete and explain the settings with it.\n"
         .to_owned();
