@@ -601,22 +601,34 @@ fn a_file_that_cannot_be_read_is_a_failure() {
     let workspace = Workspace::new(&[("a.prose", "session: nobody\n"), ("b.prose", "session: nobody\n")]);
     // Reading this file fails even for the superuser.
     std::os::unix::fs::symlink("/proc/self/mem", workspace.path("prose.toml")).expect("links can be made");
-    concise(&workspace, &[], expect![[r#"
+    concise(
+        &workspace,
+        &[],
+        expect![[r#"
         status: 2
         ---- stdout
         a.prose:1:10: error[E007]: there is no agent `nobody`
         b.prose:1:10: error[E007]: there is no agent `nobody`
         ---- stderr
         error: `prose.toml` cannot be read: input/output error
-    "#]]);
-    concise(&workspace, &["--config", "prose.toml"], expect![[r#"
+    "#]],
+    );
+    concise(
+        &workspace,
+        &["--config", "prose.toml"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: `prose.toml` cannot be read: input/output error
-    "#]]);
-    concise(&workspace, &["prose.toml"], expect![[r#"
+    "#]],
+    );
+    concise(
+        &workspace,
+        &["prose.toml"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: `prose.toml` cannot be read: input/output error
-    "#]]);
+    "#]],
+    );
 }
