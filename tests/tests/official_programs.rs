@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use invariants::isolation::{GARBAGE, Lines, Original};
-use prose_syntax::{Diagnostic, Severity};
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{AnalysisHost, Text};
+use prose_syntax::{Diagnostic, Profile, Severity};
 use prose_tests::{PLANNED, official_files};
 
 /// Where the keywords are other words, in an experiment that no program uses.
@@ -61,6 +63,39 @@ fn the_programs_have_lossless_trees_and_no_errors() {
         W103 4
     "#]],
     );
+}
+
+/// What the analysis reports in the default profile, above hints: program, line, code, and why it is right.
+const FINDINGS: &[(&str, usize, &str, &str)] = &[];
+
+#[test]
+#[ignore = "needs the official programs, see tests/fetch-official-programs"]
+fn the_programs_have_no_errors_and_known_warnings() {
+    let root = prose_tests::official_programs();
+    let (mut found, mut shown) = (Vec::new(), String::new());
+    for (name, text) in prose_tests::sound_official_programs() {
+        let mut host = AnalysisHost::default();
+        let file = host.set_text(&root.join(&name), Text::new(&*text));
+        host.load_imports(file, |path| std::fs::read_to_string(path).ok());
+        let lines = Lines::new(&text);
+        for diagnostic in diagnostics(host.db(), file).iter() {
+            let Some(severity) = diagnostic.level(Profile::Default).severity() else { continue };
+            if severity == Severity::Hint {
+                continue;
+            }
+            let line = lines.line_of(diagnostic.range.start().into()) + 1;
+            let code = diagnostic.code.as_str();
+            shown.push_str(&format!("{name}:{line}: {severity}[{code}] {}\n", diagnostic.message));
+            assert_ne!(severity, Severity::Error, "{shown}");
+            found.push((name.clone(), line, code));
+        }
+    }
+    println!("{shown}");
+    let mut known: Vec<_> =
+        FINDINGS.iter().map(|(name, line, code, _)| ((*name).to_owned(), *line, *code)).collect();
+    known.sort();
+    found.sort();
+    assert_eq!(found, known);
 }
 
 #[test]

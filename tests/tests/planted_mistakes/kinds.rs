@@ -100,7 +100,10 @@ pub(crate) const KINDS: &[Kind] = &[
         conditions(p).map(|node| p.delete(start(&node)..start(&node) + 2)).collect()
     }),
     ("condition without markers", |p| {
-        let conditions = conditions(p).filter(|node| parent_is(node, &[IF, ELIF_CLAUSE]));
+        // A comparison is a condition without markers, too.
+        let conditions = conditions(p).filter(|node| {
+            parent_is(node, &[IF, ELIF_CLAUSE]) && !node.text().to_string().contains(['<', '>', '='])
+        });
         let bare = |node: &SyntaxNode| node.text().to_string().trim_matches('*').to_owned();
         conditions.map(|node| p.replace(start(&node)..end(&node), bare(&node))).collect()
     }),
@@ -150,8 +153,8 @@ pub(crate) const KINDS: &[Kind] = &[
     ("input declared twice", |p| again(p, INPUT, |name| format!("input {name}: \"Once more\""))),
     ("one argument too many", |p| {
         let calls = p.nodes(&[DO_CALL]).filter(|call| is_call_of_block(p, call));
-        let lists = calls.filter_map(|call| child(&call, ARG_LIST)).filter(|list| child(list, ARG).is_some());
-        lists.map(|list| p.replace(end(&list) - 1..end(&list) - 1, ", \"one more\"")).collect()
+        let last = calls.filter_map(|call| child(&call, ARG_LIST)?.children().last());
+        last.map(|last| p.replace(end(&last)..end(&last), ", \"one more\"")).collect()
     }),
     ("count of zero", |p| {
         let counts = p.nodes(&[REPEAT]).filter_map(|node| child(&node, LITERAL));
@@ -174,7 +177,9 @@ pub(crate) const KINDS: &[Kind] = &[
         p.nodes(&[LET]).filter_map(|node| token(&node, EQ)).map(|equals| p.delete(range(&equals))).collect()
     }),
     ("missing value", |p| {
-        let lets = p.nodes(&[LET]).filter(|node| !node.text().to_string().contains('\n'));
+        // Without the value, the names in it are used no more.
+        let is_plain = |node: &SyntaxNode| !node.descendants().any(|node| node.kind() == NAME_REF);
+        let lets = p.nodes(&[LET]).filter(|node| !node.text().to_string().contains('\n') && is_plain(node));
         lets.filter_map(|node| Some((token(&node, EQ)?, node)))
             .map(|(equals, node)| p.delete(range(&equals).end..end(&node)))
             .collect()
