@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// Where the official programs are that show what is planned, and are declared not to work yet.
+pub const PLANNED: &str = "examples/roadmap/";
+
 /// The root of the repository.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a folder of the repository")
@@ -22,6 +25,39 @@ pub fn official_programs() -> PathBuf {
         folder.display()
     );
     folder
+}
+
+/// The official programs that are declared to work: the path of each below [`official_programs`], with `/` on every system, and its text.
+#[track_caller]
+pub fn sound_official_programs() -> Vec<(String, String)> {
+    let programs = official_files("prose").into_iter();
+    programs.filter(|(name, _)| !name.starts_with(PLANNED)).collect()
+}
+
+/// The official files with an extension, in the order of their paths: the path of each below [`official_programs`] and its text.
+#[track_caller]
+pub fn official_files(extension: &str) -> Vec<(String, String)> {
+    let root = official_programs();
+    let mut paths = Vec::new();
+    collect(&root, extension, &mut paths);
+    paths.sort();
+    assert!(!paths.is_empty(), "there is no .{extension} file in {}", root.display());
+    let name = |path: &Path| {
+        path.strip_prefix(&root).expect("it was found there").to_string_lossy().replace('\\', "/")
+    };
+    let text = |path: &Path| std::fs::read_to_string(path).expect("official files are UTF-8");
+    paths.iter().map(|path| (name(path), text(path))).collect()
+}
+
+fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder can be listed") {
+        let path = entry.expect("the folder can be listed").path();
+        if path.is_dir() {
+            collect(&path, extension, paths);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            paths.push(path);
+        }
+    }
 }
 
 /// The `prose` binary of the profile that the tests are built with. It is built first, so that no test runs an old one.

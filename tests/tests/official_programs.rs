@@ -6,44 +6,16 @@
 mod invariants;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use invariants::isolation::{GARBAGE, Lines, Original};
-use prose_syntax::{Diagnostic, Severity};
-
-/// Programs that show what is planned, and are declared not to work yet.
-const PLANNED: &str = "examples/roadmap/";
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{AnalysisHost, Text};
+use prose_syntax::{Diagnostic, Profile, Severity};
+use prose_tests::{PLANNED, official_files};
 
 /// Where the keywords are other words, in an experiment that no program uses.
 const OTHER_REGISTERS: &[&str] = &["alts/", "alt-borges.md"];
-
-struct File {
-    /// The path below the folder of the official programs, with `/` on every system.
-    name: String,
-    text: String,
-}
-
-fn files(extension: &str) -> Vec<File> {
-    let root = prose_tests::official_programs();
-    let mut paths = Vec::new();
-    collect(&root, extension, &mut paths);
-    paths.sort();
-    assert!(!paths.is_empty(), "there is no .{extension} file in {}", root.display());
-    let name = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-    paths.iter().map(|path| File { name: name(path), text: std::fs::read_to_string(path).unwrap() }).collect()
-}
-
-fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, extension, paths);
-        } else if path.extension().is_some_and(|found| found == extension) {
-            paths.push(path);
-        }
-    }
-}
 
 fn errors(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
     diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error)
@@ -64,7 +36,7 @@ fn check_counts<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>, expected:
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn the_programs_have_lossless_trees_and_no_errors() {
     let (mut sound, mut planned, mut failures) = (Vec::new(), Vec::new(), String::new());
-    for File { name, text } in files("prose") {
+    for (name, text) in official_files("prose") {
         let parsed = invariants::check_parse(&text);
         if name.starts_with(PLANNED) {
             planned.extend_from_slice(parsed.diagnostics());
@@ -93,6 +65,39 @@ fn the_programs_have_lossless_trees_and_no_errors() {
     );
 }
 
+/// What the analysis reports in the default profile, above hints: program, line, code, and why it is right.
+const FINDINGS: &[(&str, usize, &str, &str)] = &[];
+
+#[test]
+#[ignore = "needs the official programs, see tests/fetch-official-programs"]
+fn the_programs_have_no_errors_and_known_warnings() {
+    let root = prose_tests::official_programs();
+    let (mut found, mut shown) = (Vec::new(), String::new());
+    for (name, text) in prose_tests::sound_official_programs() {
+        let mut host = AnalysisHost::default();
+        let file = host.set_text(&root.join(&name), Text::new(&*text));
+        host.load_imports(file, |path| std::fs::read_to_string(path).ok());
+        let lines = Lines::new(&text);
+        for diagnostic in diagnostics(host.db(), file).iter() {
+            let Some(severity) = diagnostic.level(Profile::Default).severity() else { continue };
+            if severity == Severity::Hint {
+                continue;
+            }
+            let line = lines.line_of(diagnostic.range.start().into()) + 1;
+            let code = diagnostic.code.as_str();
+            shown.push_str(&format!("{name}:{line}: {severity}[{code}] {}\n", diagnostic.message));
+            assert_ne!(severity, Severity::Error, "{shown}");
+            found.push((name.clone(), line, code));
+        }
+    }
+    println!("{shown}");
+    let mut known: Vec<_> =
+        FINDINGS.iter().map(|(name, line, code, _)| ((*name).to_owned(), *line, *code)).collect();
+    known.sort();
+    found.sort();
+    assert_eq!(found, known);
+}
+
 #[test]
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn garbage_in_one_line_of_a_program_changes_nothing_elsewhere() {
@@ -100,7 +105,7 @@ fn garbage_in_one_line_of_a_program_changes_nothing_elsewhere() {
     let turns = std::env::var("PROSE_GARBAGE_TURNS").map_or(2, |turns| turns.parse().unwrap());
     let mut garbage = GARBAGE.iter().cycle();
     let mut failures = String::new();
-    for File { name, text } in files("prose") {
+    for (name, text) in official_files("prose") {
         let original = Original::new(&text);
         for line in original.replaceable() {
             for garbage in garbage.by_ref().take(turns) {
@@ -188,7 +193,7 @@ fn the_examples_of_the_documents_have_no_errors() {
     let mut failures = String::new();
     let mut excused = Vec::new();
     let mut count = 0;
-    for File { name, text } in files("md") {
+    for (name, text) in official_files("md") {
         if OTHER_REGISTERS.iter().any(|other| name.starts_with(other)) {
             continue;
         }

@@ -1,16 +1,34 @@
 //! Comments that switch diagnostics off: `# prose: ignore[E019, W105] reason`.
 //!
-//! At the end of a line the comment is for that line; on a line of its own it is for the next line of code. Above the first
-//! statement, `# prose: ignore-file[…]` is for the whole file.
+//! At the end of a line the comment is for that line; on a line of its own it is for the next line of code. A text or a condition over
+//! several lines has no place for comments inside, so all of its lines count as one. Above the first statement,
+//! `# prose: ignore-file[…]` is for the whole file.
+//!
+//! Syntax errors can be ignored like everything else, since a session may understand a line that the grammar does not. Two cannot: behind
+//! them the text is not read as its author wrote it, and its other mistakes are not known.
 
 use prose_syntax::{Code, Diagnostic, Fix, Parse, SyntaxKind, TextEdit, TextRange, TextSize, suggest};
 
+/// What no comment switches off.
+const NEVER_IGNORED: &[Code] = &[Code::E001, Code::E111];
+
+const MARK: &str = "prose:";
+const IGNORE: &str = "ignore";
+const IGNORE_FILE: &str = "ignore-file";
+const LINE_BREAKS: [char; 2] = ['\n', '\r'];
+
 /// An ignore comment.
 struct Ignore {
-    codes: Vec<(Result<Code, String>, TextRange)>,
-    /// The bytes that it is for.
-    covers: TextRange,
     comment: TextRange,
+    listed: Vec<Listed>,
+    covers: TextRange,
+}
+
+/// A code in the brackets of a comment.
+struct Listed {
+    name: String,
+    code: Option<Code>,
+    range: TextRange,
     used: bool,
 }
 
@@ -20,92 +38,237 @@ pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
     if memchr::memmem::find(text.as_bytes(), MARK.as_bytes()).is_none() {
         return;
     }
-    let mut ignores = ignores(text, parse);
-    found.retain(|diagnostic| {
-        let at = diagnostic.range.start();
-        let mut kept = true;
-        for ignore in &mut ignores {
-            let covers = ignore.covers.start() <= at && at <= ignore.covers.end();
-            if covers && ignore.codes.iter().any(|(code, _)| code.as_ref() == Ok(&diagnostic.code)) {
-                ignore.used = true;
-                kept = false;
-            }
+    let source = Source::new(text, parse);
+    let (mut ignores, mut problems) = (Vec::new(), Vec::new());
+    for (comment, range) in &source.comments {
+        match source.ignore(comment, *range) {
+            Some(Ok(ignore)) => ignores.push(ignore),
+            Some(Err(problem)) => problems.push(problem),
+            None => {}
         }
-        kept
-    });
+    }
+    found.retain(|diagnostic| !is_ignored(diagnostic, &mut ignores));
     for ignore in &ignores {
-        for (code, range) in &ignore.codes {
-            if let Err(name) = code {
-                let near = suggest::nearest(name, Code::ALL.iter().copied(), |code| code.as_str());
-                let mut message = format!("`{name}` is not a diagnostic code");
-                let fix = near.map(|near| {
-                    message.push_str(&format!("; did you mean `{near}`?"));
-                    Fix::guess(format!("Change to `{near}`"), vec![TextEdit::replace(*range, near.as_str())])
-                });
-                found.push(Diagnostic::new(Code::W137, *range, message).with_fix(fix));
+        source.report(ignore, &mut problems);
+    }
+    // Whoever says so does not want to hear that a comment has no effect either.
+    problems.retain(|problem| !is_ignored(problem, &mut ignores));
+    if !problems.is_empty() {
+        found.append(&mut problems);
+        found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
+    }
+}
+
+fn is_ignored(diagnostic: &Diagnostic, ignores: &mut [Ignore]) -> bool {
+    let at = diagnostic.range.start();
+    let mut is_ignored = false;
+    let covering = ignores.iter_mut().filter(|ignore| ignore.covers.contains_inclusive(at));
+    for ignore in covering {
+        if let Some(listed) = ignore.listed.iter_mut().find(|listed| listed.code == Some(diagnostic.code))
+            && !NEVER_IGNORED.contains(&diagnostic.code)
+        {
+            listed.used = true;
+            is_ignored = true;
+        }
+    }
+    is_ignored
+}
+
+/// A program as comments see it.
+struct Source<'a> {
+    text: &'a str,
+    comments: Vec<(String, TextRange)>,
+    /// Texts and conditions over several lines.
+    long_literals: Vec<TextRange>,
+    first_statement: TextSize,
+}
+
+impl<'a> Source<'a> {
+    fn new(text: &'a str, parse: &Parse) -> Self {
+        let root = parse.syntax();
+        let tokens = || root.descendants_with_tokens().filter_map(|element| element.into_token());
+        let comments = tokens()
+            .filter(|token| token.kind() == SyntaxKind::COMMENT && token.text().contains(MARK))
+            .map(|token| (token.text().to_owned(), token.text_range()));
+        let long_literals = root
+            .descendants()
+            .filter(|node| matches!(node.kind(), SyntaxKind::STRING | SyntaxKind::DISCRETION))
+            .map(|node| node.text_range())
+            .filter(|range| text[std::ops::Range::<usize>::from(*range)].contains(LINE_BREAKS));
+        Self {
+            text,
+            comments: comments.collect(),
+            long_literals: long_literals.collect(),
+            first_statement: tokens()
+                .find(|token| !token.kind().is_trivia())
+                .map_or(TextSize::of(text), |token| token.text_range().start()),
+        }
+    }
+
+    /// What an ignore comment says, or what is wrong with it.
+    fn ignore(&self, comment: &str, range: TextRange) -> Option<Result<Ignore, Diagnostic>> {
+        let said = comment.trim_start_matches('#').trim_start().strip_prefix(MARK)?.trim_start();
+        let place = |part: &str| {
+            let start = part.as_ptr() as usize - comment.as_ptr() as usize;
+            TextRange::at(range.start() + size(start), TextSize::of(part))
+        };
+        let problem = |message: String| Diagnostic::new(Code::W137, range, message);
+
+        let word_end = said.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(said.len());
+        let (word, behind) = said.split_at(word_end);
+        let list = behind.trim_start().strip_prefix('[');
+        if word != IGNORE && word != IGNORE_FILE {
+            // Other comments may begin like this; one with brackets behind a word that is nearly right is meant for us.
+            let near = list.and_then(|_| suggest::nearest(word, [IGNORE, IGNORE_FILE], |word| word))?;
+            let rename = Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(word), near)]);
+            let message = format!("`{word}` has no effect; did you mean `{near}`?");
+            return Some(Err(problem(message).with_fix(rename)));
+        }
+        let Some(list) = list else {
+            let message =
+                format!("this has no effect without the codes to ignore: `# prose: {word}[W101] reason`");
+            return Some(Err(problem(message)));
+        };
+        let Some(end) = list.find(']') else {
+            return Some(Err(problem("this has no effect: the `]` behind the codes is missing".to_owned())));
+        };
+        let names = list[..end].split(',').map(str::trim).filter(|name| !name.is_empty());
+        let listed: Vec<Listed> = names
+            .map(|name| Listed {
+                name: name.to_owned(),
+                code: name.parse().ok(),
+                range: place(name),
+                used: false,
+            })
+            .collect();
+        if listed.is_empty() {
+            return Some(Err(problem(
+                "this has no effect: there is no code between the brackets".to_owned(),
+            )));
+        }
+        let covers = match word {
+            IGNORE => self.covered(range),
+            _ if range.start() <= self.first_statement => TextRange::up_to(TextSize::of(self.text)),
+            _ => {
+                let message = format!(
+                    "this has no effect below the first statement: `{IGNORE_FILE}` stands at the top of the file"
+                );
+                return Some(Err(problem(message)));
+            }
+        };
+        Some(Ok(Ignore { comment: range, listed, covers }))
+    }
+
+    /// Reports codes that do not exist or have no effect.
+    fn report(&self, ignore: &Ignore, problems: &mut Vec<Diagnostic>) {
+        let is_superfluous = |listed: &Listed| !listed.used && listed.code != Some(Code::W137);
+        let can_go = |listed: &Listed| {
+            is_superfluous(listed) && listed.code.is_some_and(|code| !NEVER_IGNORED.contains(&code))
+        };
+        if ignore.listed.iter().all(can_go) {
+            let message = match &ignore.listed[..] {
+                [only] => format!("`{}` is not reported here, so the comment has no effect", only.name),
+                _ => "none of these codes is reported here, so the comment has no effect".to_owned(),
+            };
+            let remove =
+                Fix::safe("Remove the comment", vec![TextEdit::delete(self.removable(ignore.comment))]);
+            problems.push(Diagnostic::new(Code::W137, ignore.comment, message).with_fix(remove));
+            return;
+        }
+        for (index, listed) in ignore.listed.iter().enumerate().filter(|(_, listed)| is_superfluous(listed)) {
+            let name = &listed.name;
+            let mut rename = None;
+            let message = match listed.code {
+                None => {
+                    let near = suggest::nearest(name, Code::ALL.iter().copied(), |code| code.as_str());
+                    rename = near.map(|near| {
+                        let edit = TextEdit::replace(listed.range, near.as_str());
+                        Fix::guess(format!("Change to `{near}`"), vec![edit])
+                    });
+                    match near {
+                        Some(near) => format!("`{name}` is not a diagnostic code; did you mean `{near}`?"),
+                        None => format!("`{name}` is not a diagnostic code"),
+                    }
+                }
+                Some(code) if NEVER_IGNORED.contains(&code) => {
+                    format!("`{name}` cannot be ignored: the text behind it is not read as it is written")
+                }
+                Some(_) => format!("`{name}` is not reported here, so it has no effect in this comment"),
+            };
+            let remove = (ignore.listed.len() > 1).then(|| {
+                let edit = TextEdit::delete(entry(&ignore.listed, index));
+                Fix::safe(format!("Remove `{name}`"), vec![edit])
+            });
+            problems
+                .push(Diagnostic::new(Code::W137, listed.range, message).with_fix(rename).with_fix(remove));
+        }
+    }
+
+    /// What a comment is for: its line or, if nothing else stands on that, the next line of code.
+    fn covered(&self, comment: TextRange) -> TextRange {
+        let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
+        let line_start = self.line_start(start);
+        if !self.text[line_start..start].trim().is_empty() {
+            let ends_here = |literal: &&TextRange| (line_start..start).contains(&usize::from(literal.end()));
+            let first = self.long_literals.iter().find(ends_here).map(|literal| literal.start().into());
+            return range(self.line_start(first.unwrap_or(line_start)), end);
+        }
+        let mut at = end;
+        for line in self.text[end..].split_inclusive(LINE_BREAKS) {
+            let code = line.trim();
+            if !code.is_empty() && !code.starts_with('#') {
+                return range(at, self.statement_end(at));
+            }
+            at += line.len();
+        }
+        TextRange::empty(TextSize::of(self.text))
+    }
+
+    /// The end of the line of an offset; if a text begins on it and goes on below, that of the line where the text ends.
+    fn statement_end(&self, offset: usize) -> usize {
+        let mut end = self.line_end(offset);
+        for literal in &self.long_literals {
+            if (offset..=end).contains(&usize::from(literal.start())) && usize::from(literal.end()) > end {
+                end = self.line_end(literal.end().into());
             }
         }
-        if !ignore.used && ignore.codes.iter().any(|(code, _)| code.is_ok()) {
-            let message = "nothing with this code is reported here, so the comment has no effect";
-            let remove = Fix::safe("Remove the comment", vec![TextEdit::delete(ignore.comment)]);
-            found.push(Diagnostic::new(Code::W137, ignore.comment, message).with_fix(remove));
-        }
+        end
     }
-    found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
+
+    fn line_start(&self, offset: usize) -> usize {
+        self.text[..offset].rfind(LINE_BREAKS).map_or(0, |index| index + 1)
+    }
+
+    fn line_end(&self, offset: usize) -> usize {
+        self.text[offset..].find(LINE_BREAKS).map_or(self.text.len(), |length| offset + length)
+    }
+
+    /// A comment with the space before it, or with its line if it has one of its own.
+    fn removable(&self, comment: TextRange) -> TextRange {
+        let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
+        let line_start = self.line_start(start);
+        let before = &self.text[line_start..start];
+        if !before.trim().is_empty() {
+            return range(line_start + before.trim_end().len(), end);
+        }
+        let behind = &self.text[end..];
+        let line_break = ["\r\n", "\n", "\r"].into_iter().find(|line_break| behind.starts_with(line_break));
+        range(line_start, end + line_break.map_or(0, str::len))
+    }
 }
 
-const MARK: &str = "prose: ignore";
-
-fn ignores(text: &str, parse: &Parse) -> Vec<Ignore> {
-    let root = parse.syntax();
-    let comments = root
-        .descendants_with_tokens()
-        .filter_map(|element| element.into_token())
-        .filter(|token| token.kind() == SyntaxKind::COMMENT);
-    comments.filter_map(|token| ignore(text, token.text(), token.text_range())).collect()
+/// A code of a list with the comma that goes with it.
+fn entry(listed: &[Listed], index: usize) -> TextRange {
+    let own = listed[index].range;
+    match (listed.get(index + 1), index.checked_sub(1)) {
+        (Some(next), _) => TextRange::new(own.start(), next.range.start()),
+        (None, Some(previous)) => TextRange::new(listed[previous].range.end(), own.end()),
+        (None, None) => own,
+    }
 }
 
-fn ignore(text: &str, comment: &str, range: TextRange) -> Option<Ignore> {
-    let said = comment.trim_start_matches('#').trim_start().strip_prefix(MARK)?;
-    let (of_file, said) = match said.strip_prefix("-file") {
-        Some(said) => (true, said),
-        None => (false, said),
-    };
-    let list = said.strip_prefix('[')?;
-    let list = &list[..list.find(']')?];
-    let list_start = usize::from(range.start()) + (list.as_ptr() as usize - comment.as_ptr() as usize);
-    let mut codes = Vec::new();
-    let mut at = list_start;
-    for part in list.split(',') {
-        let name = part.trim();
-        let start = at + (part.len() - part.trim_start().len());
-        at += part.len() + 1;
-        if !name.is_empty() {
-            let range = TextRange::at(size(start), size(name.len()));
-            codes.push((name.parse().map_err(|_| name.to_owned()), range));
-        }
-    }
-    let covers = if of_file { TextRange::up_to(TextSize::of(text)) } else { covered(text, range) };
-    Some(Ignore { codes, covers, comment: range, used: false })
-}
-
-/// The line of a comment, or the next line of code if nothing else stands on it.
-fn covered(text: &str, comment: TextRange) -> TextRange {
-    let is_break = ['\n', '\r'];
-    let start = text[..usize::from(comment.start())].rfind(is_break).map_or(0, |index| index + 1);
-    let end = usize::from(comment.end());
-    if !text[start..usize::from(comment.start())].trim().is_empty() {
-        return TextRange::new(size(start), size(end));
-    }
-    let mut at = end;
-    for line in text[end..].split_inclusive(is_break) {
-        let code = line.trim();
-        if !code.is_empty() && !code.starts_with('#') {
-            return TextRange::new(size(at), size(at + line.trim_end_matches(is_break).len()));
-        }
-        at += line.len();
-    }
-    TextRange::empty(size(text.len()))
+fn range(start: usize, end: usize) -> TextRange {
+    TextRange::new(size(start), size(end))
 }
 
 fn size(bytes: usize) -> TextSize {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use prose_syntax::suggest::nearest;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -143,6 +144,35 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
     }
     let names = names.into_iter().map(|(text, named)| (Symbol::new(db, text), Arc::new(named)));
     Index { names: names.collect() }
+}
+
+/// The names that are used and stand for nothing, in the order of the alphabet. What is nearly one of them was probably meant, and
+/// so is not unused.
+#[salsa::tracked(returns(ref))]
+pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+    let is_undefined = |named: &Named<'_>| {
+        let Uses { agent, block, program, skill: _, variable } = named.uses;
+        let stands_for_nothing = named.agents.is_empty()
+            && named.blocks.is_empty()
+            && named.imports.is_empty()
+            && named.variables.is_empty();
+        stands_for_nothing && (agent || block || program || variable)
+    };
+    let names = index(db, file).names.iter().filter(|(_, named)| is_undefined(named));
+    let mut names: Vec<SmolStr> = names.map(|(symbol, _)| symbol.text(db).clone()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether a name was probably meant where another is used that stands for nothing.
+pub fn is_meant_elsewhere(db: &dyn Db, file: SourceFile, name: &str) -> bool {
+    undefined(db, file).iter().any(|word| nearest(word, [name], |name| name).is_some())
+}
+
+/// Whether an input of a file has lost its name: then a name that stands for nothing may be that.
+#[salsa::tracked(returns(copy))]
+pub fn has_nameless_input(db: &dyn Db, file: SourceFile) -> bool {
+    sequence(db, file).list.iter().any(|statement| summary(db, *statement).has_nameless_input)
 }
 
 /// What a name stands for in a file. Asking for one name does not depend on the others.

@@ -124,12 +124,35 @@ impl Lowering {
 fn words_of_errors(node: &rowan::GreenNodeData, lost: &mut Vec<SmolStr>) {
     // Nodes without places cost nothing to look at, and there are many.
     for child in node.children().filter_map(NodeOrToken::into_node) {
-        if kind_of(child.kind()) == SyntaxKind::ERROR {
-            words(child, lost)
-        } else {
-            words_of_errors(child, lost)
-        }
+        if is_lost(node, child) { words(child, lost) } else { words_of_errors(child, lost) }
     }
+}
+
+/// Whether a node was not understood, or stands where it is no part of the program: what it binds and uses is not known then.
+pub(crate) fn is_lost(parent: &rowan::GreenNodeData, node: &rowan::GreenNodeData) -> bool {
+    use SyntaxKind::*;
+    let parent_kind = kind_of(parent.kind());
+    match kind_of(node.kind()) {
+        ERROR => true,
+        // Lines that are indented too far.
+        BLOCK => matches!(parent_kind, BLOCK | SOURCE_FILE),
+        ELIF_CLAUSE | ELSE_CLAUSE | CATCH_CLAUSE | FINALLY_CLAUSE => {
+            matches!(parent_kind, BLOCK | SOURCE_FILE)
+        }
+        CHOICE_OPTION => parent_kind == SOURCE_FILE,
+        PARAM_LIST | MODIFIER_LIST => parent_kind == BLOCK_DEF && has_broken_header(parent),
+        PROPERTY => false,
+        _ => parent_kind == PROPERTY_LIST,
+    }
+}
+
+/// Whether something in the header of a block was not understood.
+pub(crate) fn has_broken_header(block: &rowan::GreenNodeData) -> bool {
+    block.children().filter_map(NodeOrToken::into_node).any(|part| match kind_of(part.kind()) {
+        SyntaxKind::ERROR => true,
+        SyntaxKind::BLOCK => false,
+        _ => has_broken_header(part),
+    })
 }
 
 /// Collects the words below a node.

@@ -82,7 +82,7 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
             } else if let Some(name) = local {
                 Some(Resolved::Local(name))
             } else if !named.variables.is_empty() {
-                Some(Resolved::Elsewhere)
+                Some(if named.lost { Resolved::Lost } else { Resolved::Elsewhere })
             } else if !named.agents.is_empty() && data.place == Place::Context {
                 Some(Resolved::AgentAsValue)
             } else {

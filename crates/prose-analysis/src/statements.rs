@@ -112,7 +112,7 @@ pub fn statements(db: &dyn Db, file: SourceFile) -> Statements<'_> {
     for child in root.children() {
         if let NodeOrToken::Node(node) = child {
             let kind = kind_of(node.kind());
-            if kind == SyntaxKind::ERROR || kind == SyntaxKind::BLOCK {
+            if lower::is_lost(root, node) {
                 lower::words(node, &mut lost);
             }
             let key = Key { kind, header: header(node) };

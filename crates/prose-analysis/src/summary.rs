@@ -26,6 +26,8 @@ pub struct Summary {
     pub used_skills: Vec<SmolStr>,
     /// The inputs that are declared outside of blocks.
     pub inputs: Vec<InputFacts>,
+    /// Whether there is an input without a name.
+    pub has_nameless_input: bool,
     /// Whether a statement that runs something is among these, or is this one.
     pub runs: bool,
     /// Whether the program returns a value without a name outside of blocks.
@@ -112,6 +114,8 @@ pub struct BlockFacts {
     pub name: Option<NameId>,
     /// Its parameters.
     pub params: Vec<SmolStr>,
+    /// Whether there may be more of them, on a header that was not understood.
+    pub has_lost_params: bool,
     /// Its named outputs, each once.
     pub outputs: Vec<SmolStr>,
     /// The blocks that it calls.
@@ -197,7 +201,7 @@ impl Builder<'_> {
                     if let Some(scope) = inner {
                         frames.push((scope, self.summary.blocks.len() as u32));
                     }
-                    self.summary.blocks.push(block(body, *name, params, *list, inner));
+                    self.summary.blocks.push(block(body, id, *name, params, *list, inner));
                 }
                 Stmt::Use { path, name, has_alias } => self.summary.imports.push(ImportFacts {
                     stmt: id,
@@ -214,6 +218,7 @@ impl Builder<'_> {
                         description,
                     });
                 }
+                Stmt::Input { name: None, .. } => self.summary.has_nameless_input = true,
                 Stmt::Output { name: None, .. } if body.frame(data.scope) == ScopeId(0) => {
                     self.summary.returns = true;
                 }
@@ -302,6 +307,7 @@ fn persist(body: &Body, properties: &[Property], lost: bool) -> Persist {
 
 fn block(
     body: &Body,
+    stmt: StmtId,
     name: Option<NameId>,
     params: &[NameId],
     list: Option<ListId>,
@@ -325,6 +331,7 @@ fn block(
     BlockFacts {
         name,
         params: params.iter().map(|param| body[*param].text.clone()).collect(),
+        has_lost_params: body[stmt].lost_property,
         outputs,
         calls,
         certain_calls,

@@ -491,3 +491,14 @@ fn branches_in_branches_change_one_variable() {
         "#,
     );
 }
+
+#[test]
+fn an_empty_condition_as_a_value() {
+    check(
+        r#"
+        let tests = session "Test"
+        output { tests, passed: ** **, failed: **a test fails** }
+        #                       ^^^^^ error[E129]
+        "#,
+    );
+}

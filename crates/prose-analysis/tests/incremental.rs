@@ -175,6 +175,7 @@ fn the_name_of_a_block_concerns_its_callers() {
             sequence 1
             statements 1
             summary 1
+            undefined 1
         "#]],
     );
 }

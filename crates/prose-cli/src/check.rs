@@ -2,6 +2,7 @@
 
 mod diagnose;
 mod outcome;
+mod settings;
 mod source;
 mod walk;
 mod write;
@@ -9,6 +10,7 @@ mod write;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 
@@ -19,6 +21,7 @@ use prose_syntax::fix::fix_all;
 pub(crate) use self::diagnose::Diagnosed;
 use self::diagnose::{Programs, diagnose, reported, text_of_other};
 use self::outcome::Outcome;
+use self::settings::{Rules, Settings, SettingsFile, is_settings};
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
@@ -56,7 +59,13 @@ struct Job {
     look: diff::Look,
 }
 
-/// What became of one program.
+/// A program to check.
+struct Program {
+    path: PathBuf,
+    rules: Arc<Rules>,
+}
+
+/// What became of one file.
 struct Checked {
     file: Option<CheckedFile>,
     failure: Option<Failure>,
@@ -75,17 +84,46 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
 }
 
 fn check(args: &CheckArgs, job: &Job) -> Outcome {
-    let (stdin, roots): (Vec<PathBuf>, Vec<PathBuf>) =
-        args.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
     let mut outcome = Outcome::default();
-    if !stdin.is_empty() {
-        outcome.add_stdin(job.check_stdin(&args.stdin_filename));
+    let mut settings = match Settings::new(args) {
+        Ok(settings) => settings,
+        Err(failure) => {
+            outcome.failures.push(failure);
+            return outcome;
+        }
+    };
+    let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        args.paths.iter().partition(|path| path.as_os_str() == "-");
+    let (settings_files, roots): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().cloned().partition(|path| is_settings(path));
+    for path in &settings_files {
+        outcome.failures.extend(settings.add_named(path).err());
     }
     let threads = args.threads.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let walked = walk::programs(&roots, threads);
     outcome.failures.extend(walked.failures);
     outcome.remarks.extend(walked.remarks);
-    for checked in job.check_files(&walked.programs, threads) {
+
+    // What is wrong with the settings is known, and fixed, before any program is looked at under them.
+    let stdin = (!stdin.is_empty()).then_some(&*args.stdin_filename);
+    let program_in_stdin = stdin.filter(|path| !is_settings(path));
+    for program in walked.programs.iter().map(PathBuf::as_path).chain(program_in_stdin) {
+        settings.of(program);
+    }
+    outcome.failures.extend(settings.take_failures());
+    for file in settings.files() {
+        outcome.add(job.check_settings(&mut settings, &file));
+    }
+
+    if let Some(path) = program_in_stdin {
+        let rules = settings.of(path);
+        outcome.add_stdin(job.check_stdin(path, |text| diagnose(path, text, &rules)));
+    } else if let Some(path) = stdin {
+        outcome.add_stdin(job.check_stdin(path, |text| settings.diagnose(path, text)));
+    }
+    let programs: Vec<Program> =
+        walked.programs.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
+    for checked in job.check_files(&programs, threads) {
         outcome.add(checked);
     }
     outcome.sort();
@@ -150,68 +188,113 @@ impl Job {
         }
     }
 
-    fn check_files(&self, paths: &[PathBuf], threads: NonZeroUsize) -> Vec<Checked> {
+    fn check_files(&self, programs: &[Program], threads: NonZeroUsize) -> Vec<Checked> {
         if self.mode != Mode::Report {
-            return in_parallel(paths, threads, || (), |(), path| self.check_file(path));
+            return in_parallel(programs, threads, || (), |(), program| self.check_file(program));
         }
-        let texts = in_parallel(paths, threads, || (), |(), path| source::read_file(path));
-        let readable = paths
+        let texts = in_parallel(programs, threads, || (), |(), program| source::read_file(&program.path));
+        let readable = programs.iter().zip(&texts).filter_map(|(Program { path, rules }, text)| {
+            Some((path.as_path(), text.as_ref().ok()?.clone(), &**rules))
+        });
+        let analysed = Programs::new(readable, threads);
+        let views = analysed.views();
+        let items: Vec<_> = programs
             .iter()
-            .zip(&texts)
-            .filter_map(|(path, text)| Some((path.as_path(), text.as_ref().ok()?.clone())));
-        let programs = Programs::new(readable.collect(), threads);
-        let views = programs.views();
-        let items: Vec<_> =
-            paths.iter().zip(texts).map(|(path, text)| (path, text, programs.file(path))).collect();
+            .zip(texts)
+            .map(|(program, text)| (program, text, analysed.file(&program.path)))
+            .collect();
         in_parallel(
             &items,
             threads,
             || views.take(),
-            |db, (path, text, file)| match (text, file) {
-                (Ok(text), Some(file)) => self.caught(path, || self.report(path, text, &reported(db, *file))),
-                (Ok(text), None) => self.caught(path, || self.report(path, text, &diagnose(path, text))),
+            |db, (Program { path, rules }, text, file)| match (text, file) {
+                (Ok(text), Some(file)) => {
+                    self.caught(path, || self.report(path, text, &reported(db, *file, rules)))
+                }
+                (Ok(text), None) => {
+                    self.caught(path, || self.report(path, text, &diagnose(path, text, rules)))
+                }
                 (Err(reason), _) => Checked::failed(path, reason.clone()),
             },
         )
     }
 
-    fn check_file(&self, path: &Path) -> Checked {
-        let text = match source::read_file(path) {
-            Ok(text) => text,
-            Err(reason) => return Checked::failed(path, reason),
-        };
-        let (checked, fixed) = self.check_text(path, &text);
-        let Some(fixed) = fixed.filter(|_| self.mode == Mode::Fix) else { return checked };
-        match write::replace(path, &text, &fixed) {
-            Ok(()) => checked,
-            // The program is what it was, and so are its findings.
-            Err(reason) => {
-                let file = self.caught(path, || self.report(path, &text, &diagnose(path, &text))).file;
-                Checked { file, failure: Some(Failure { path: path.to_owned(), reason }) }
-            }
+    fn check_file(&self, Program { path, rules }: &Program) -> Checked {
+        match source::read_file(path) {
+            Ok(text) => self.check_and_write(path, &text, |text| diagnose(path, text, rules)).0,
+            Err(reason) => Checked::failed(path, reason),
         }
     }
 
+    /// Checks a file of settings. If it is fixed, or would be, programs are checked under the settings as they are then.
+    fn check_settings(&self, settings: &mut Settings, file: &SettingsFile) -> Checked {
+        let SettingsFile { path, is_named, .. } = file;
+        let text = file.text();
+        let (mut checked, fixed) = if source::read_file(path).is_ok_and(|read| read == text) {
+            self.check_and_write(path, text, |text| settings.diagnose(path, text))
+        } else {
+            // What is shown for bytes that are not UTF-8 is not to be written in their place.
+            (self.caught(path, || self.report(path, text, &settings.diagnose_file(file))), None)
+        };
+        if let Some(fixed) = fixed {
+            settings.replace(file, &fixed);
+        }
+        if !is_named {
+            checked.file = checked.file.filter(|file| file.counts.findings() + file.fixed > 0);
+        }
+        checked
+    }
+
     /// Checks standard input. With `--fix`, the text that goes to standard output comes along, fixed or not: whoever fixes through
-    /// a pipe wants the program back in any case.
-    fn check_stdin(&self, path: &Path) -> (Checked, Option<String>) {
+    /// a pipe wants the text back in any case.
+    fn check_stdin(
+        &self,
+        path: &Path,
+        diagnose: impl Fn(&str) -> Vec<Diagnosed>,
+    ) -> (Checked, Option<String>) {
         match source::read_stdin() {
             Ok(text) => {
-                let (checked, fixed) = self.check_text(path, &text);
+                let (checked, fixed) = self.check_text(path, &text, diagnose);
                 (checked, (self.mode == Mode::Fix).then(|| fixed.unwrap_or(text)))
             }
             Err(reason) => (Checked::failed(path, reason), None),
         }
     }
 
-    /// Checks one program, and fixes it if that is wanted; the fixed text is returned if there is something to fix.
-    fn check_text(&self, path: &Path, text: &str) -> (Checked, Option<String>) {
+    /// Checks a text, and fixes it in its file if that is wanted. The text as it is then, or would be, is returned if it is another.
+    fn check_and_write(
+        &self,
+        path: &Path,
+        text: &str,
+        diagnose: impl Fn(&str) -> Vec<Diagnosed>,
+    ) -> (Checked, Option<String>) {
+        let (checked, fixed) = self.check_text(path, text, &diagnose);
+        if self.mode != Mode::Fix {
+            return (checked, fixed);
+        }
+        match fixed.as_deref().map(|fixed| write::replace(path, text, fixed)) {
+            None | Some(Ok(())) => (checked, fixed),
+            // The file is what it was, and so are its findings.
+            Some(Err(reason)) => {
+                let file = self.caught(path, || self.report(path, text, &diagnose(text))).file;
+                (Checked { file, failure: Some(Failure { path: path.to_owned(), reason }) }, None)
+            }
+        }
+    }
+
+    /// Checks a text, and fixes it if that is wanted; the fixed text is returned if there is something to fix.
+    fn check_text(
+        &self,
+        path: &Path,
+        text: &str,
+        diagnose: impl Fn(&str) -> Vec<Diagnosed>,
+    ) -> (Checked, Option<String>) {
         if self.mode == Mode::Report {
-            return (self.caught(path, || self.report(path, text, &diagnose(path, text))), None);
+            return (self.caught(path, || self.report(path, text, &diagnose(text))), None);
         }
         let mut new_text = None;
         let checked = self.caught(path, || {
-            let fixed = fix_all(text, |text| diagnose(path, text), self.safety);
+            let fixed = fix_all(text, &diagnose, self.safety);
             let mut file = self.report(path, &fixed.text, &fixed.remaining);
             file.fixed = fixed.applied.len();
             if file.fixed > 0 {
@@ -225,7 +308,7 @@ impl Job {
         (checked, new_text)
     }
 
-    /// A panic fails this program alone; the others are still checked.
+    /// A panic fails this file alone; the others are still checked.
     fn caught(&self, path: &Path, work: impl FnOnce() -> CheckedFile) -> Checked {
         match caught(work) {
             Ok(file) => Checked { file: Some(file), failure: None },

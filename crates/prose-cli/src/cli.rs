@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prose_syntax::{Code, Level, Profile, suggest};
 
 /// Tools for OpenProse programs (`.prose` files): check them, explain what is wrong, serve editors.
 #[derive(Debug, Parser)]
@@ -49,6 +51,7 @@ Examples:
   prose check a.prose flows/                   one program and a folder
   prose check --output-format concise flows/   one line for each finding
   prose check --output-format sarif > out.sarif
+  prose check --profile strict --level W101=off
   prose check --diff                           show what --fix would change
   prose check --fix --unsafe-fixes flows/      fix all that can be fixed, guesses too
   git show HEAD:a.prose | prose check - --stdin-filename a.prose")]
@@ -56,7 +59,8 @@ pub(crate) struct CheckArgs {
     /// Programs and folders to check; `-` is standard input
     ///
     /// In folders, files named `*.prose` are checked, except hidden ones and those that `.gitignore` or `.ignore` files
-    /// exclude. A file that is named here is always checked.
+    /// exclude. A file that is named here is always checked. The settings of the programs, each `prose.toml` that counts for one
+    /// of them, are checked as well, and can be named here, too.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -80,7 +84,27 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Full)]
     pub(crate) output_format: OutputFormat,
 
-    /// The name to show for standard input
+    /// The set of levels to start from, in place of that of `prose.toml`
+    ///
+    /// `default` reports no error on a program that works; `strict` takes the language reference at its word.
+    #[arg(long, value_name = "PROFILE", value_parser = profile_parser())]
+    pub(crate) profile: Option<Profile>,
+
+    /// The level of a code, in place of that of `prose.toml` and the profile; can be repeated
+    ///
+    /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes.
+    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_level)]
+    pub(crate) levels: Vec<(Code, Level)>,
+
+    /// Read the settings from this file, and not from the nearest `prose.toml` of each program
+    #[arg(long, value_name = "PATH", conflicts_with = "no_config")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read no settings
+    #[arg(long)]
+    pub(crate) no_config: bool,
+
+    /// The name to show for standard input, whose folder is also where its settings and imports are looked for
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub(crate) stdin_filename: PathBuf,
 
@@ -91,6 +115,44 @@ pub(crate) struct CheckArgs {
     /// How many threads to use [default: the number of processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+}
+
+fn profile_parser() -> impl TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(Profile::ALL.iter().map(|profile| profile.as_str())).map(|name| {
+        let named = |profile: &&Profile| profile.as_str() == name;
+        Profile::ALL.iter().find(named).copied().unwrap_or_default()
+    })
+}
+
+/// Reads `W101=off`.
+fn parse_level(text: &str) -> Result<(Code, Level), String> {
+    let Some((code, level)) = text.split_once('=') else {
+        return Err("a code and a level are wanted, such as `W101=off`".to_owned());
+    };
+    let (code, level) = (code.trim(), level.trim());
+    let code = code.parse::<Code>().map_err(|unknown| {
+        let near = suggest::nearest(code, Code::ALL, |code| code.as_str());
+        let hint = near
+            .map_or_else(|| "`prose explain` lists all codes".to_owned(), |near| did_you_mean(near.as_str()));
+        format!("{unknown}; {hint}")
+    })?;
+    let named = Level::ALL.iter().find(|known| known.as_str() == level);
+    let level = named.ok_or_else(|| {
+        let near = suggest::nearest(level, Level::ALL, |level| level.as_str());
+        let hint = near.map_or_else(
+            || {
+                let levels: Vec<String> = Level::ALL.iter().map(|level| format!("`{level}`")).collect();
+                format!("the levels are {}", levels.join(", "))
+            },
+            |near| did_you_mean(near.as_str()),
+        );
+        format!("`{level}` is not a level; {hint}")
+    })?;
+    Ok((code, *level))
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
 }
 
 /// Explain a diagnostic code

@@ -95,14 +95,13 @@ fn guesses_are_made_where_they_are_asked_for() {
         status: 1
         ---- stdout
         error[E005]: missing a value behind `=`
-         --> b/broken.prose:5:8
+         --> b/broken.prose:4:8
           |
-        5 | let x =
+        4 | let x =
           |        ^
 
     "#]]);
     expect![[r#"
-        use "./skills" as search
         session "Say hello"
         repeat 3:
           session "Try"
@@ -173,12 +172,11 @@ fn a_diff_changes_nothing() {
     expect![[r#"
         --- b/broken.prose
         +++ b/broken.prose
-        @@ -1,5 +1,5 @@
+        @@ -1,5 +1,4 @@
         -import "search" from "./skills"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
-        +use "./skills" as search
         +session "Say hello"
         +repeat 3:
         +  session "Try"

@@ -136,11 +136,33 @@ fn properties(schema: &Value) -> Vec<(String, Value)> {
     properties.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
+/// What a program says itself about what is reported.
+const IGNORE_COMMENTS: &str = r#"
+## Ignore comments
+
+A program can take a single line from what is reported:
+
+```prose
+session: reviewer  # prose: ignore[E007] the host defines this agent
+
+# prose: ignore[E019, W115] one draft for each reader
+let draft = session "Write for beginners"
+```
+
+At the end of a line, the comment is for that line. On a line of its own, it is for the next line of code; a text or a condition over several
+lines counts as one with the line that it begins on. `# prose: ignore-file[W101] reason` above the first statement is for the whole file.
+What stands behind the brackets is for readers.
+
+A comment without effect is reported itself (`W137`), so that none outlives its reason. Syntax errors can be ignored as well, except for
+`E001` and `E111`: behind a text that is never closed, and in what is nested too deeply, the program is not read as it is written.
+"#;
+
 /// The page about settings.
 fn page() -> String {
     let mut page = "# Settings\n\n\
         The settings of a project stand in a file `prose.toml`. For each program, the nearest such file counts: in its folder, or in a \
-        folder above. What is wrong in the file is reported, and leaves all other settings in effect.\n\n\
+        folder above. What is wrong in the file is reported, and leaves all other settings in effect. The flags `--profile` and `--level` of `prose \
+        check` come before the file; `--config` names another file, and `--no-config` leaves it out.\n\n\
         [prose.toml](prose.toml) is an example that sets everything. [prose.schema.json](prose.schema.json) is the JSON schema; editors \
         that read schemas complete and explain the settings with it.\n"
         .to_owned();
@@ -154,7 +176,7 @@ fn page() -> String {
             }
         }
     }
-    page
+    page + IGNORE_COMMENTS
 }
 
 fn text(value: &Value) -> &str {

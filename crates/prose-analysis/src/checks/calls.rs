@@ -79,7 +79,7 @@ impl<'db> Checker<'_, 'db> {
         let [site] = named.blocks.as_slice() else { return };
         let Some(facts) = summary(self.db, site.statement).block(site.name) else { return };
         let (wanted, given) = (facts.params.len(), arguments.len());
-        if wanted == given {
+        if wanted == given || facts.has_lost_params {
             return;
         }
         let name = &data.text;

@@ -57,8 +57,12 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         }
     }
     for (_, data) in body.exprs() {
-        if let Expr::Input(description) = data.expr {
-            checker.description(description);
+        match &data.expr {
+            Expr::Input(description) => checker.description(*description),
+            Expr::Text(text) if text.kind == TextKind::Discretion && text.blank => {
+                checker.empty_judgement(data.range);
+            }
+            _ => {}
         }
     }
 }
@@ -69,6 +73,15 @@ impl Checker<'_, '_> {
         let root = self.statement.syntax(self.db);
         root.descendants()
             .any(|node| node.kind() == SyntaxKind::ERROR && range.contains_range(node.text_range()))
+    }
+
+    /// A judgement as a value, such as `{ passed: **the tests pass** }`, has to say something too.
+    fn empty_judgement(&mut self, range: TextRange) {
+        // That of a statement is reported with what it is there.
+        if self.findings.iter().all(|finding| finding.diagnostic.range != range) {
+            let message = "the condition is empty: nothing says what the model has to judge";
+            self.report(Diagnostic::new(Code::E129, range, message));
+        }
     }
 
     /// What a model judges has to say something.

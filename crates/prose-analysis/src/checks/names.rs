@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
-use crate::index::{Named, Site, index, lookup};
+use crate::index::{Named, Site, has_nameless_input, index, lookup};
 use crate::model::*;
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
@@ -18,7 +18,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let mut told_elsewhere = FxHashSet::default();
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
-            Resolved::Undefined => {
+            Resolved::Undefined if !checker.is_lost_input(data) => {
                 let finding = checker.undefined(data);
                 checker.report(finding);
             }
@@ -165,6 +165,13 @@ impl<'db> Checker<'_, 'db> {
             _ => finding,
         };
         finding.with_repair(Repair::AddInput { name: name.clone() })
+    }
+
+    /// Whether a name that stands for nothing may be that of an input that has none, which is reported there.
+    fn is_lost_input(&self, data: &RefData) -> bool {
+        data.kind == RefKind::Variable
+            && has_nameless_input(self.db, self.file)
+            && nearest(&data.text, self.visible_variables(data), |name| name).is_none()
     }
 
     fn is_variable(&self, name: &str, data: &RefData) -> bool {

@@ -2,13 +2,14 @@
 //!
 //! All of it is found in summaries, so an edit that changes no summary does not bring it about again.
 
+use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::Finding;
 use crate::db::{Db, SourceFile};
-use crate::index::{Site, Symbol, index};
+use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
 use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::{Bound, Persist, Summary};
@@ -255,7 +256,8 @@ impl<'db> Order<'_, 'db> {
                             "`{name}` is a variable too, which this output replaces; give one of them another name"
                         );
                         let mut item = self.again(Code::E128, site, *variable, message);
-                        item.1.diagnostic.lenient = bound.from_itself;
+                        item.1.diagnostic.lenient =
+                            bound.from_itself || is_meant_elsewhere(self.db, self.file, name);
                         found.push(item);
                     }
                 }
@@ -415,9 +417,19 @@ impl<'db> Order<'_, 'db> {
                     );
                     found.push((*statement, Finding::new(Code::W011, range(), message)));
                 }
-                spawned.insert(name, (*statement, used.id));
+                spawned.insert(self.agent_meant(name), (*statement, used.id));
             }
         }
+    }
+
+    /// The agent that a name stands for, or probably should.
+    fn agent_meant<'a>(&'a self, name: &'a SmolStr) -> &'a SmolStr {
+        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, name.clone()));
+        if named.is_some_and(|named| !named.agents.is_empty()) {
+            return name;
+        }
+        let agents = self.names().filter(|(_, _, bound)| bound.kind == NameKind::Agent);
+        nearest(name, agents.map(|(_, _, bound)| &bound.text), |agent| agent).unwrap_or(name)
     }
 
     fn resume_keyword(&self, statement: TopStatement<'db>, id: RefId) -> Option<TextRange> {

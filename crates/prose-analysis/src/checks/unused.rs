@@ -3,7 +3,7 @@
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 
 use super::{Checker, Finding};
-use crate::index::lookup;
+use crate::index::{Site, is_meant_elsewhere, lookup};
 use crate::model::*;
 use crate::repairs::Repair;
 
@@ -26,27 +26,44 @@ fn names(checker: &mut Checker<'_, '_>) {
             continue;
         }
         let uses = named.uses;
+        // The slip of the pen is reported where it is.
+        let is_meant = || is_meant_elsewhere(checker.db, checker.file, name);
         let whole = body[data.stmt].range;
         let remove =
             |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
         match data.kind {
             NameKind::Agent if !(uses.agent || uses.variable && named.variables.is_empty()) => {
+                if is_meant() {
+                    continue;
+                }
                 let message = format!("the agent `{name}` is never used");
                 checker
                     .report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
             }
             NameKind::Block if !uses.block => {
+                if is_meant() {
+                    continue;
+                }
                 let message = format!("the block `{name}` is never called");
                 checker
                     .report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
             }
             NameKind::Import if !uses.program && !uses.skill => {
+                if is_meant() {
+                    continue;
+                }
                 let message = format!("the program `{name}` is imported and never called");
                 checker.report(
                     Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")),
                 );
             }
             NameKind::Input if !uses.variable => {
+                // A second declaration is reported as that.
+                let site = Site { statement: checker.statement, name: id };
+                let mut inputs = named.variables.iter().filter(|variable| variable.kind == NameKind::Input);
+                if is_meant() || inputs.next().is_some_and(|first| first.site != site) {
+                    continue;
+                }
                 let message = format!(
                     "no text, context or condition uses the input `{name}`; a caller has to give it in vain"
                 );
@@ -57,7 +74,7 @@ fn names(checker: &mut Checker<'_, '_>) {
             NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Branch
                 if !uses.variable && !checker.is_result(data) =>
             {
-                if !told.insert((data.scope, name)) {
+                if !told.insert((data.scope, name)) || is_meant() {
                     continue;
                 }
                 let message = format!("`{name}` is never read");
@@ -66,6 +83,9 @@ fn names(checker: &mut Checker<'_, '_>) {
                 checker.report(diagnostic.with_fix(fix));
             }
             NameKind::Param if !uses.variable => {
+                if is_meant() {
+                    continue;
+                }
                 let message = format!("the parameter `{name}` is never read");
                 checker.report(Diagnostic::new(Code::W115, data.range, message));
             }

@@ -359,8 +359,11 @@ pub(super) fn is_triple(node: &impl Template) -> bool {
     node.syntax().first_token().is_some_and(|token| token.kind() == SyntaxKind::TRIPLE_QUOTE)
 }
 
-/// Whether something else than a property stands where those of the statement do.
+/// Whether something else than a property stands where those of the statement do, or than a parameter behind the name of a block.
 fn has_lost_property(node: &SyntaxNode) -> bool {
+    if node.kind() == SyntaxKind::BLOCK_DEF {
+        return super::has_broken_header(&node.green());
+    }
     if !matches!(node.kind(), SyntaxKind::AGENT | SyntaxKind::SESSION | SyntaxKind::RESUME) {
         return false;
     }

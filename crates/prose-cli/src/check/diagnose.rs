@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::imports::{imported_programs, normalized};
+use prose_analysis::imports::imported_programs;
 use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
-use prose_syntax::codes::Profile;
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
+use super::settings::{Rules, identity};
 use super::{in_parallel, source};
 use crate::panic::caught;
 
@@ -38,11 +38,18 @@ pub(super) struct Programs {
 
 impl Programs {
     /// Reads what the programs import, as far as it is not among them.
-    pub(super) fn new(programs: Vec<(&Path, String)>, threads: NonZeroUsize) -> Self {
+    pub(super) fn new<'a>(
+        programs: impl IntoIterator<Item = (&'a Path, String, &'a Rules)>,
+        threads: NonZeroUsize,
+    ) -> Self {
         let mut host = AnalysisHost::default();
         let mut waiting: Vec<SourceFile> = programs
             .into_iter()
-            .map(|(path, text)| host.set_text(&identity(path), Text::new(text)))
+            .map(|(path, text, rules)| {
+                let file = host.set_text(&identity(path), Text::new(text));
+                host.set_models(file, rules.models());
+                file
+            })
             .collect();
         while !waiting.is_empty() {
             let views = Views::new(&host);
@@ -87,11 +94,12 @@ impl Views {
 }
 
 /// The diagnostics of a program that is checked alone, sorted by position, without those that are off. What it imports is read.
-pub(super) fn diagnose(path: &Path, text: &str) -> Vec<Diagnosed> {
+pub(super) fn diagnose(path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
     let mut host = AnalysisHost::default();
     let file = host.set_text(&identity(path), Text::new(text));
+    host.set_models(file, rules.models());
     host.load_imports(file, |path| source::read_file(path).ok());
-    reported(host.db(), file)
+    reported(host.db(), file, rules)
 }
 
 fn load(host: &mut AnalysisHost, path: PathBuf) -> Option<SourceFile> {
@@ -104,18 +112,9 @@ fn load(host: &mut AnalysisHost, path: PathBuf) -> Option<SourceFile> {
     }
 }
 
-/// The path that a program is known by: the same for all ways to name it, as far as that can be told from the names.
-fn identity(path: &Path) -> PathBuf {
-    normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
-}
-
 /// The diagnostics of a program, sorted by position, without those that are off.
-pub(super) fn reported(db: &Database, file: SourceFile) -> Vec<Diagnosed> {
-    let reported = diagnostics(db, file).iter().filter_map(|diagnostic| {
-        let severity = diagnostic.level(Profile::Default).severity()?;
-        Some(Diagnosed { diagnostic: diagnostic.clone(), severity })
-    });
-    reported.collect()
+pub(super) fn reported(db: &Database, file: SourceFile, rules: &Rules) -> Vec<Diagnosed> {
+    rules.diagnosed(file.path(db), diagnostics(db, file))
 }
 
 /// The text of another file that a diagnostic refers to. One that has gone meanwhile is as good as empty.

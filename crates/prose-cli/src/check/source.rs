@@ -11,17 +11,24 @@ const LARGEST: u64 = u32::MAX as u64;
 
 /// Reads a file that should be a program.
 pub(super) fn read_file(path: &Path) -> Result<String, String> {
-    let unreadable = |error: io::Error| explain(path, &error);
-    let metadata = path.metadata().map_err(unreadable)?;
+    let length = check_readable(path)?;
+    let mut bytes = Vec::new();
+    // A failure to reserve is left to reading, which knows how much there really is.
+    let _ = bytes.try_reserve_exact(usize::try_from(length).unwrap_or_default().saturating_add(1));
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(|error| explain(path, &error))?;
+    decode(bytes)
+}
+
+/// Makes sure that there is something at a path that can be read to its end, and returns how long it is.
+pub(super) fn check_readable(path: &Path) -> Result<u64, String> {
+    let metadata = path.metadata().map_err(|error| explain(path, &error))?;
     refuse_special_file(path, metadata.file_type())?;
     if metadata.len() > LARGEST {
         return Err(too_large());
     }
-    let mut bytes = Vec::new();
-    // A failure to reserve is left to reading, which knows how much there really is.
-    let _ = bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or_default().saturating_add(1));
-    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
-    decode(bytes)
+    Ok(metadata.len())
 }
 
 /// Reads standard input to its end.
@@ -86,7 +93,8 @@ fn not_utf8(bytes: &[u8], offset: usize) -> String {
     format!("is not valid UTF-8: byte 0x{byte:02x} at offset {offset}, in line {line}")
 }
 
-fn explain(path: &Path, error: &io::Error) -> String {
+/// Why a path cannot be read, as the rest of a sentence that starts with the path.
+pub(super) fn explain(path: &Path, error: &io::Error) -> String {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     match error.kind() {
         io::ErrorKind::NotFound if is_link => match path.read_link() {

@@ -659,7 +659,8 @@ codes! {
     right "input topic: \"What to write about\"\n\nsession \"Write about {topic}\"\n"
 
     W137 [Warning Warning Warning] Unnecessary "ignore comment without effect"
-    "The comment names a code that does not exist, or one that is not reported at its place."
+    "The comment names a code that does not exist, or one that is not reported at its place; or it is not written as \
+     `# prose: ignore[W101] reason`, or `# prose: ignore-file[W101] reason` at the top of a file."
     wrong "# prose: ignore[E007]\nsession \"Say hello\"\n"
     right "session \"Say hello\"\n"
 

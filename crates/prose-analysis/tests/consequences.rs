@@ -1,0 +1,150 @@
+//! One mistake, one diagnostic: what follows from a mistake is not reported beside it.
+
+mod support;
+
+use support::check;
+
+#[test]
+fn what_a_misspelt_name_was_meant_for_is_not_unused() {
+    check(
+        r#"
+        input topic: "What to write about"
+        session "Write about {topci}"
+        #                     ^^^^^ error[E120] did you mean `topic`?
+        "#,
+    );
+    check(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: wirter
+        #        ^^^^^^ error[E007]
+        session "Sum up"
+          context: missing
+        #          ^^^^^^^ error[E119]
+        let draft = session "Write"
+        #   ^^^^^ hint[W115] `draft` is never read
+        "#,
+    );
+}
+
+#[test]
+fn the_second_declaration_of_an_input_is_not_unused_too() {
+    check(
+        r#"
+        input topic: "What to write about"
+        #     ^^^^^ warning[W119]
+        input topic: "What else to write about"
+        #     ^^^^^ error[E021]
+        session "Write"
+        "#,
+    );
+}
+
+#[test]
+fn an_output_made_from_a_misspelt_variable_is_made_from_the_variable() {
+    check(
+        r#"
+        let review = session "Review"
+        output review = reviwe
+        #               ^^^^^^ error[E119]
+        "#,
+    );
+    check(
+        r#"
+        let review = session "Review"
+        output review = session "Review again"
+        #      ^^^^^^ warning[E128]
+        "#,
+    );
+}
+
+#[test]
+fn a_session_of_a_misspelt_agent_starts_its_memory() {
+    check(
+        r#"
+        agent captain:
+          prompt: "Lead"
+          persist: true
+        session: captian
+        #        ^^^^^^^ error[E007]
+        resume: captain
+        "#,
+    );
+}
+
+#[test]
+fn a_line_that_is_indented_too_far_may_bind_its_name() {
+    check(
+        r#"
+        parallel:
+          a = session "One"
+            b = session "Two"
+        #   ^ error[E101]
+        session "Sum up"
+          context: { a, b }
+        "#,
+    );
+    check(
+        r#"
+        block search(topic):
+          found = session "Search {topic}"
+        block sum-up(topic):
+          let topics = do search(topic)
+            found = session "Search {topic}"
+        #<^^^^ error[E101]
+          session "Sum up"
+            context: { found, topics }
+        do sum-up("tides")
+        "#,
+    );
+}
+
+#[test]
+fn a_clause_without_its_statement_may_use_what_it_names() {
+    check(
+        r#"
+        input mode: "How to go on"
+        session "Go on"
+        else:
+        #<^^^^ error[E104]
+          throw "Unknown mode {mode}"
+        "#,
+    );
+}
+
+#[test]
+fn a_block_with_a_broken_header_may_have_any_parameters() {
+    check(
+        r#"
+        block search(topic:
+        #                  | error[E005]
+          session "Search {topic}"
+        do search("tides")
+        "#,
+    );
+    check(
+        r#"
+        block search topic, place):
+        #            ^^^^^ error[E004]
+          session "Search {topic} in {place}"
+        do search("tides", "Brest")
+        "#,
+    );
+}
+
+#[test]
+fn an_input_that_has_lost_its_name_may_be_any_that_is_missing() {
+    check(
+        r#"
+        input: "What to write about"
+        #<^^^^^ error[E020]
+        let subject = session "Choose a subject"
+        session "Write about {topic}, and {subjcet}"
+        #                                  ^^^^^^^ error[E120] did you mean `subject`?
+          context: topic
+        session: topic
+        #        ^^^^^ error[E007]
+        "#,
+    );
+}
