@@ -91,9 +91,15 @@ impl Database {
 
     /// Says what is at a place.
     pub fn set_content(&mut self, path: PathBuf, content: Content) {
-        let place = self.place(path);
-        if place.content(self) != content {
-            place.set_content(self).to(content);
+        let known = self.places.get(&path).map(|place| *place);
+        match known {
+            Some(place) if place.content(self) == content => {}
+            Some(place) => _ = place.set_content(self).to(content),
+            // A place that nobody has asked for concerns nothing that is known.
+            None => {
+                let place = Place::new(self, Arc::from(path.as_path()), content);
+                self.places.insert(path, place);
+            }
         }
     }
 

@@ -39,6 +39,16 @@ impl AnalysisHost {
         self.db.clone()
     }
 
+    /// How many programs there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// The program at a path.
     pub fn file(&self, path: &Path) -> Option<SourceFile> {
         self.files.get(path).copied()

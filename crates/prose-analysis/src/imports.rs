@@ -109,12 +109,16 @@ pub fn normalized(path: &Path) -> PathBuf {
     parts
 }
 
-/// What an imported path leads to.
+/// What an imported path leads to from a file.
+pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Imported {
+    target(db, Symbol::new(db, file, path.into()))
+}
+
 #[salsa::tracked(returns(copy))]
-pub fn imported<'db>(db: &'db dyn Db, file: SourceFile, path: Symbol<'db>) -> Imported {
+fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
     match Reference::parse(path.text(db)) {
         Reference::Local(local) => {
-            let wanted = local_path(file.path(db), &local);
+            let wanted = local_path(path.file(db).path(db), &local);
             match db.place(wanted).content(db) {
                 Content::Program(program) => Imported::Program(program),
                 Content::Missing => Imported::Missing,
@@ -130,7 +134,7 @@ pub fn imported<'db>(db: &'db dyn Db, file: SourceFile, path: Symbol<'db>) -> Im
 pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
     import_paths(db, file)
         .into_iter()
-        .filter_map(|path| match imported(db, file, Symbol::new(db, path)) {
+        .filter_map(|path| match imported(db, file, path) {
             Imported::Program(program) => Some(program),
             Imported::Missing | Imported::Unknown => None,
         })

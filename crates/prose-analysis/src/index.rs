@@ -15,6 +15,9 @@ use crate::statements::{TopStatement, sequence, summary};
 /// A name as the key of a query.
 #[salsa::interned(debug)]
 pub struct Symbol<'db> {
+    /// The file that it is a name in.
+    #[returns(copy)]
+    pub file: SourceFile,
     /// The name.
     #[returns(ref)]
     pub text: SmolStr,
@@ -142,7 +145,7 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             names.entry(word.clone()).or_default().lost = true;
         }
     }
-    let names = names.into_iter().map(|(text, named)| (Symbol::new(db, text), Arc::new(named)));
+    let names = names.into_iter().map(|(text, named)| (Symbol::new(db, file, text), Arc::new(named)));
     Index { names: names.collect() }
 }
 
@@ -177,11 +180,11 @@ pub fn has_nameless_input(db: &dyn Db, file: SourceFile) -> bool {
 
 /// What a name stands for in a file. Asking for one name does not depend on the others.
 #[salsa::tracked(returns(clone))]
-pub fn named<'db>(db: &'db dyn Db, file: SourceFile, symbol: Symbol<'db>) -> Option<Arc<Named<'db>>> {
-    index(db, file).names.get(&symbol).cloned()
+pub fn named<'db>(db: &'db dyn Db, symbol: Symbol<'db>) -> Option<Arc<Named<'db>>> {
+    index(db, symbol.file(db)).names.get(&symbol).cloned()
 }
 
 /// What a name stands for in a file.
 pub fn lookup<'db>(db: &'db dyn Db, file: SourceFile, text: &SmolStr) -> Option<Arc<Named<'db>>> {
-    named(db, file, Symbol::new(db, text.clone()))
+    named(db, Symbol::new(db, file, text.clone()))
 }

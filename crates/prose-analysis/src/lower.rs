@@ -17,7 +17,9 @@ pub(crate) fn lower(node: SyntaxNode) -> Body {
     if let Some(statement) = ast::Statement::cast(node) {
         lowering.statement(&statement, None);
     }
-    lowering.body
+    let mut body = lowering.body;
+    body.shrink();
+    body
 }
 
 #[derive(Default)]

@@ -604,6 +604,18 @@ pub enum Step {
 }
 
 impl Body {
+    /// Gives back the memory that was set aside for more parts: most bodies stay as they are for long.
+    pub(crate) fn shrink(&mut self) {
+        self.stmts.shrink_to_fit();
+        self.exprs.shrink_to_fit();
+        self.names.shrink_to_fit();
+        self.refs.shrink_to_fit();
+        self.scopes.shrink_to_fit();
+        self.lists.shrink_to_fit();
+        self.lost.shrink_to_fit();
+        self.answers.shrink_to_fit();
+    }
+
     /// The top-level statement; none only for a body of nothing.
     pub fn root(&self) -> Option<StmtId> {
         (!self.stmts.is_empty()).then_some(StmtId(0))

@@ -19,7 +19,7 @@ use prose_syntax::FixSafety;
 use prose_syntax::fix::fix_all;
 
 pub(crate) use self::diagnose::Diagnosed;
-use self::diagnose::{Programs, diagnose, reported, text_of_other};
+use self::diagnose::{Analyst, diagnose, text_of_other};
 use self::outcome::Outcome;
 use self::settings::{Rules, Settings, SettingsFile, is_settings};
 use crate::Status;
@@ -192,31 +192,18 @@ impl Job {
         if self.mode != Mode::Report {
             return in_parallel(programs, threads, || (), |(), program| self.check_file(program));
         }
-        let texts = in_parallel(programs, threads, || (), |(), program| source::read_file(&program.path));
-        let readable = programs.iter().zip(&texts).filter_map(|(Program { path, rules }, text)| {
-            Some((path.as_path(), text.as_ref().ok()?.clone(), &**rules))
-        });
-        let analysed = Programs::new(readable, threads);
-        let views = analysed.views();
-        let items: Vec<_> = programs
-            .iter()
-            .zip(texts)
-            .map(|(program, text)| (program, text, analysed.file(&program.path)))
-            .collect();
-        in_parallel(
-            &items,
-            threads,
-            || views.take(),
-            |db, (Program { path, rules }, text, file)| match (text, file) {
-                (Ok(text), Some(file)) => {
-                    self.caught(path, || self.report(path, text, &reported(db, *file, rules)))
-                }
-                (Ok(text), None) => {
-                    self.caught(path, || self.report(path, text, &diagnose(path, text, rules)))
-                }
-                (Err(reason), _) => Checked::failed(path, reason.clone()),
-            },
-        )
+        in_parallel(programs, threads, Analyst::default, |analyst, Program { path, rules }| {
+            let text = match source::read_file(path) {
+                Ok(text) => text,
+                Err(reason) => return Checked::failed(path, reason),
+            };
+            let checked =
+                self.caught(path, || self.report(path, &text, &analyst.diagnose(path, &text, rules)));
+            if checked.file.is_none() {
+                analyst.forget();
+            }
+            checked
+        })
     }
 
     fn check_file(&self, Program { path, rules }: &Program) -> Checked {

@@ -1,7 +1,7 @@
 //! What words stand for: the agent, block, program or variable that all words of one meaning share.
 
 use prose_analysis::imports::{Imported, imported};
-use prose_analysis::index::{Named, Site, Symbol, lookup};
+use prose_analysis::index::{Named, Site, lookup};
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{TopStatement, body, statements, summary};
@@ -199,7 +199,7 @@ pub(crate) fn programs<'db>(
 /// The known program that an import leads to.
 pub(crate) fn program_of<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<SourceFile> {
     let path = summary(db, site.statement).import(site.name)?.path.clone()?;
-    match imported(db, site.statement.file(db), Symbol::new(db, path)) {
+    match imported(db, site.statement.file(db), path) {
         Imported::Program(program) => Some(program),
         Imported::Missing | Imported::Unknown => None,
     }

@@ -10,7 +10,7 @@ use super::{Checker, Finding};
 use crate::contract::{Contract, contract};
 use crate::db::SourceFile;
 use crate::imports::{Imported, imported};
-use crate::index::{Site, Symbol, lookup};
+use crate::index::{Site, lookup};
 use crate::model::*;
 use crate::resolve::{Resolved, variables};
 use crate::statements::summary;
@@ -119,7 +119,7 @@ impl<'db> Checker<'_, 'db> {
         let named = lookup(self.db, self.file, name)?;
         let [site] = named.imports.as_slice() else { return None };
         let path = summary(self.db, site.statement).import(site.name)?.path.clone()?;
-        let Imported::Program(file) = imported(self.db, self.file, Symbol::new(self.db, path)) else {
+        let Imported::Program(file) = imported(self.db, self.file, path) else {
             return None;
         };
         Some(Program { name: name.clone(), file, contract: contract(self.db, file) })

@@ -8,7 +8,6 @@ use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 use super::{Checker, Finding};
 use crate::db::SourceFile;
 use crate::imports::{Imported, Reference, cycle, import_sites, imported, local_path};
-use crate::index::Symbol;
 use crate::model::*;
 
 const SKILL_SCHEMES: &[&str] = &["github", "npm"];
@@ -64,8 +63,7 @@ impl Checker<'_, '_> {
     }
 
     fn local_program(&mut self, text: &Text, written: &str, local: &Path) {
-        let symbol = Symbol::new(self.db, smol_str::SmolStr::from(written));
-        match imported(self.db, self.file, symbol) {
+        match imported(self.db, self.file, written) {
             Imported::Missing => {
                 let wanted = local_path(self.file.path(self.db), local);
                 let message = format!("there is no file `{}`", wanted.display());
@@ -101,10 +99,9 @@ impl Checker<'_, '_> {
         let mut finding = Finding::new(Code::E138, text.content, message);
         for pair in way.windows(2) {
             let [from, to] = pair else { continue };
-            let leads_on = import_sites(self.db, *from).iter().find(|import| {
-                let path = Symbol::new(self.db, import.path.clone());
-                imported(self.db, *from, path) == Imported::Program(*to)
-            });
+            let leads_on = import_sites(self.db, *from)
+                .iter()
+                .find(|import| imported(self.db, *from, import.path.clone()) == Imported::Program(*to));
             let site = leads_on.and_then(|import| import.site);
             finding = finding.with_site(site, format!("this imports `{}`", self.display(*to)));
         }

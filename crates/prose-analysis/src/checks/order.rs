@@ -324,7 +324,8 @@ impl<'db> Order<'_, 'db> {
         if bound.block.is_some() {
             return None;
         }
-        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, bound.text.clone()))?;
+        let named =
+            index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, bound.text.clone()))?;
         let above = self.position(site.statement);
         named
             .root_variables()
@@ -353,7 +354,8 @@ impl<'db> Order<'_, 'db> {
         let outer = match in_statement {
             Some(name) => Some(Site { statement: site.statement, name }),
             None => {
-                let named = index(self.db, self.file).names.get(&Symbol::new(self.db, bound.text.clone()));
+                let named =
+                    index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, bound.text.clone()));
                 named.and_then(|named| named.root_variables().next().map(|variable| variable.site))
             }
         };
@@ -424,7 +426,7 @@ impl<'db> Order<'_, 'db> {
 
     /// The agent that a name stands for, or probably should.
     fn agent_meant<'a>(&'a self, name: &'a SmolStr) -> &'a SmolStr {
-        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, name.clone()));
+        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, name.clone()));
         if named.is_some_and(|named| !named.agents.is_empty()) {
             return name;
         }
@@ -440,7 +442,7 @@ impl<'db> Order<'_, 'db> {
     }
 
     fn persistence(&self, agent: &SmolStr) -> Persist {
-        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, agent.clone()));
+        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, agent.clone()));
         let site = named.and_then(|named| named.agents.first().copied());
         site.and_then(|site| summary(self.db, site.statement).agent(site.name))
             .map(|agent| agent.persist.clone())

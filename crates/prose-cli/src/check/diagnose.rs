@@ -1,18 +1,14 @@
 //! What there is to say about a program. Everything else in this crate is about finding programs and telling the findings.
 
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::imports::imported_programs;
-use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
+use prose_analysis::{AnalysisHost, Text};
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
 use super::settings::{Rules, identity};
-use super::{in_parallel, source};
-use crate::panic::caught;
+use super::source;
 
 /// A diagnostic with the severity that it has for this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,90 +27,54 @@ impl Reported for Diagnosed {
     }
 }
 
-/// Programs that are checked together, so that each import of one by another is parsed once.
-pub(super) struct Programs {
+/// Checks one program after the other. What several of them import is parsed once, as long as not too much has come together.
+pub(super) struct Analyst {
     host: AnalysisHost,
+    /// How many programs may come together before they are forgotten.
+    limit: usize,
+    /// How many of them were checked, and not only imported.
+    checked: usize,
 }
 
-impl Programs {
-    /// Reads what the programs import, as far as it is not among them.
-    pub(super) fn new<'a>(
-        programs: impl IntoIterator<Item = (&'a Path, String, &'a Rules)>,
-        threads: NonZeroUsize,
-    ) -> Self {
-        let mut host = AnalysisHost::default();
-        let mut waiting: Vec<SourceFile> = programs
-            .into_iter()
-            .map(|(path, text, rules)| {
-                let file = host.set_text(&identity(path), Text::new(text));
-                host.set_models(file, rules.models());
-                file
-            })
-            .collect();
-        while !waiting.is_empty() {
-            let views = Views::new(&host);
-            in_parallel(
-                &waiting,
-                threads,
-                || views.take(),
-                |db, file| {
-                    // A panic is told where the diagnostics of the program are asked for.
-                    let _ = caught(|| imported_programs(db, *file).len());
-                },
-            );
-            drop(views);
-            waiting = host.db().take_unknown().into_iter().filter_map(|path| load(&mut host, path)).collect();
+impl Default for Analyst {
+    fn default() -> Self {
+        Self { host: AnalysisHost::default(), limit: FEW, checked: 0 }
+    }
+}
+
+/// So many programs take little memory, and are enough for their imports to be parsed once.
+const FEW: usize = 64;
+
+impl Analyst {
+    /// The diagnostics of a program, sorted by position, without those that are off. What it imports is read.
+    pub(super) fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
+        if self.host.len() >= self.limit {
+            // Where most were read because others import them, they will be wanted again.
+            if self.host.len() > 2 * self.checked {
+                self.limit *= 2;
+            } else {
+                self.forget();
+            }
         }
-        Self { host }
+        self.checked += 1;
+        let path = identity(path);
+        let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
+        let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
+        self.host.set_models(file, rules.models());
+        self.host.load_imports(file, |path| source::read_file(path).ok());
+        rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file))
     }
 
-    /// Views for threads to work with.
-    pub(super) fn views(&self) -> Views {
-        Views::new(&self.host)
-    }
-
-    /// The program at a path.
-    pub(super) fn file(&self, path: &Path) -> Option<SourceFile> {
-        self.host.file(&identity(path))
-    }
-}
-
-/// Hands a view of the programs to each thread: a view can be sent to a thread, but not shared with one.
-pub(super) struct Views(Mutex<Database>);
-
-impl Views {
-    fn new(host: &AnalysisHost) -> Self {
-        Self(Mutex::new(host.snapshot()))
-    }
-
-    /// A view of one's own.
-    pub(super) fn take(&self) -> Database {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Forgets all programs: they are too many, or an analysis broke off and nobody knows what it left.
+    pub(super) fn forget(&mut self) {
+        self.host = AnalysisHost::default();
+        self.checked = 0;
     }
 }
 
-/// The diagnostics of a program that is checked alone, sorted by position, without those that are off. What it imports is read.
+/// The diagnostics of a program that is checked alone.
 pub(super) fn diagnose(path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
-    let mut host = AnalysisHost::default();
-    let file = host.set_text(&identity(path), Text::new(text));
-    host.set_models(file, rules.models());
-    host.load_imports(file, |path| source::read_file(path).ok());
-    reported(host.db(), file, rules)
-}
-
-fn load(host: &mut AnalysisHost, path: PathBuf) -> Option<SourceFile> {
-    match source::read_file(&path) {
-        Ok(text) => Some(host.set_text(&path, Text::new(text))),
-        Err(_) => {
-            host.set_missing(path);
-            None
-        }
-    }
-}
-
-/// The diagnostics of a program, sorted by position, without those that are off.
-pub(super) fn reported(db: &Database, file: SourceFile, rules: &Rules) -> Vec<Diagnosed> {
-    rules.diagnosed(file.path(db), diagnostics(db, file))
+    Analyst::default().diagnose(path, text, rules)
 }
 
 /// The text of another file that a diagnostic refers to. One that has gone meanwhile is as good as empty.

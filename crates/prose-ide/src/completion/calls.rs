@@ -6,7 +6,7 @@ use std::path::Path;
 use prose_analysis::SourceFile;
 use prose_analysis::contract::{Contract, contract};
 use prose_analysis::imports::{Imported, imported, normalized};
-use prose_analysis::index::{Symbol, lookup};
+use prose_analysis::index::lookup;
 use prose_analysis::model::NameId;
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
@@ -229,7 +229,7 @@ fn program(cursor: &Cursor<'_>, name: &SmolStr) -> Option<SourceFile> {
     let named = lookup(cursor.db, cursor.file, name)?;
     named.imports.iter().find_map(|site| {
         let import = summary(cursor.db, site.statement).import(site.name)?;
-        let path = Symbol::new(cursor.db, import.path.clone()?);
+        let path = import.path.clone()?;
         match imported(cursor.db, cursor.file, path) {
             Imported::Program(program) => Some(program),
             Imported::Missing | Imported::Unknown => None,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use prose_analysis::contract::{ContractInput, contract};
 use prose_analysis::imports::{Imported, Reference, imported};
-use prose_analysis::index::{Site, Symbol};
+use prose_analysis::index::Site;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{TopStatement, body, parse, statements, summary};
@@ -165,7 +165,7 @@ fn program<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
 }
 
 fn import_at(db: &dyn Db, file: SourceFile, import: TextRange, path: &str) -> String {
-    let about = match imported(db, file, Symbol::new(db, SmolStr::from(path))) {
+    let about = match imported(db, file, path) {
         Imported::Program(program) => program_contract(db, program),
         Imported::Missing => "There is no file at this path.".to_owned(),
         Imported::Unknown => match Reference::parse(path) {
