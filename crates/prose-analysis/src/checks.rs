@@ -14,10 +14,15 @@ mod properties;
 mod texts;
 mod unused;
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use prose_syntax::{Code, Diagnostic, TextRange};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::index::Site;
+use crate::index::{Named, Site, lookup};
 use crate::model::Body;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolve};
@@ -66,9 +71,21 @@ pub(crate) struct Checker<'a, 'db> {
     body: &'a Body,
     resolution: &'a Resolution,
     findings: Vec<Finding<'db>>,
+    /// What was looked up already: several checks ask for the same names.
+    looked_up: RefCell<FxHashMap<SmolStr, Option<Arc<Named<'db>>>>>,
 }
 
 impl<'db> Checker<'_, 'db> {
+    /// What a name stands for in the file.
+    fn look_up(&self, text: &SmolStr) -> Option<Arc<Named<'db>>> {
+        if let Some(known) = self.looked_up.borrow().get(text) {
+            return known.clone();
+        }
+        let named = lookup(self.db, self.file, text);
+        self.looked_up.borrow_mut().insert(text.clone(), named.clone());
+        named
+    }
+
     fn report(&mut self, finding: impl Into<Finding<'db>>) {
         self.findings.push(finding.into());
     }
@@ -84,6 +101,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         body: body(db, statement),
         resolution: resolve(db, statement),
         findings: Vec::new(),
+        looked_up: RefCell::default(),
     };
     names::check(&mut checker);
     properties::check(&mut checker);

@@ -74,7 +74,7 @@ impl<'db> Checker<'_, 'db> {
     fn arguments_of_block(&mut self, block: RefId, arguments: &[Argument]) {
         let body = self.body;
         let data = &body[block];
-        let named = lookup(self.db, self.file, &data.text).unwrap_or_default();
+        let named = self.look_up(&data.text).unwrap_or_default();
         // Of two blocks with one name it is not known which is meant.
         let [site] = named.blocks.as_slice() else { return };
         let Some(facts) = summary(self.db, site.statement).block(site.name) else { return };
@@ -116,7 +116,7 @@ impl<'db> Checker<'_, 'db> {
 
     /// The program that a callee or the result of a call names, if it is known which, and what it says.
     fn program(&self, name: &SmolStr) -> Option<Program<'db>> {
-        let named = lookup(self.db, self.file, name)?;
+        let named = self.look_up(name)?;
         let [site] = named.imports.as_slice() else { return None };
         let path = summary(self.db, site.statement).import(site.name)?.path.clone()?;
         let Imported::Program(file) = imported(self.db, self.file, path) else {
@@ -270,8 +270,7 @@ impl<'db> Checker<'_, 'db> {
     /// The fix that gives inputs in a call.
     fn give_inputs(&self, callee: TextRange, arguments: &[Argument], names: &[SmolStr]) -> Option<Fix> {
         let value = |name: &SmolStr| {
-            let is_variable =
-                lookup(self.db, self.file, name).is_some_and(|named| named.root_variables().next().is_some());
+            let is_variable = self.look_up(name).is_some_and(|named| named.root_variables().next().is_some());
             if is_variable { format!("{name}: {name}") } else { format!("{name}: \"\"") }
         };
         let given = names.iter().map(value).collect::<Vec<_>>().join(", ");
@@ -313,7 +312,7 @@ impl<'db> Checker<'_, 'db> {
         let mut sites = variables(self.db, self.statement, variable);
         if self.resolution.of(variable) == Resolved::Root {
             // A block that declares no such variable of its own gives the one of the file a new value.
-            let named = lookup(self.db, self.file, &self.body[variable].text).unwrap_or_default();
+            let named = self.look_up(&self.body[variable].text).unwrap_or_default();
             let assigned = |site: &&crate::index::VariableSite<'db>| {
                 site.block.is_some() && site.kind == NameKind::Assigned
             };

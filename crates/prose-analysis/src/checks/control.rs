@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
-use crate::index::{Site, VariableSite, index, lookup};
+use crate::index::{Site, VariableSite, index};
 use crate::model::*;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -268,8 +268,7 @@ impl Checker<'_, '_> {
             ];
             let title = format!("Write `{binding}session: …`");
             // A variable of that name has its own declaration.
-            let is_only =
-                is_branch || lookup(self.db, self.file, text).is_some_and(|named| named.variables.len() == 1);
+            let is_only = is_branch || self.look_up(text).is_some_and(|named| named.variables.len() == 1);
             diagnostic =
                 diagnostic.with_fix(if is_only { Fix::safe(title, edits) } else { Fix::guess(title, edits) });
         }
@@ -280,7 +279,7 @@ impl Checker<'_, '_> {
     fn assignment(&mut self, data: &StmtData, name: NameId) {
         let text = &self.body[name].text;
         let scope = self.body[name].scope;
-        let named = lookup(self.db, self.file, text).unwrap_or_default();
+        let named = self.look_up(text).unwrap_or_default();
         let in_file = self.body[scope].kind == ScopeKind::Root;
         let declares = |site: &VariableSite<'_>| {
             // A block sees the variables of the file, and those of blocks that call it.
@@ -345,7 +344,7 @@ impl Checker<'_, '_> {
             }
             let here = outside.first().map(|(name, _)| Site { statement: self.statement, name: *name });
             let in_file = || {
-                let named = lookup(self.db, self.file, &data.text)?;
+                let named = self.look_up(&data.text)?;
                 let elsewhere = named.root_variables().find(|site| site.site.statement != self.statement);
                 elsewhere.map(|variable| variable.site)
             };

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
-use crate::index::{Named, Site, has_nameless_input, index, lookup};
+use crate::index::{Named, Site, has_nameless_input, index};
 use crate::model::*;
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
@@ -42,7 +42,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 
 impl<'db> Checker<'_, 'db> {
     fn named(&self, text: &SmolStr) -> std::sync::Arc<Named<'db>> {
-        lookup(self.db, self.file, text).unwrap_or_default()
+        self.look_up(text).unwrap_or_default()
     }
 
     fn undefined(&self, data: &RefData) -> Finding<'db> {

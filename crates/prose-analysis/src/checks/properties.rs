@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use super::calls::listed;
 use super::names::did_you_mean;
 use super::{Checker, Finding};
-use crate::index::{index, lookup};
+use crate::index::index;
 use crate::model::{self, *};
 use crate::repairs::Repair;
 use crate::statements::summary;
@@ -385,7 +385,7 @@ impl<'db> Checker<'_, 'db> {
 
     fn skill(&mut self, text: &Text) {
         let Some(name) = text.value.as_ref().filter(|_| text.interpolations.is_empty()) else { return };
-        let named = lookup(self.db, self.file, name).unwrap_or_default();
+        let named = self.look_up(name).unwrap_or_default();
         // The reference brings skills in with `use` too.
         if named.is_skill || !named.imports.is_empty() || named.lost {
             return;
@@ -452,7 +452,7 @@ impl<'db> Checker<'_, 'db> {
 
     /// Where the agent of a session is defined and what is known of it. None if it is not defined.
     pub(super) fn agent_facts(&self, agent: RefId) -> Option<(crate::index::Site<'db>, &'db AgentFacts)> {
-        let named = lookup(self.db, self.file, &self.body[agent].text)?;
+        let named = self.look_up(&self.body[agent].text)?;
         let site = *named.agents.first()?;
         Some((site, summary(self.db, site.statement).agent(site.name)?))
     }

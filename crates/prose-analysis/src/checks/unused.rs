@@ -3,7 +3,7 @@
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 
 use super::{Checker, Finding};
-use crate::index::{Site, is_meant_elsewhere, lookup};
+use crate::index::{Site, is_meant_elsewhere};
 use crate::model::*;
 use crate::repairs::Repair;
 
@@ -21,7 +21,7 @@ fn names(checker: &mut Checker<'_, '_>) {
         if name.starts_with('_') {
             continue;
         }
-        let named = lookup(checker.db, checker.file, name).unwrap_or_default();
+        let named = checker.look_up(name).unwrap_or_default();
         if named.lost {
             continue;
         }
