@@ -65,8 +65,60 @@ fn the_programs_have_lossless_trees_and_no_errors() {
     );
 }
 
+const OLD: &str = "`import … from` registers a skill, and is no import of a program";
+const FRAME: &str = "the name is bound in the block that is called above, whose variables are gone behind it";
+const ANSWER: &str = "the program waits for the answer, and then does the same whatever it is; or a condition speaks of it without its name, which nothing hands to the model";
+const LET: &str = "`let` declares again, in a body without a scope of its own, what the lines above declare";
+const KIND: &str = "the reference knows the permissions read, write, bash and network";
+const CALL: &str = "the language has no such call, and no line imports a program of that name";
+
 /// What the analysis reports in the default profile, above hints: program, line, code, and why it is right.
-const FINDINGS: &[(&str, usize, &str, &str)] = &[];
+const FINDINGS: &[(&str, usize, &str, &str)] = &[
+    ("examples/11-skills-and-imports.prose", 5, "W103", OLD),
+    ("examples/11-skills-and-imports.prose", 6, "W103", OLD),
+    ("examples/11-skills-and-imports.prose", 7, "W103", OLD),
+    ("examples/12-secure-agent-permissions.prose", 5, "W103", OLD),
+    (
+        "examples/28-gas-town.prose",
+        1214,
+        "W127",
+        "a `-` for a `_` in the name of an input that is filled in all around it",
+    ),
+    ("examples/29-captains-chair.prose", 147, "W107", FRAME),
+    ("examples/29-captains-chair.prose", 148, "W107", FRAME),
+    ("examples/29-captains-chair.prose", 149, "W107", FRAME),
+    ("examples/29-captains-chair.prose", 150, "W107", FRAME),
+    ("examples/29-captains-chair.prose", 192, "W107", FRAME),
+    (
+        "examples/34-content-pipeline.prose",
+        14,
+        "W007",
+        "no line imports the skill, so it is for the host to have it",
+    ),
+    ("examples/39-architect-by-simulation.prose", 187, "W119", ANSWER),
+    ("examples/44-run-endpoint-ux-test.prose", 165, "W105", LET),
+    ("examples/45-plugin-release.prose", 90, "W119", ANSWER),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 295, "W105", LET),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 329, "W008", KIND),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 362, "W008", KIND),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 410, "W008", KIND),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 424, "W105", LET),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 432, "W008", KIND),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 489, "W008", KIND),
+    ("examples/45-run-endpoint-ux-test-with-remediation.prose", 575, "W105", LET),
+    ("examples/46-run-endpoint-ux-test-fast.prose", 22, "E025", CALL),
+    ("examples/46-run-endpoint-ux-test-fast.prose", 23, "E025", CALL),
+    ("examples/46-run-endpoint-ux-test-fast.prose", 78, "E025", CALL),
+    ("examples/46-run-endpoint-ux-test-fast.prose", 137, "E025", CALL),
+    ("examples/47-language-self-improvement.prose", 297, "W119", ANSWER),
+    (
+        "examples/48-habit-miner.prose",
+        252,
+        "E018",
+        "`persist: true` lasts for one run, and nothing in this one has spawned the agent before",
+    ),
+    ("examples/49-prose-run-retrospective.prose", 135, "W119", ANSWER),
+];
 
 #[test]
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]

@@ -172,6 +172,18 @@ pub fn is_meant_elsewhere(db: &dyn Db, file: SourceFile, name: &str) -> bool {
     undefined(db, file).iter().any(|word| nearest(word, [name], |name| name).is_some())
 }
 
+/// The names of the blocks whose headers were not understood.
+#[salsa::tracked(returns(ref))]
+pub fn broken_headers(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+    let mut names = Vec::new();
+    for statement in &sequence(db, file).list {
+        let summary = summary(db, *statement);
+        let broken = summary.blocks.iter().filter(|block| block.has_lost_params);
+        names.extend(broken.filter_map(|block| Some(summary.name(block.name?)?.text.clone())));
+    }
+    names
+}
+
 /// Whether an input of a file has lost its name: then a name that stands for nothing may be that.
 #[salsa::tracked(returns(copy))]
 pub fn has_nameless_input(db: &dyn Db, file: SourceFile) -> bool {

@@ -2,9 +2,9 @@
 
 use smol_str::SmolStr;
 
-use crate::db::Db;
-use crate::index::{Site, VariableSite, lookup};
-use crate::model::{Body, NameId, NameKind, Place, RefId, RefKind};
+use crate::db::{Db, SourceFile};
+use crate::index::{Site, VariableSite, broken_headers, lookup};
+use crate::model::{Body, NameId, NameKind, Place, RefData, RefId, RefKind};
 use crate::statements::{TopStatement, body};
 
 /// What a used name is the name of.
@@ -82,7 +82,7 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
             } else if let Some(name) = local {
                 Some(Resolved::Local(name))
             } else if !named.variables.is_empty() {
-                Some(if named.lost { Resolved::Lost } else { Resolved::Elsewhere })
+                Some(Resolved::Elsewhere)
             } else if !named.agents.is_empty() && data.place == Place::Context {
                 Some(Resolved::AgentAsValue)
             } else {
@@ -90,7 +90,22 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
             }
         }
     };
-    found.unwrap_or_else(|| if named.lost { Resolved::Lost } else { nothing(data.place) })
+    let is_unknown = matches!(found, None | Some(Resolved::Elsewhere));
+    match found {
+        _ if is_unknown && (named.lost || is_part_of_header(db, statement.file(db), data)) => Resolved::Lost,
+        Some(found) => found,
+        None => nothing(data.place),
+    }
+}
+
+/// Whether a name may have become one word with another in the header of a block, for want of the `(` between them.
+fn is_part_of_header(db: &dyn Db, file: SourceFile, data: &RefData) -> bool {
+    let is_part = |header: &SmolStr| match data.kind {
+        RefKind::Block => header.starts_with(data.text.as_str()),
+        RefKind::Variable => header.ends_with(data.text.as_str()),
+        RefKind::Agent | RefKind::Callee | RefKind::Write => false,
+    };
+    data.place != Place::Literal && broken_headers(db, file).iter().any(is_part)
 }
 
 fn nothing(place: Place) -> Resolved {

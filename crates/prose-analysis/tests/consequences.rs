@@ -131,6 +131,16 @@ fn a_block_with_a_broken_header_may_have_any_parameters() {
         do search("tides", "Brest")
         "#,
     );
+    check(
+        r#"
+        block searchtopic, place):
+        #                ^ error[E004]
+          session "Search {topic} in {place}"
+        do search("tides", "Brest")
+        do sum-up()
+        #  ^^^^^^ error[E117]
+        "#,
+    );
 }
 
 #[test]

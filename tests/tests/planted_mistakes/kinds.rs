@@ -102,7 +102,8 @@ pub(crate) const KINDS: &[Kind] = &[
     ("condition without markers", |p| {
         // A comparison is a condition without markers, too.
         let conditions = conditions(p).filter(|node| {
-            parent_is(node, &[IF, ELIF_CLAUSE]) && !node.text().to_string().contains(['<', '>', '='])
+            parent_is(node, &[IF, ELIF_CLAUSE])
+                && !node.text().to_string().contains(['<', '>', '=', '.', '_'])
         });
         let bare = |node: &SyntaxNode| node.text().to_string().trim_matches('*').to_owned();
         conditions.map(|node| p.replace(start(&node)..end(&node), bare(&node))).collect()

@@ -18,7 +18,8 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let mut told_elsewhere = FxHashSet::default();
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
-            Resolved::Undefined if !checker.is_lost_input(data) => {
+            _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
+            Resolved::Undefined => {
                 let finding = checker.undefined(data);
                 checker.report(finding);
             }
@@ -168,10 +169,13 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// Whether a name that stands for nothing may be that of an input that has none, which is reported there.
-    fn is_lost_input(&self, data: &RefData) -> bool {
-        data.kind == RefKind::Variable
+    fn is_lost_input(&self, data: &RefData, resolved: Resolved) -> bool {
+        let is_near = || nearest(&data.text, self.visible_variables(data), |name| name).is_some();
+        let is_unknown = matches!(resolved, Resolved::Elsewhere | Resolved::Literal | Resolved::Undefined);
+        is_unknown
+            && data.kind == RefKind::Variable
             && has_nameless_input(self.db, self.file)
-            && nearest(&data.text, self.visible_variables(data), |name| name).is_none()
+            && (resolved != Resolved::Undefined || !is_near())
     }
 
     fn is_variable(&self, name: &str, data: &RefData) -> bool {

@@ -256,8 +256,12 @@ impl<'db> Order<'_, 'db> {
                             "`{name}` is a variable too, which this output replaces; give one of them another name"
                         );
                         let mut item = self.again(Code::E128, site, *variable, message);
+                        // That of a block is another one, and gone when the block ends.
+                        let is_of_block = summary_of(self.statements, variable.statement)
+                            .and_then(|summary| summary.name(variable.name))
+                            .is_some_and(|variable| variable.block.is_some());
                         item.1.diagnostic.lenient =
-                            bound.from_itself || is_meant_elsewhere(self.db, self.file, name);
+                            is_of_block || bound.from_itself || is_meant_elsewhere(self.db, self.file, name);
                         found.push(item);
                     }
                 }
