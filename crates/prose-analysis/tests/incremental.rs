@@ -163,6 +163,7 @@ fn the_name_of_a_block_concerns_its_callers() {
         "block polish",
         expect![[r#"
             body 1
+            broken_headers 1
             check 2
             check_file 1
             contract 1

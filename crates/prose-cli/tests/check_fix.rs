@@ -11,10 +11,10 @@ use serde_json::Value;
 const CLEAN: &str = "session \"Say hello\"\n";
 /// Three mistakes that can be mended without asking, one that nobody can mend, and an old form that can be guessed to mean another.
 const BROKEN: &str =
-    "import \"search\" from \"./skills\"\nsession 'Say hello'\nrepeat 3\n  sesion \"Try\"\nlet x =\n";
+    "import \"search\" from \"./c.prose\"\nsession 'Say hello'\nrepeat 3\n  sesion \"Try\"\nlet x =\n";
 
 fn workspace() -> Workspace {
-    Workspace::new(&[("a.prose", CLEAN), ("b/broken.prose", BROKEN), ("c.prose", "session \"C:\\q\"\r\n")])
+    Workspace::new(&[("a.prose", CLEAN), ("b/broken.prose", BROKEN), ("b/c.prose", "session \"C:\\q\"\r\n")])
 }
 
 fn read(workspace: &Workspace, name: &str) -> String {
@@ -40,7 +40,7 @@ fn without_fixing_the_summary_says_what_could_be_fixed() {
     expect![[r#"
         Found 1 error in 1 file; 1 fixable with `--fix`.
     "#]]
-    .assert_eq(&summary(&["c.prose"]));
+    .assert_eq(&summary(&["b/c.prose"]));
     assert_eq!(read(&workspace, "b/broken.prose"), BROKEN);
 }
 
@@ -53,13 +53,13 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
         info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
          --> b/broken.prose:1:1
           |
-        1 | import "search" from "./skills"
+        1 | import "search" from "./c.prose"
           | ^^^^^^
           |
         help: Change to `use`
           |
-        1 - import "search" from "./skills"
-        1 + use "./skills" as search
+        1 - import "search" from "./c.prose"
+        1 + use "./c.prose" as search
           |
 
         error[E005]: missing a value behind `=`
@@ -72,14 +72,14 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
         Fixed 4 problems in 2 files; 2 remain, 1 fixable with `--unsafe-fixes`.
     "#]]);
     expect![[r#"
-        import "search" from "./skills"
+        import "search" from "./c.prose"
         session "Say hello"
         repeat 3:
           session "Try"
         let x =
     "#]]
     .assert_eq(&read(&workspace, "b/broken.prose"));
-    expect![[r#""session \"C:\\\\q\"\r\n""#]].assert_eq(&format!("{:?}", read(&workspace, "c.prose")));
+    expect![[r#""session \"C:\\\\q\"\r\n""#]].assert_eq(&format!("{:?}", read(&workspace, "b/c.prose")));
     assert_eq!(read(&workspace, "a.prose"), CLEAN);
     let again = workspace.prose(&["check", "--fix"]);
     expect![[r#"
@@ -150,13 +150,13 @@ fn every_format_shows_what_remains() {
 #[test]
 fn a_diff_changes_nothing() {
     let workspace = workspace();
-    workspace.prose(&["check", "--diff", "b"]).check(expect![[r#"
+    workspace.prose(&["check", "--diff", "b/broken.prose"]).check(expect![[r#"
         status: 1
         ---- stdout
         --- b/broken.prose
         +++ b/broken.prose
         @@ -1,5 +1,5 @@
-         import "search" from "./skills"
+         import "search" from "./c.prose"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
@@ -168,12 +168,12 @@ fn a_diff_changes_nothing() {
         Would fix 3 problems in 1 file; 1 fixable with `--unsafe-fixes`.
     "#]]);
     assert_eq!(read(&workspace, "b/broken.prose"), BROKEN);
-    let run = workspace.prose(&["check", "--diff", "--fix", "--unsafe-fixes", "-q", "b"]);
+    let run = workspace.prose(&["check", "--diff", "--fix", "--unsafe-fixes", "-q", "b/broken.prose"]);
     expect![[r#"
         --- b/broken.prose
         +++ b/broken.prose
         @@ -1,5 +1,4 @@
-        -import "search" from "./skills"
+        -import "search" from "./c.prose"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
@@ -224,7 +224,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
     run(&["--fix"], BROKEN).check(expect![[r#"
         status: 1
         ---- stdout
-        import "search" from "./skills"
+        import "search" from "./c.prose"
         session "Say hello"
         repeat 3:
           session "Try"
@@ -233,13 +233,13 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
         info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
          --> <stdin>:1:1
           |
-        1 | import "search" from "./skills"
+        1 | import "search" from "./c.prose"
           | ^^^^^^
           |
         help: Change to `use`
           |
-        1 - import "search" from "./skills"
-        1 + use "./skills" as search
+        1 - import "search" from "./c.prose"
+        1 + use "./c.prose" as search
           |
 
         error[E005]: missing a value behind `=`
@@ -253,7 +253,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
     run(&["--fix", "--output-format", "concise", "-q"], BROKEN).check(expect![[r#"
         status: 1
         ---- stdout
-        import "search" from "./skills"
+        import "search" from "./c.prose"
         session "Say hello"
         repeat 3:
           session "Try"

@@ -160,6 +160,7 @@ fn codes_are_ignored_in_files() {
             status: 1
             ---- stdout
             drafts/deep/a.prose:1:5: hint[W115]: `unread` is never read
+            drafts/deep/a.prose:2:1: warning[W113]: nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
             x/top.prose:1:10: error[E007]: there is no agent `nobody`
         "#]],
     );
@@ -178,15 +179,19 @@ fn models_have_names() {
         &files,
         &[],
         expect![[r#"
-        status: 0
-    "#]],
+            status: 1
+            ---- stdout
+            b/a.prose:2:10: error[E008]: there is no model `fast`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
+        "#]],
     );
     check(
         &files,
         &["--fix"],
         expect![[r#"
-        status: 0
-    "#]],
+            status: 1
+            ---- stdout
+            b/a.prose:2:10: error[E008]: there is no model `fast`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
+        "#]],
     );
     check(
         &files,
@@ -270,9 +275,10 @@ fn flags_come_before_the_file() {
         ],
         &["--level", "e007=warning", "--level", "E007=info", "--level", "W113 = error"],
         expect![[r#"
-            status: 0
+            status: 1
             ---- stdout
             a.prose:1:5: hint[W115]: `unread` is never read
+            a.prose:2:1: error[W113]: nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
             a.prose:4:10: info[E007]: there is no agent `nobody`
         "#]],
     );
