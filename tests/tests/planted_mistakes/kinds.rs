@@ -88,11 +88,11 @@ pub(crate) const KINDS: &[Kind] = &[
     ("single quotes", |p| requoted(p, "'", "'")),
     ("typographic quotes", |p| requoted(p, "\u{201c}", "\u{201d}")),
     ("missing closing bracket", |p| {
-        let brackets = p.tokens(&[R_PAREN, R_BRACKET, R_BRACE]).filter(|token| is_on_one_line(token));
+        let brackets = p.tokens(&[R_PAREN, R_BRACKET, R_BRACE]).filter(is_on_one_line);
         brackets.map(|bracket| p.delete(range(&bracket))).collect()
     }),
     ("missing opening bracket", |p| {
-        let brackets = p.tokens(&[L_PAREN, L_BRACKET, L_BRACE]).filter(|token| is_on_one_line(token));
+        let brackets = p.tokens(&[L_PAREN, L_BRACKET, L_BRACE]).filter(is_on_one_line);
         brackets.map(|bracket| p.delete(range(&bracket))).collect()
     }),
     ("missing closing marker", |p| conditions(p).map(|node| p.delete(end(&node) - 2..end(&node))).collect()),
