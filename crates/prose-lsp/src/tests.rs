@@ -36,6 +36,27 @@ impl Gates {
         }
     }
 
+    /// Waits until the gate of a document is open, and does `meanwhile` again and again.
+    pub(crate) fn pass_unless(&self, uri: &str, meanwhile: impl Fn()) {
+        {
+            let mut state = self.state.lock().unwrap();
+            *state.waiting.entry(uri.to_owned()).or_default() += 1;
+            self.changed.notify_all();
+        }
+        while !self.state.lock().unwrap().open.contains(uri) {
+            meanwhile();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until somebody stands at the gate for the `times`th time.
+    fn wait_for_arrivals(&self, uri: &str, times: usize) {
+        let mut state = self.state.lock().unwrap();
+        while state.waiting.get(uri).is_none_or(|waiting| *waiting < times) {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+
     /// Lets everybody pass, now and later.
     fn open(&self, uri: &str) {
         self.state.lock().unwrap().open.insert(uri.to_owned());
