@@ -14,11 +14,14 @@ mod properties;
 mod texts;
 mod unused;
 
+use std::cell::OnceCell;
+
 use prose_syntax::{Code, Diagnostic, TextRange};
 
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
-use crate::model::Body;
+use crate::model::{Body, NameId};
+use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolve};
 use crate::statements::{TopStatement, body};
@@ -66,6 +69,8 @@ pub(crate) struct Checker<'a, 'db> {
     body: &'a Body,
     resolution: &'a Resolution,
     findings: Vec<Finding<'db>>,
+    /// The names of the statement by their neighbourhood, once somebody has asked for it.
+    neighbours: OnceCell<Neighbours<NameId>>,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -84,6 +89,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         body: body(db, statement),
         resolution: resolve(db, statement),
         findings: Vec::new(),
+        neighbours: OnceCell::new(),
     };
     names::check(&mut checker);
     properties::check(&mut checker);

@@ -179,7 +179,9 @@ pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<S
     while let Some(last) = waiting.pop() {
         if last == file {
             let mut way = vec![file];
-            while let Some(importer) = way.last().filter(|last| **last != program).and_then(|last| importers.get(last)) {
+            while let Some(importer) =
+                way.last().filter(|last| **last != program).and_then(|last| importers.get(last))
+            {
                 way.push(*importer);
             }
             way.reverse();

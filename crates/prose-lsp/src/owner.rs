@@ -19,8 +19,8 @@ use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
 use crate::importers::{Face, importers};
 use crate::json::json;
 use crate::panics::guard;
-use crate::project_files::ProjectFiles;
 use crate::programs::Programs;
+use crate::project_files::ProjectFiles;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, send};
 use crate::settings::Settings;
 
@@ -454,8 +454,7 @@ impl Owner {
     fn publish(&mut self, uri: &DocumentUri) {
         // A document that cannot be analysed keeps its last diagnostics; the log has the reason.
         let Ok(snapshot) = self.snapshot(uri) else { return };
-        let publication =
-            diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
+        let publication = diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
         let Some(document) = self.documents.get_mut(uri) else { return };
         let mut hasher = DefaultHasher::new();
         json(&publication.params).hash(&mut hasher);

@@ -129,7 +129,13 @@ impl Reads {
     /// `again` brings work to the owner that an edit has ended.
     pub(crate) fn new(again: Sender<Message>) -> Self {
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        Self { pool: Pool::new(threads), pending: Pending::default(), next_ticket: 0, again, waiting: Vec::new() }
+        Self {
+            pool: Pool::new(threads),
+            pending: Pending::default(),
+            next_ticket: 0,
+            again,
+            waiting: Vec::new(),
+        }
     }
 
     /// Starts `read` on `snapshot` as soon as the pool has room. `view` is called for work that takes the analysis.

@@ -21,9 +21,9 @@ use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
     CodeActionParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentSymbolParams,
-    FoldingRangeParams, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
-    TextDocumentPositionParams, Uri,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
+    DocumentDiagnosticParams, DocumentSymbolParams, FoldingRangeParams, SelectionRangeParams,
+    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
@@ -382,11 +382,21 @@ struct ReadParams {
 
 impl ReadParams {
     fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work: Work::Tree(Box::new(work)), nothing: || text(&()) }
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Tree(Box::new(work)),
+            nothing: || text(&()),
+        }
     }
 
     fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work: Work::Analysis(Arc::new(work)), nothing: || text(&()) }
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Analysis(Arc::new(work)),
+            nothing: || text(&()),
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use tokio::sync::oneshot;
 
 use crate::server::{End, serve};
 
+mod analysis;
+
 /// Holds back the request `test/wait` until the test lets it go.
 pub(crate) static GATES: LazyLock<Gates> = LazyLock::new(Gates::default);
 
