@@ -1,5 +1,7 @@
 //! What an edit makes run again: the queries that ran are counted, not only their results compared.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
