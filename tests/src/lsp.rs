@@ -194,6 +194,13 @@ impl LspClient {
         self.kept.drain(..).collect()
     }
 
+    /// Everything that the server has said so far and nobody has asked for.
+    pub fn take_all(&mut self) -> Vec<Value> {
+        let mut messages = self.take_kept();
+        messages.extend(self.output.try_iter().filter_map(Result::ok));
+        messages
+    }
+
     /// Closes the server's input.
     pub fn close_input(&mut self) {
         self.stdin = None;

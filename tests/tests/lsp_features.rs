@@ -20,21 +20,73 @@ fn the_server_introduces_itself() {
     check(
         &answer["capabilities"],
         expect![[r#"
-        {
-          "diagnosticProvider": {
-            "identifier": "prose",
-            "interFileDependencies": false,
-            "workspaceDiagnostics": false
-          },
-          "documentSymbolProvider": true,
-          "foldingRangeProvider": true,
-          "positionEncoding": "utf-16",
-          "selectionRangeProvider": true,
-          "textDocumentSync": {
-            "change": 2,
-            "openClose": true
-          }
-        }"#]],
+            {
+              "codeActionProvider": {
+                "codeActionKinds": [
+                  "quickfix",
+                  "source.fixAll.prose"
+                ]
+              },
+              "completionProvider": {
+                "triggerCharacters": [
+                  "{",
+                  ".",
+                  ":",
+                  "\"",
+                  "/",
+                  " ",
+                  "(",
+                  "[",
+                  ",",
+                  "|"
+                ]
+              },
+              "definitionProvider": true,
+              "diagnosticProvider": {
+                "identifier": "prose",
+                "interFileDependencies": true,
+                "workspaceDiagnostics": false
+              },
+              "documentHighlightProvider": true,
+              "documentSymbolProvider": true,
+              "foldingRangeProvider": true,
+              "hoverProvider": true,
+              "positionEncoding": "utf-16",
+              "referencesProvider": true,
+              "selectionRangeProvider": true,
+              "semanticTokensProvider": {
+                "full": true,
+                "legend": {
+                  "tokenModifiers": [
+                    "declaration",
+                    "readonly",
+                    "modification"
+                  ],
+                  "tokenTypes": [
+                    "keyword",
+                    "class",
+                    "function",
+                    "namespace",
+                    "variable",
+                    "parameter",
+                    "property",
+                    "enumMember",
+                    "string",
+                    "regexp",
+                    "escapeSequence",
+                    "number",
+                    "operator",
+                    "comment"
+                  ]
+                },
+                "range": true
+              },
+              "textDocumentSync": {
+                "change": 2,
+                "openClose": true,
+                "save": true
+              }
+            }"#]],
     );
     client.shut_down();
 }

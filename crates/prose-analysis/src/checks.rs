@@ -14,7 +14,7 @@ mod properties;
 mod texts;
 mod unused;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, TextRange};
@@ -23,7 +23,8 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
-use crate::model::Body;
+use crate::model::{Body, NameId};
+use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolve};
 use crate::statements::{TopStatement, body};
@@ -73,6 +74,8 @@ pub(crate) struct Checker<'a, 'db> {
     findings: Vec<Finding<'db>>,
     /// What was looked up already: several checks ask for the same names.
     looked_up: RefCell<FxHashMap<SmolStr, Option<Arc<Named<'db>>>>>,
+    /// The names of the statement by their neighbourhood, once somebody has asked for it.
+    neighbours: OnceCell<Neighbours<NameId>>,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -102,6 +105,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         resolution: resolve(db, statement),
         findings: Vec::new(),
         looked_up: RefCell::default(),
+        neighbours: OnceCell::new(),
     };
     names::check(&mut checker);
     properties::check(&mut checker);

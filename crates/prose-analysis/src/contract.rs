@@ -41,6 +41,19 @@ impl Contract {
     }
 }
 
+/// The words on lines of a program that were not understood: each may be that of an input or an output. Sorted.
+#[salsa::tracked(returns(ref))]
+pub fn lost_words(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+    let sequence = sequence(db, file);
+    let mut words = sequence.lost.clone();
+    for statement in &sequence.list {
+        words.extend_from_slice(&summary(db, *statement).lost);
+    }
+    words.sort();
+    words.dedup();
+    words
+}
+
 /// What a program takes and gives.
 #[salsa::tracked(returns(ref))]
 pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {

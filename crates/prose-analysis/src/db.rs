@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dashmap::DashMap;
+use dashmap::{DashMap, DashSet};
 use prose_syntax::{Parse, TextRange, TextSize};
 use salsa::Setter;
 use smol_str::SmolStr;
@@ -24,6 +24,8 @@ pub trait Db: salsa::Database {
 pub struct Database {
     storage: salsa::Storage<Self>,
     places: Arc<DashMap<PathBuf, Place>>,
+    /// The places that some program imports from, or did once.
+    asked: Arc<DashSet<PathBuf>>,
     unknown: Arc<Mutex<Vec<PathBuf>>>,
 }
 
@@ -33,6 +35,12 @@ impl salsa::Database for Database {}
 #[salsa::db]
 impl Db for Database {
     fn place(&self, path: PathBuf) -> Place {
+        if !self.asked.contains(&path) {
+            self.asked.insert(path.clone());
+        }
+        if let Some(place) = self.places.get(&path) {
+            return *place;
+        }
         let entry = self.places.entry(path);
         let path = entry.key().clone();
         *entry.or_insert_with(|| {
@@ -51,14 +59,24 @@ impl Default for Database {
 
 impl Database {
     fn new(storage: salsa::Storage<Self>) -> Self {
-        Self { storage, places: Arc::default(), unknown: Arc::default() }
+        Self { storage, places: Arc::default(), asked: Arc::default(), unknown: Arc::default() }
     }
 
     /// The places that were asked for since the last time, and that nobody has looked at.
     pub fn take_unknown(&self) -> Vec<PathBuf> {
         let asked = std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner));
         // Some may have been said in the meantime.
-        asked.into_iter().filter(|path| self.place(path.clone()).content(self) == Content::Unknown).collect()
+        asked.into_iter().filter(|path| self.is_unknown(path)).collect()
+    }
+
+    /// Ends the work on another thread that this is a view for, if somebody waits to change something. Work that takes long without asking
+    /// queries has to say when it can be ended.
+    pub fn give_way(&self) {
+        salsa::Database::unwind_if_revision_cancelled(self);
+    }
+
+    fn is_unknown(&self, path: &Path) -> bool {
+        self.places.get(path).is_none_or(|place| place.content(self) == Content::Unknown)
     }
 
     /// The program at a normalised path.
@@ -86,7 +104,7 @@ impl Database {
 
     /// Whether somebody has asked for a place.
     pub(crate) fn is_asked_for(&self, path: &Path) -> bool {
-        self.places.contains_key(path)
+        self.asked.contains(path)
     }
 
     /// Says what is at a place.

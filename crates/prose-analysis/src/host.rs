@@ -72,6 +72,11 @@ impl AnalysisHost {
         file
     }
 
+    /// Every program, in no order.
+    pub fn files(&self) -> impl Iterator<Item = SourceFile> {
+        self.files.values().copied()
+    }
+
     /// Whether some program imports from a path, or did once.
     pub fn is_imported(&self, path: &Path) -> bool {
         self.db.is_asked_for(path)
@@ -83,6 +88,11 @@ impl AnalysisHost {
         if file.settings(&self.db) != settings {
             file.set_settings(&mut self.db).to(settings);
         }
+    }
+
+    /// Whether a program is under such models already.
+    pub fn has_models(&self, file: SourceFile, models: &Models) -> bool {
+        file.settings(&self.db).models(&self.db) == models
     }
 
     fn settings(&mut self, models: Models) -> Settings {

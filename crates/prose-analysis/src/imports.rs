@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::db::{Content, Db, SourceFile};
@@ -119,6 +120,10 @@ fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
     match Reference::parse(path.text(db)) {
         Reference::Local(local) => {
             let wanted = local_path(path.file(db).path(db), &local);
+            // A program that is in no file yet has no folder that paths could start from.
+            if !wanted.has_root() {
+                return Imported::Unknown;
+            }
             match db.place(wanted).content(db) {
                 Content::Program(program) => Imported::Program(program),
                 Content::Missing => Imported::Missing,
@@ -172,17 +177,24 @@ pub fn import_sites(db: &dyn Db, file: SourceFile) -> Vec<ImportSite<'_>> {
 
 /// The way from a file back to itself through an import of `program`, if there is one: the files in between, `program` first.
 pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<SourceFile>> {
-    let mut seen = vec![program];
-    let mut ways = vec![vec![program]];
-    while let Some(way) = ways.pop() {
-        let last = *way.last()?;
+    // Who imports each program on the way, as it was found.
+    let mut importers: FxHashMap<SourceFile, SourceFile> = FxHashMap::default();
+    let mut waiting = vec![program];
+    while let Some(last) = waiting.pop() {
         if last == file {
+            let mut way = vec![file];
+            while let Some(importer) =
+                way.last().filter(|last| **last != program).and_then(|last| importers.get(last))
+            {
+                way.push(*importer);
+            }
+            way.reverse();
             return Some(way);
         }
         for next in imported_programs(db, last) {
-            if *next == file || !seen.contains(next) {
-                seen.push(*next);
-                ways.push(way.iter().copied().chain([*next]).collect());
+            if *next != program && !importers.contains_key(next) {
+                importers.insert(*next, last);
+                waiting.push(*next);
             }
         }
     }

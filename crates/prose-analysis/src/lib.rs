@@ -16,6 +16,7 @@ pub mod imports;
 pub mod index;
 mod lower;
 pub mod model;
+mod neighbours;
 mod repairs;
 pub mod resolve;
 pub mod statements;

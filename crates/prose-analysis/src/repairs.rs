@@ -51,7 +51,9 @@ pub(crate) fn edits<'db>(
     repair: &Repair<'db>,
 ) -> Option<Fix> {
     let text = file.text(db).as_str();
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    // The first line break tells, and is found at once in a file with many fixes.
+    let has_returns = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
+    let newline = if has_returns { "\r\n" } else { "\n" };
     let lines = |lines: &[&str]| lines.iter().flat_map(|line| [*line, newline]).collect::<String>();
     // A definition goes to the top level, above the statement that needs it and the comment above that.
     let above = above_comments(text, start);

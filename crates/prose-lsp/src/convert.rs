@@ -133,7 +133,11 @@ impl Session {
         serde_json::json!({
             "capabilities": {
                 "positionEncoding": self.encoding.name(),
-                "textDocumentSync": { "openClose": true, "change": lsp::TextDocumentSyncKind::INCREMENTAL },
+                "textDocumentSync": {
+                    "openClose": true,
+                    "change": lsp::TextDocumentSyncKind::INCREMENTAL,
+                    "save": true,
+                },
                 "diagnosticProvider": {
                     "identifier": SOURCE,
                     "interFileDependencies": true,

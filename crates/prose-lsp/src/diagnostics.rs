@@ -15,6 +15,7 @@ use crate::json::{Json, json as text};
 use crate::owner::Notification;
 use crate::programs::Programs;
 use crate::reads::View;
+use crate::settings::Problems;
 
 /// The diagnostics of a document with the severities that they have there, without those that are off.
 pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Severity, &'db Diagnostic)> {
@@ -75,6 +76,32 @@ pub(crate) fn publication(
         "diagnostics": items(snapshot, db, programs, session),
     });
     Notification { method: PUBLISH, params, is_request: false }
+}
+
+/// What tells a client what is wrong with settings.
+pub(crate) fn of_settings(
+    uri: &DocumentUri,
+    version: Option<i32>,
+    problems: &Problems,
+    session: &Session,
+) -> Notification {
+    let converter = Converter { text: &problems.text, session };
+    let reported = problems.found.iter().map(|(severity, diagnostic)| Reported {
+        severity: *severity,
+        diagnostic,
+        uri,
+        place: &|_| None,
+    });
+    let mut params = json!({ "uri": &**uri, "diagnostics": converter.diagnostics(reported) });
+    if let Some(version) = version {
+        params["version"] = json!(version);
+    }
+    Notification { method: PUBLISH, params, is_request: false }
+}
+
+/// The answer to `textDocument/diagnostic` for a document that is no program.
+pub(crate) fn no_report() -> Json {
+    text(&json!({ "kind": "full", "items": [] }))
 }
 
 /// What takes the diagnostics of a closed document from the client's view.

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prose_analysis::contract::Contract;
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_syntax::{Parse, TextRange, TextSize};
@@ -25,8 +24,8 @@ pub(crate) struct Document {
     text: Rope,
     /// What the analysis does not know yet.
     unknown: Unknown,
-    /// What programs that import this one were last told of it.
-    pub(crate) told: Option<Told>,
+    /// A digest of the diagnostics that the client was last sent.
+    pub(crate) published: Option<u64>,
 }
 
 /// What the analysis does not know of a document.
@@ -36,13 +35,6 @@ enum Unknown {
     /// One edit, or several as one.
     Edit(Splice),
     Everything,
-}
-
-/// What of a program matters to those that import it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) contract: Contract,
-    pub(crate) imports: Vec<SourceFile>,
 }
 
 /// One state of a document, for work that goes on while the document changes.
@@ -64,7 +56,7 @@ pub(crate) struct TooLong;
 impl Document {
     pub(crate) fn new(path: PathBuf, version: i32, text: &str) -> Result<Self, TooLong> {
         check_length(text.len())?;
-        Ok(Self { path, version, text: Rope::from_str(text), unknown: Unknown::Everything, told: None })
+        Ok(Self { path, version, text: Rope::from_str(text), unknown: Unknown::Everything, published: None })
     }
 
     pub(crate) fn version(&self) -> i32 {
@@ -106,6 +98,11 @@ impl Document {
     /// Has the whole text parsed anew, whatever was known before.
     pub(crate) fn forget_parse(&mut self) {
         self.unknown = Unknown::Everything;
+    }
+
+    /// What the analysis knows the document as, if it knows all of it.
+    pub(crate) fn known(&self, host: &AnalysisHost) -> Option<SourceFile> {
+        (self.unknown == Unknown::Nothing).then(|| host.file(&self.path)).flatten()
     }
 
     /// Tells the analysis what it does not know yet.

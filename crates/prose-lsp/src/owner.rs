@@ -3,23 +3,24 @@
 //! Every message of the client that touches state arrives here, in the order of the wire, and is dealt with before the next one
 //! is looked at. Nothing here waits for the client or for a read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use futures_channel::mpsc::UnboundedSender;
-use prose_analysis::contract::contract;
-use prose_analysis::imports::imported_programs;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use serde_json::Value;
 
 use crate::convert::{ContentChange, Session, path_of_uri};
 use crate::diagnostics;
-use crate::documents::{Document, DocumentUri, Snapshot, Told, TooLong};
+use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
+use crate::importers::{Face, importers};
 use crate::json::json;
 use crate::panics::guard;
 use crate::programs::Programs;
+use crate::project_files::ProjectFiles;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, send};
 use crate::settings::Settings;
 
@@ -28,11 +29,13 @@ pub(crate) enum Message {
     /// The session begins.
     Start(Session),
     /// The client is going to edit a document.
-    Open { uri: DocumentUri, version: i32, text: String },
+    Open { uri: DocumentUri, language: String, version: i32, text: String },
     /// The client has edited a document. The changes follow one another.
     Change { uri: DocumentUri, version: i32, changes: Vec<ContentChange> },
     /// The client is done with a document.
     Close { uri: DocumentUri },
+    /// The client has written a document to the disk.
+    Save { uri: DocumentUri },
     /// The client wants to know something.
     Read(Read),
     /// The client no longer wants to know it.
@@ -63,12 +66,24 @@ pub(crate) struct Owner {
     session: Arc<Session>,
     host: AnalysisHost,
     settings: Settings,
+    /// The programs that are open.
     documents: HashMap<DocumentUri, Document>,
+    /// What else is open.
+    others: HashMap<DocumentUri, Document>,
+    /// The names of all of them by their places, since a client may write the name of one file in two ways.
+    names: HashMap<PathBuf, DocumentUri>,
     programs: Arc<Programs>,
     reads: Reads,
     to_client: UnboundedSender<Notification>,
     /// The documents whose diagnostics the client does not have yet, in the order in which they were first changed.
-    unpublished: Vec<DocumentUri>,
+    unpublished: VecDeque<DocumentUri>,
+    /// The programs that the analysis does not know in their present state.
+    edited: Vec<DocumentUri>,
+    /// Whether a client that asks for diagnostics itself has to ask again.
+    must_refresh: bool,
+    project_files: ProjectFiles,
+    /// Whether there may be other files of settings in use, or other problems in them, than the client was told.
+    project_files_outdated: bool,
 }
 
 impl Owner {
@@ -79,10 +94,16 @@ impl Owner {
             host: AnalysisHost::default(),
             settings: Settings::default(),
             documents: HashMap::new(),
+            others: HashMap::new(),
+            names: HashMap::new(),
             programs: Arc::default(),
             reads: Reads::new(to_self),
             to_client,
-            unpublished: Vec::new(),
+            unpublished: VecDeque::new(),
+            edited: Vec::new(),
+            must_refresh: false,
+            project_files: ProjectFiles::default(),
+            project_files_outdated: false,
         }
     }
 
@@ -90,7 +111,7 @@ impl Owner {
     pub(crate) fn run(mut self, messages: &Receiver<Message>) {
         loop {
             // Diagnostics wait until no message does: of several edits in a row only the last one's are worth sending.
-            let message = if self.unpublished.is_empty() {
+            let message = if self.is_up_to_date() {
                 messages.recv().map_err(|_| TryRecvError::Disconnected)
             } else {
                 messages.try_recv()
@@ -102,7 +123,7 @@ impl Owner {
                     let _ = guard("handling a message", || self.receive(message));
                 }
                 Err(TryRecvError::Empty) => {
-                    let _ = guard("publishing diagnostics", || self.publish());
+                    let _ = guard("publishing diagnostics", || self.catch_up());
                 }
                 Err(TryRecvError::Disconnected) => return,
             }
@@ -118,15 +139,16 @@ impl Owner {
                 }
                 self.session = Arc::new(session);
             }
-            Message::Open { uri, version, text } => self.open(uri, version, &text),
+            Message::Open { uri, language, version, text } => self.open(uri, &language, version, &text),
             Message::Change { uri, version, changes } => self.change(&uri, version, &changes),
             Message::Close { uri } => self.close(&uri),
+            Message::Save { uri } => self.saved(&uri),
             Message::Read(read) => self.read(read),
             Message::Cancel(id) => self.reads.cancel(&id),
             Message::Retry(attempt) => self.retry(attempt),
             Message::Configure(settings) => {
                 if self.settings.set_overrides(&settings) {
-                    self.mark_all_unpublished();
+                    self.settings_changed();
                 }
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
@@ -135,13 +157,40 @@ impl Owner {
         }
     }
 
-    fn open(&mut self, uri: DocumentUri, version: i32, text: &str) {
+    /// The name that a document is open by, if the client means one that is open.
+    fn known_name(&self, uri: &DocumentUri) -> DocumentUri {
+        if self.documents.contains_key(uri) || self.others.contains_key(uri) {
+            return Arc::clone(uri);
+        }
+        self.names.get(&path_of_uri(uri)).unwrap_or(uri).clone()
+    }
+
+    fn open(&mut self, uri: DocumentUri, language: &str, version: i32, text: &str) {
+        let path = path_of_uri(&uri);
+        let is_program = ["prose", "openprose"].contains(&language)
+            || path.extension().is_some_and(|extension| extension == "prose");
+        let known = self.known_name(&uri);
+        let was_program = self.documents.contains_key(&known);
+        if was_program || self.others.contains_key(&known) {
+            tracing::warn!("{uri} was opened twice; the text of the second time counts");
+            if known != uri || was_program != is_program {
+                self.forget(&known);
+            }
+        }
         self.reads.edited(&uri);
-        match Document::new(path_of_uri(&uri), version, text) {
+        match Document::new(path, version, text) {
             Ok(document) => {
-                if self.documents.insert(Arc::clone(&uri), document).is_some() {
-                    tracing::warn!("{uri} was opened twice; the text of the second time counts");
+                self.names.insert(document.path.clone(), Arc::clone(&uri));
+                self.project_files_outdated = true;
+                if !is_program {
+                    self.others.insert(uri, document);
+                    return;
                 }
+                if !self.session.watches_files {
+                    self.settings.forget_files();
+                }
+                self.documents.insert(Arc::clone(&uri), document);
+                self.mark_edited(&uri);
                 self.mark_unpublished(&uri);
             }
             Err(TooLong) => tracing::error!("{uri} is not served: {TOO_LONG}"),
@@ -150,7 +199,8 @@ impl Owner {
 
     fn change(&mut self, uri: &DocumentUri, version: i32, changes: &[ContentChange]) {
         let encoding = self.session.encoding;
-        let Some(document) = self.documents.get_mut(uri) else {
+        let uri = &self.known_name(uri);
+        let Some(document) = self.documents.get_mut(uri).or_else(|| self.others.get_mut(uri)) else {
             tracing::warn!(
                 "a change of {uri} is ignored because the document is not open; `textDocument/didOpen` has to come first"
             );
@@ -176,54 +226,110 @@ impl Owner {
                 Err(_) => document.forget_parse(),
             }
         }
-        self.mark_unpublished(uri);
+        if self.documents.contains_key(uri) {
+            self.mark_edited(uri);
+            self.mark_unpublished(uri);
+        } else {
+            self.project_files_outdated = true;
+        }
     }
 
     fn close(&mut self, uri: &DocumentUri) {
-        let Some(document) = self.documents.remove(uri) else {
+        let uri = self.known_name(uri);
+        if !self.documents.contains_key(&uri) && !self.others.contains_key(&uri) {
             tracing::warn!("{uri} was closed but is not open");
             return;
-        };
+        }
+        self.forget(&uri);
+        self.project_files_outdated = true;
+    }
+
+    /// Forgets that a document is open. The programs that import it see what lies on the disk.
+    fn forget(&mut self, uri: &DocumentUri) {
+        if let Some(other) = self.others.remove(uri) {
+            self.names.remove(&other.path);
+        }
+        let Some(document) = self.documents.remove(uri) else { return };
+        self.names.remove(&document.path);
         Arc::make_mut(&mut self.programs).close(uri);
         self.unpublished.retain(|unpublished| unpublished != uri);
+        self.edited.retain(|edited| edited != uri);
         if !self.session.pulls_diagnostics {
             self.notify(diagnostics::withdrawal(uri));
         }
-        // What was not saved is gone; others import what lies on the disk.
         self.read_again(&document.path);
     }
 
     /// Takes over what lies at a path, for those who import it.
     fn read_again(&mut self, path: &Path) {
-        let Some(file) = self.host.file(path) else { return };
-        match read_program(path) {
-            Some(text) if *text == *file.text(self.host.db()).as_str() => {}
-            Some(text) => _ = self.host.set_text(path, Text::new(text)),
-            None => self.host.remove(path),
+        let known = self.host.file(path);
+        if known.is_none() && !self.host.is_imported(path) {
+            return;
         }
-        self.mark_importers_unpublished(file);
+        self.reads.recall_views();
+        match (known, read_program(path)) {
+            (None, None) => {}
+            (Some(file), Some(text)) if *text == *file.text(self.host.db()).as_str() => {}
+            (_, Some(text)) => {
+                let before = known.map(|file| Face::of(self.host.db(), file));
+                let file = self.host.set_text(path, Text::new(text));
+                self.host.load_imports(file, read_program);
+                self.mark_importers(file, before.as_ref());
+            }
+            (Some(file), None) => {
+                // Afterwards nothing imports it any more.
+                let importers = importers(&self.host, file, true);
+                self.host.remove(path);
+                self.mark_programs(&importers);
+            }
+        }
+    }
+
+    fn saved(&mut self, uri: &DocumentUri) {
+        let path = path_of_uri(uri);
+        if self.session.watches_files {
+            return;
+        }
+        // A client that watches no files will not tell of anything else that was written.
+        let is_open = |file: &SourceFile| self.programs.is_open(*file);
+        let closed: Vec<SourceFile> = self.host.files().filter(|file| !is_open(file)).collect();
+        let mut paths: Vec<PathBuf> =
+            closed.iter().map(|file| file.path(self.host.db()).to_path_buf()).collect();
+        if path.ends_with(prose_config::FILE_NAME) {
+            paths.push(path);
+        }
+        self.files_changed(&paths);
     }
 
     fn files_changed(&mut self, paths: &[PathBuf]) {
         if paths.iter().any(|path| path.ends_with(prose_config::FILE_NAME)) {
             self.settings.forget_files();
-            self.mark_all_unpublished();
+            self.settings_changed();
         }
         for path in paths {
             // What is open is what the client says it is.
-            if self.documents.values().any(|document| document.path == *path) {
-                continue;
-            }
-            if self.host.file(path).is_some() {
+            if !self.names.contains_key(path) {
                 self.read_again(path);
-            } else if let Some(text) = self.host.is_imported(path).then(|| read_program(path)).flatten() {
-                let file = self.host.set_text(path, Text::new(text));
-                self.mark_importers_unpublished(file);
             }
         }
     }
 
-    fn read(&mut self, read: Read) {
+    fn settings_changed(&mut self) {
+        let uris: Vec<DocumentUri> = self.documents.keys().map(Arc::clone).collect();
+        for uri in &uris {
+            self.mark_edited(uri);
+            self.mark_unpublished(uri);
+        }
+        self.must_refresh = true;
+        self.project_files_outdated = true;
+    }
+
+    fn read(&mut self, mut read: Read) {
+        read.uri = self.known_name(&read.uri);
+        if self.others.contains_key(&read.uri) {
+            let nothing = read.nothing;
+            return send(read.answer, Ok(nothing()));
+        }
         match self.snapshot(&read.uri) {
             Ok(snapshot) => {
                 let (host, programs) = (&self.host, &self.programs);
@@ -247,85 +353,123 @@ impl Owner {
         }
     }
 
+    /// Brings the analysis up to the state of every document.
+    fn sync_all(&mut self) {
+        for uri in std::mem::take(&mut self.edited) {
+            // Who asks for the document itself is told; the others have what was known of it before.
+            let _ = self.sync(&uri);
+        }
+    }
+
     /// Brings the analysis up to the document's state.
     fn sync(&mut self, uri: &DocumentUri) -> Result<SourceFile, Failure> {
         let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
+        if let Some(file) = document.known(&self.host) {
+            return Ok(file);
+        }
+        self.reads.recall_views();
+        let known = self.host.file(&document.path);
+        let before = known.map(|file| Face::of(self.host.db(), file));
+        let is_imported = self.host.is_imported(&document.path);
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }
         self.host.load_imports(file, read_program);
+        if is_imported {
+            self.mark_importers(file, before.as_ref());
+        }
         Ok(file)
     }
 
     fn snapshot(&mut self, uri: &DocumentUri) -> Result<Snapshot, Failure> {
+        self.sync_all();
         let file = self.sync(uri)?;
         let document = self.documents.get(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
         let config = self.settings.of(&document.path);
-        self.host.set_models(file, config.models());
+        let models = config.models();
+        if !self.host.has_models(file, &models) {
+            self.reads.recall_views();
+            self.host.set_models(file, models);
+        }
         Ok(document.snapshot(uri, file, &self.host, config))
+    }
+
+    fn mark_edited(&mut self, uri: &DocumentUri) {
+        if !self.edited.contains(uri) {
+            self.edited.push(Arc::clone(uri));
+        }
     }
 
     fn mark_unpublished(&mut self, uri: &DocumentUri) {
         if !self.session.pulls_diagnostics && !self.unpublished.contains(uri) {
-            self.unpublished.push(Arc::clone(uri));
+            self.unpublished.push_back(Arc::clone(uri));
         }
     }
 
-    fn mark_all_unpublished(&mut self) {
-        let uris: Vec<DocumentUri> = self.documents.keys().map(Arc::clone).collect();
-        for uri in &uris {
-            self.mark_unpublished(uri);
-        }
-        self.ask_to_pull();
-    }
-
-    /// Marks the open documents that import a program.
-    fn mark_importers_unpublished(&mut self, program: SourceFile) {
-        let db = self.host.db();
-        let imports = |document: &Document| {
-            self.host.file(&document.path).is_some_and(|file| imported_programs(db, file).contains(&program))
-        };
-        let importers = self.documents.iter().filter(|(_, document)| imports(document));
-        let importers: Vec<DocumentUri> = importers.map(|(uri, _)| Arc::clone(uri)).collect();
-        if importers.is_empty() {
+    /// Marks the documents that import a program, if what they see of it was `before` and is something else now.
+    fn mark_importers(&mut self, program: SourceFile, before: Option<&Face>) {
+        let after = Face::of(self.host.db(), program);
+        if before == Some(&after) {
             return;
         }
-        for uri in &importers {
+        // Whether imports go in a circle is a question of all who have a part in it.
+        let leads_elsewhere = before.is_none_or(|before| before.imports != after.imports);
+        let importers = importers(&self.host, program, leads_elsewhere);
+        self.mark_programs(&importers);
+    }
+
+    fn mark_programs(&mut self, programs: &[SourceFile]) {
+        let open = programs.iter().filter_map(|program| self.programs.open_name(*program));
+        let open: Vec<DocumentUri> = open.collect();
+        for uri in &open {
             self.mark_unpublished(uri);
         }
-        self.ask_to_pull();
+        self.must_refresh |= !open.is_empty();
     }
 
-    /// Has a client that asks for diagnostics itself ask for all of them again.
-    fn ask_to_pull(&self) {
-        if self.session.pulls_diagnostics && self.session.refreshes_diagnostics {
-            self.notify(diagnostics::refresh());
+    /// Whether the analysis and the client know all that they have to.
+    fn is_up_to_date(&self) -> bool {
+        self.unpublished.is_empty()
+            && self.edited.is_empty()
+            && !self.must_refresh
+            && !self.project_files_outdated
+    }
+
+    /// Takes one step towards being up to date: between two steps a message may come that makes the second worthless.
+    fn catch_up(&mut self) {
+        if !self.edited.is_empty() {
+            self.sync_all();
+        } else if std::mem::take(&mut self.must_refresh) {
+            if self.session.pulls_diagnostics && self.session.refreshes_diagnostics {
+                self.notify(diagnostics::refresh());
+            }
+        } else if let Some(uri) = self.unpublished.pop_front() {
+            self.publish(&uri);
+        } else if std::mem::take(&mut self.project_files_outdated) {
+            self.publish_project_files();
         }
     }
 
-    /// Marks those that import a document, if what matters to them has changed.
-    fn tell_importers(&mut self, uri: &DocumentUri, file: SourceFile) {
-        let db = self.host.db();
-        let told =
-            Told { contract: contract(db, file).clone(), imports: imported_programs(db, file).clone() };
-        let Some(document) = self.documents.get_mut(uri) else { return };
-        if document.told.as_ref() != Some(&told) {
-            document.told = Some(told);
-            self.mark_importers_unpublished(file);
-        }
-    }
-
-    /// Sends the diagnostics of one document: between two documents a message may come that makes the second worthless.
-    fn publish(&mut self) {
-        if self.unpublished.is_empty() {
-            return;
-        }
-        let uri = self.unpublished.remove(0);
+    fn publish(&mut self, uri: &DocumentUri) {
         // A document that cannot be analysed keeps its last diagnostics; the log has the reason.
-        if let Ok(snapshot) = self.snapshot(&uri) {
-            self.notify(diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session));
-            self.tell_importers(&uri, snapshot.file);
+        let Ok(snapshot) = self.snapshot(uri) else { return };
+        let publication = diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
+        let Some(document) = self.documents.get_mut(uri) else { return };
+        let mut hasher = DefaultHasher::new();
+        json(&publication.params).hash(&mut hasher);
+        let digest = hasher.finish();
+        if document.published.replace(digest) != Some(digest) {
+            self.notify(publication);
+        }
+    }
+
+    fn publish_project_files(&mut self) {
+        let programs = self.documents.values().map(|document| &*document.path);
+        let is_project_file = |document: &Document| document.path.ends_with(prose_config::FILE_NAME);
+        let open = self.others.iter().filter(|(_, document)| is_project_file(document));
+        for notification in self.project_files.news(&mut self.settings, programs, open, &self.session) {
+            self.notify(notification);
         }
     }
 

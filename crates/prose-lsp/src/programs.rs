@@ -28,6 +28,11 @@ impl Programs {
         self.open.get(&file).map(Arc::clone).or_else(|| uri_of_path(file.path(db)))
     }
 
+    /// The name that the client opened a program by, if it is open.
+    pub(crate) fn open_name(&self, file: SourceFile) -> Option<DocumentUri> {
+        self.open.get(&file).map(Arc::clone)
+    }
+
     /// Whether the client has the program open.
     pub(crate) fn is_open(&self, file: SourceFile) -> bool {
         self.open.contains_key(&file)

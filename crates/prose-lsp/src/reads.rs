@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use prose_analysis::{Cancelled, Database};
 use tokio::sync::oneshot;
@@ -72,6 +72,8 @@ pub(crate) struct Read {
     /// Whether an edit of the document makes the answer worthless.
     pub(crate) outdated_by_edits: bool,
     pub(crate) work: Work,
+    /// The answer about a document that is no program.
+    pub(crate) nothing: fn() -> Json,
     pub(crate) answer: Answer,
 }
 
@@ -81,7 +83,12 @@ pub(crate) struct Reads {
     pending: Pending,
     next_ticket: u64,
     again: Sender<Message>,
+    /// The views that wait for the pool to have room.
+    waiting: Vec<Weak<Waiting>>,
 }
+
+/// A view that waits for the pool to have room. Nothing can be changed while there are views, so an edit takes it away.
+type Waiting = Mutex<Option<View>>;
 
 /// Work on its way to an answer.
 pub(crate) struct Attempt {
@@ -122,7 +129,13 @@ impl Reads {
     /// `again` brings work to the owner that an edit has ended.
     pub(crate) fn new(again: Sender<Message>) -> Self {
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        Self { pool: Pool::new(threads), pending: Pending::default(), next_ticket: 0, again }
+        Self {
+            pool: Pool::new(threads),
+            pending: Pending::default(),
+            next_ticket: 0,
+            again,
+            waiting: Vec::new(),
+        }
     }
 
     /// Starts `read` on `snapshot` as soon as the pool has room. `view` is called for work that takes the analysis.
@@ -133,7 +146,7 @@ impl Reads {
         session: Arc<Session>,
         view: impl FnOnce(Snapshot) -> View,
     ) {
-        let Read { id, method, uri, outdated_by_edits, work, answer } = read;
+        let Read { id, method, uri, outdated_by_edits, work, answer, .. } = read;
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         {
@@ -179,10 +192,16 @@ impl Reads {
     fn try_on(&mut self, attempt: Attempt, view: View, session: Arc<Session>) {
         let pending = self.pending.clone();
         let again = self.again.clone();
+        let waiting = Arc::new(Mutex::new(Some(view)));
+        self.waiting.retain(|waiting| waiting.strong_count() > 0);
+        self.waiting.push(Arc::downgrade(&waiting));
         self.pool.run(move || {
             if !pending.lock().contains_key(&attempt.ticket) {
                 return;
             }
+            let Some(view) = take(&waiting) else {
+                return try_again(&again, &pending, attempt);
+            };
             let result = guard(format!("answering {}", attempt.method), || {
                 Cancelled::catch(AssertUnwindSafe(|| (attempt.work)(&view, &session)))
             });
@@ -190,15 +209,17 @@ impl Reads {
             drop(view);
             match result {
                 Ok(Ok(json)) => pending.answer(attempt.ticket, Ok(json)),
-                Ok(Err(_)) => {
-                    let ticket = attempt.ticket;
-                    if again.send(Message::Retry(attempt)).is_err() {
-                        pending.answer(ticket, Err(Failure::ContentModified));
-                    }
-                }
+                Ok(Err(_)) => try_again(&again, &pending, attempt),
                 Err(panicked) => pending.answer(attempt.ticket, Err(Failure::Panicked(panicked))),
             }
         });
+    }
+
+    /// Takes away the views of work that has not begun, so that a change need not wait for the pool to have room.
+    pub(crate) fn recall_views(&mut self) {
+        for waiting in self.waiting.drain(..).filter_map(|waiting| waiting.upgrade()) {
+            drop(take(&waiting));
+        }
     }
 
     /// Takes a request back.
@@ -217,6 +238,17 @@ impl Reads {
         for read in answered {
             send(read.answer, Err(failure.clone()));
         }
+    }
+}
+
+fn take(waiting: &Waiting) -> Option<View> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+fn try_again(again: &Sender<Message>, pending: &Pending, attempt: Attempt) {
+    let ticket = attempt.ticket;
+    if again.send(Message::Retry(attempt)).is_err() {
+        pending.answer(ticket, Err(Failure::ContentModified));
     }
 }
 

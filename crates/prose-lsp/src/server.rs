@@ -21,9 +21,9 @@ use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
     CodeActionParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentDiagnosticParams, DocumentSymbolParams,
-    FoldingRangeParams, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
-    TextDocumentPositionParams, Uri,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
+    DocumentDiagnosticParams, DocumentSymbolParams, FoldingRangeParams, SelectionRangeParams,
+    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
@@ -33,7 +33,7 @@ use crate::code_actions::code_actions;
 use crate::convert::{Converter, Session, path_of_uri};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::framing::{self, FrameError};
-use crate::json::Json;
+use crate::json::{Json, json as text};
 use crate::owner::{Message, Notification, Owner};
 use crate::reads::{Failure, Read, RequestId, View, Work};
 use crate::results::Results;
@@ -270,11 +270,12 @@ impl Front {
             let message = format!("`{method}` is not a request that prose answers");
             return Err(error(ErrorCode::MethodNotFound, message));
         };
-        let ReadParams { uri, outdated_by_edits, work } = read(params).map_err(|problem| {
+        let ReadParams { uri, outdated_by_edits, work, nothing } = read(params).map_err(|problem| {
             error(ErrorCode::InvalidParams, format!("the parameters of `{method}` are wrong: {problem}"))
         })?;
         let (answer, answered) = oneshot::channel();
-        self.send(Message::Read(Read { id: request_id(id), method, uri, outdated_by_edits, work, answer }));
+        let id = request_id(id);
+        self.send(Message::Read(Read { id, method, uri, outdated_by_edits, work, nothing, answer }));
         Ok(Outcome::Later(answered))
     }
 
@@ -338,7 +339,12 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     Ok(Some(match method {
         "textDocument/didOpen" => {
             let document = decode::<DidOpenTextDocumentParams>(params)?.text_document;
-            Message::Open { uri: name(&document.uri), version: document.version, text: document.text }
+            Message::Open {
+                uri: name(&document.uri),
+                language: document.language_id,
+                version: document.version,
+                text: document.text,
+            }
         }
         "textDocument/didChange" => {
             let DidChangeTextDocumentParams { text_document, content_changes } = decode(params)?;
@@ -350,6 +356,9 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
         }
         "textDocument/didClose" => {
             Message::Close { uri: name(&decode::<DidCloseTextDocumentParams>(params)?.text_document.uri) }
+        }
+        "textDocument/didSave" => {
+            Message::Save { uri: name(&decode::<DidSaveTextDocumentParams>(params)?.text_document.uri) }
         }
         "workspace/didChangeConfiguration" => {
             Message::Configure(decode::<DidChangeConfigurationParams>(params)?.settings)
@@ -368,15 +377,26 @@ struct ReadParams {
     uri: DocumentUri,
     outdated_by_edits: bool,
     work: Work,
+    nothing: fn() -> Json,
 }
 
 impl ReadParams {
     fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work: Work::Tree(Box::new(work)) }
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Tree(Box::new(work)),
+            nothing: || text(&()),
+        }
     }
 
     fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work: Work::Analysis(Arc::new(work)) }
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Analysis(Arc::new(work)),
+            nothing: || text(&()),
+        }
     }
 }
 
@@ -392,7 +412,7 @@ const READS: &[(&str, ReadDecoder)] = &[
         });
         // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.
-        Ok(ReadParams { outdated_by_edits: false, ..read })
+        Ok(ReadParams { outdated_by_edits: false, nothing: diagnostics::no_report, ..read })
     }),
     ("textDocument/codeAction", |params| {
         let CodeActionParams { text_document, range, context, .. } = decode(params)?;
@@ -461,6 +481,14 @@ const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
             crate::json::json(&snapshot.version)
+        }))
+    }),
+    #[cfg(test)]
+    ("test/analyse", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        Ok(ReadParams::analysis(&params.text_document.uri, |view, _| {
+            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
+            crate::json::json(&view.snapshot.version)
         }))
     }),
     #[cfg(test)]

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host::Models;
-use prose_config::{Overrides, Project, Projects};
+use prose_config::{Config, Overrides, Project, Projects};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+use ropey::Rope;
 use serde_json::Value;
 
 /// The settings that one program is under.
@@ -22,11 +23,23 @@ impl FileConfig {
         self.project.severity(&self.overrides, &self.path, diagnostic)
     }
 
+    /// The file that the settings come from.
+    pub(crate) fn project_file(&self) -> Option<&Path> {
+        self.project.path.as_deref()
+    }
+
     /// The models that have names of their own.
     pub(crate) fn models(&self) -> Models {
         let models = self.project.config.models.iter();
         Models::new(models.map(|(name, id)| (name.as_str().into(), id.clone())).collect())
     }
+}
+
+/// What is wrong with a `prose.toml`.
+pub(crate) struct Problems {
+    /// The text that they are found in.
+    pub(crate) text: Rope,
+    pub(crate) found: Vec<(Severity, Diagnostic)>,
 }
 
 /// The settings of a session.
@@ -44,6 +57,28 @@ impl Settings {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
         Arc::new(FileConfig { path: path.to_owned(), project, overrides: Arc::clone(&self.overrides) })
+    }
+
+    /// What is wrong with the settings that a program is under, and where they are; none if there are none.
+    pub(crate) fn problems_of_project(&mut self, program: &Path) -> Option<Problems> {
+        let project = Arc::clone(&self.of(program).project);
+        let path = project.path.as_deref()?;
+        let found = self.severities(&project, path);
+        Some(Problems { text: Rope::from_str(&project.text), found })
+    }
+
+    /// What is wrong with settings that somebody edits.
+    pub(crate) fn problems_of_text(&self, path: &Path, text: &Rope) -> Problems {
+        let written = text.to_string();
+        let (config, problems) = Config::parse(&written);
+        let project = Project { path: Some(path.to_owned()), config, problems, text: written };
+        Problems { text: text.clone(), found: self.severities(&project, path) }
+    }
+
+    fn severities(&self, project: &Project, path: &Path) -> Vec<(Severity, Diagnostic)> {
+        let severity = |problem: &Diagnostic| project.severity(&self.overrides, path, problem);
+        let problems = project.problems.iter();
+        problems.filter_map(|problem| Some((severity(problem)?, problem.clone()))).collect()
     }
 
     /// Reads every `prose.toml` again when it is asked for.

@@ -10,6 +10,8 @@ use tokio::sync::oneshot;
 
 use crate::server::{End, serve};
 
+mod analysis;
+
 /// Holds back the request `test/wait` until the test lets it go.
 pub(crate) static GATES: LazyLock<Gates> = LazyLock::new(Gates::default);
 
@@ -32,6 +34,27 @@ impl Gates {
         *state.waiting.entry(uri.to_owned()).or_default() += 1;
         self.changed.notify_all();
         while !state.open.contains(uri) {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+
+    /// Waits until the gate of a document is open, and does `meanwhile` again and again.
+    pub(crate) fn pass_unless(&self, uri: &str, meanwhile: impl Fn()) {
+        {
+            let mut state = self.state.lock().unwrap();
+            *state.waiting.entry(uri.to_owned()).or_default() += 1;
+            self.changed.notify_all();
+        }
+        while !self.state.lock().unwrap().open.contains(uri) {
+            meanwhile();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until somebody stands at the gate for the `times`th time.
+    fn wait_for_arrivals(&self, uri: &str, times: usize) {
+        let mut state = self.state.lock().unwrap();
+        while state.waiting.get(uri).is_none_or(|waiting| *waiting < times) {
             state = self.changed.wait(state).unwrap();
         }
     }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
-use crate::index::{Site, VariableSite, index};
+use crate::index::{Site, VariableSite};
 use crate::model::*;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
@@ -314,11 +314,7 @@ impl Checker<'_, '_> {
 
     fn nearest_declared(&self, text: &SmolStr) -> Option<SmolStr> {
         let declared = |site: &VariableSite<'_>| !matches!(site.kind, NameKind::Assigned | NameKind::Const);
-        let names = index(self.db, self.file).names.iter();
-        let mut names: Vec<SmolStr> = names
-            .filter(|(_, named)| named.variables.iter().any(declared))
-            .map(|(symbol, _)| symbol.text(self.db).clone())
-            .collect();
+        let mut names = self.names_of_file(text, |named| named.variables.iter().any(declared));
         names.sort();
         nearest(text, names, |name| name.as_str())
     }

@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use super::{Checker, Finding};
 use crate::index::{Named, Site, has_nameless_input, index};
 use crate::model::*;
+use crate::neighbours::{MANY, Neighbours, neighbours};
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
 use crate::statements::summary;
@@ -195,22 +196,39 @@ impl<'db> Checker<'_, 'db> {
         name: &str,
         fits: impl Fn(&Named<'db>) -> bool,
     ) -> Finding<'db> {
-        let names = index(self.db, self.file).names.iter().filter(|(_, named)| fits(named));
-        let names: Vec<SmolStr> = names.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
-        did_you_mean(code, range, message, name, names)
+        did_you_mean(code, range, message, name, self.names_of_file(name, fits))
+    }
+
+    /// The names of the file that fit; of very many, those that are near to a word.
+    pub(super) fn names_of_file(&self, near: &str, fits: impl Fn(&Named<'db>) -> bool) -> Vec<SmolStr> {
+        let names = &index(self.db, self.file).names;
+        if names.len() <= MANY {
+            let names = names.iter().filter(|(_, named)| fits(named));
+            return names.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+        }
+        let near = neighbours(self.db, self.file).of(near);
+        let near = near.filter(|symbol| names.get(symbol).is_some_and(|named| fits(named)));
+        near.map(|symbol| symbol.text(self.db).clone()).collect()
     }
 
     fn with_nearest_visible(&self, code: Code, message: String, data: &RefData) -> Finding<'db> {
         did_you_mean(code, data.range, message, &data.text, self.visible_variables(data))
     }
 
-    /// The names of the variables that can be seen, or may be at run time.
+    /// The names of the variables that can be seen, or may be at run time; of very many, those that are near to the word.
     fn visible_variables(&self, data: &RefData) -> Vec<SmolStr> {
-        let index = index(self.db, self.file);
-        let of_file = index.names.iter().filter(|(_, named)| !named.variables.is_empty());
-        let mut names: Vec<SmolStr> = of_file.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
-        for scope in self.body.scopes_around(data.scope) {
-            names.extend(self.body[scope].names.iter().map(|name| self.body[*name].text.clone()));
+        let mut names = self.names_of_file(&data.text, |named| !named.variables.is_empty());
+        let scopes: Vec<ScopeId> = self.body.scopes_around(data.scope).collect();
+        let count: usize = scopes.iter().map(|scope| self.body[*scope].names.len()).sum();
+        if count <= MANY {
+            let around = scopes.iter().flat_map(|scope| &self.body[*scope].names);
+            names.extend(around.map(|name| self.body[*name].text.clone()));
+        } else {
+            let neighbours = self.neighbours.get_or_init(|| {
+                Neighbours::new(self.body.names().map(|(name, data)| (name, data.text.clone())))
+            });
+            let near = neighbours.of(&data.text).filter(|name| scopes.contains(&self.body[*name].scope));
+            names.extend(near.map(|name| self.body[name].text.clone()));
         }
         names
     }

@@ -9,7 +9,6 @@ use smol_str::SmolStr;
 use super::calls::listed;
 use super::names::did_you_mean;
 use super::{Checker, Finding};
-use crate::index::index;
 use crate::model::{self, *};
 use crate::repairs::Repair;
 use crate::statements::summary;
@@ -390,9 +389,7 @@ impl<'db> Checker<'_, 'db> {
         if named.is_skill || !named.imports.is_empty() || named.lost {
             return;
         }
-        let names = index(self.db, self.file).names.iter();
-        let skills = names.filter(|(_, named)| named.is_skill || !named.imports.is_empty());
-        let skills = skills.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+        let skills = self.names_of_file(name, |named| named.is_skill || !named.imports.is_empty());
         let message = format!("no `import` brings a skill `{name}`");
         let finding = did_you_mean(Code::W007, text.content, message, name, skills);
         let finding = match finding.diagnostic.fix {
