@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io;
 
+use futures_util::FutureExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The longest message that is read. Positions inside a document are 32 bits wide and a message is held in memory several times.
@@ -71,9 +72,13 @@ pub(crate) async fn relay(
                 output.write_all(&piece).await?;
             }
         }
-        output.flush().await?;
+        // Of many frames in a row each would wake the reader; those that are there already go out together.
+        let next = frames.input.fill_buf().now_or_never();
+        if !matches!(next, Some(Ok(next)) if !next.is_empty()) {
+            output.flush().await?;
+        }
     }
-    Ok(())
+    output.flush().await
 }
 
 /// How long a body is cheaper to copy than to write piece by piece.

@@ -15,7 +15,7 @@ use prose_syntax::TextSize;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, BufWriter};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
@@ -86,7 +86,9 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
     };
     let relay_output = async {
         let put_in = |frame| complete(&results, frame);
-        if let Err(error) = framing::relay(BufReader::new(bare), output, put_in).await {
+        if let Err(error) =
+            framing::relay(BufReader::new(bare), BufWriter::with_capacity(BUFFER, output), put_in).await
+        {
             tracing::warn!("the client cannot be reached any more: {error}");
         }
     };
