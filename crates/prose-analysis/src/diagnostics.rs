@@ -8,7 +8,7 @@ use crate::checks::{self, Finding};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::Site;
-use crate::repairs;
+use crate::repairs::{self, Repair};
 use crate::statements::{Statements, TopStatement, body, parse, statements};
 
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
@@ -40,9 +40,26 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
             add(*statement, start, finding);
         }
     }
+    keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
     found.into()
+}
+
+/// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason: `session: improve` for
+/// `do improve` leaves a block without a call.
+fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
+    let is_mistake = |diagnostic: &Diagnostic| {
+        diagnostic.severity() == Severity::Error || diagnostic.code.as_str().starts_with('E')
+    };
+    if !found.iter().any(is_mistake) {
+        return;
+    }
+    for diagnostic in found {
+        if matches!(diagnostic.code, Code::W115 | Code::W116 | Code::W117 | Code::W119 | Code::W120) {
+            diagnostic.other_fixes.extend(diagnostic.fix.take());
+        }
+    }
 }
 
 /// The lines that have a syntax error, in the order of the text.
@@ -89,7 +106,15 @@ impl<'db> Placer<'_, 'db> {
         }
         for repair in &finding.repairs {
             let edits = repairs::edits(self.db, self.file, statement, start, repair);
-            diagnostic = diagnostic.with_fix(edits);
+            match repair {
+                // What is missing is more often misspelt than forgotten, so this is for a person to choose.
+                Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
+                    diagnostic.other_fixes.extend(edits);
+                }
+                Repair::AddPersist { .. } | Repair::RemoveLines { .. } => {
+                    diagnostic = diagnostic.with_fix(edits)
+                }
+            }
         }
         diagnostic
     }

@@ -145,6 +145,11 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             names.entry(word.clone()).or_default().lost = true;
         }
     }
+    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).condition_words) {
+        if let Some(named) = names.get_mut(word) {
+            named.uses.variable |= !named.variables.is_empty();
+        }
+    }
     let names = names.into_iter().map(|(text, named)| (Symbol::new(db, file, text), Arc::new(named)));
     Index { names: names.collect() }
 }

@@ -34,6 +34,8 @@ pub struct Summary {
     pub returns: bool,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
+    /// The words of conditions. A model that judges `**the draft is good**` is told of `draft` without braces, too.
+    pub condition_words: Vec<SmolStr>,
 }
 
 /// A name that is bound.
@@ -251,6 +253,14 @@ impl Builder<'_> {
                 in_loop: body.is_in_loop(body[data.stmt].scope),
             });
         }
+        for (_, data) in body.exprs() {
+            if let Expr::Text(Text { kind: TextKind::Discretion, value: Some(text), .. }) = &data.expr {
+                let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+                self.summary.condition_words.extend(words.filter(|word| !word.is_empty()).map(SmolStr::from));
+            }
+        }
+        self.summary.condition_words.sort();
+        self.summary.condition_words.dedup();
         for (id, data) in body.refs() {
             self.summary.uses.push(Used {
                 id,

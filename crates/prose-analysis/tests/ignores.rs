@@ -370,20 +370,14 @@ fn what_has_no_effect_can_be_removed() {
     check_fixed(
         "session: nobody # prose: ignore[E0077] why\n",
         expect![[r#"
-        agent nobody:
-          prompt: ""
-
-        session: nobody # prose: ignore[E007] why
-    "#]],
+            session: nobody # prose: ignore[E007] why
+        "#]],
     );
     check_fixed(
         "session: nobody # prose: ignor[E007] why\n",
         expect![[r#"
-        agent nobody:
-          prompt: ""
-
-        session: nobody # prose: ignore[E007] why
-    "#]],
+            session: nobody # prose: ignore[E007] why
+        "#]],
     );
     let crlf = "session \"One\"\r\n# prose: ignore[E007]\r\nsession \"Two\"\r\n";
     assert_eq!(fixed(crlf), "session \"One\"\r\nsession \"Two\"\r\n");

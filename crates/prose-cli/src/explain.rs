@@ -104,6 +104,9 @@ struct ExampleFile<'a> {
     text: String,
 }
 
+/// How many characters of a line of an example are shown.
+const LONGEST_LINE: usize = 200;
+
 /// The files of an example. A line `//- /path` starts each, unless it is a single program.
 fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
     let mut files: Vec<ExampleFile<'_>> = Vec::new();
@@ -113,8 +116,11 @@ fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
             files.push(ExampleFile { path: header, text: String::new() });
         }
         if let (None, Some(file)) = (header, files.last_mut()) {
-            file.text.push_str(line);
-            file.text.push('\n');
+            // The example of a text that is too long need not be read to its end.
+            match line.char_indices().nth(LONGEST_LINE) {
+                Some((end, _)) => file.text.extend([&line[..end], "…\n"]),
+                None => file.text.extend([line, "\n"]),
+            }
         }
     }
     files

@@ -94,14 +94,21 @@ fn guesses_are_made_where_they_are_asked_for() {
     workspace.prose(&["check", "--fix", "--unsafe-fixes", "--quiet"]).check(expect![[r#"
         status: 1
         ---- stdout
-        error[E005]: missing a value behind `=`
-         --> b/broken.prose:4:8
+        hint[W120]: the program `search` is imported and never called
+         --> b/broken.prose:1:20
           |
-        4 | let x =
+        1 | use "./c.prose" as search
+          |                    ^^^^^^
+
+        error[E005]: missing a value behind `=`
+         --> b/broken.prose:5:8
+          |
+        5 | let x =
           |        ^
 
     "#]]);
     expect![[r#"
+        use "./c.prose" as search
         session "Say hello"
         repeat 3:
           session "Try"
@@ -172,11 +179,12 @@ fn a_diff_changes_nothing() {
     expect![[r#"
         --- b/broken.prose
         +++ b/broken.prose
-        @@ -1,5 +1,4 @@
+        @@ -1,5 +1,5 @@
         -import "search" from "./c.prose"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
+        +use "./c.prose" as search
         +session "Say hello"
         +repeat 3:
         +  session "Try"

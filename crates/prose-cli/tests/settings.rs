@@ -529,7 +529,7 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
          [run]
          max-parallel = 0
         ---- stderr
-        Would fix 1 problem in 1 file; 2 fixable with `--unsafe-fixes`.
+        Would fix 1 problem in 1 file; 1 fixable with `--unsafe-fixes`.
     "#]]);
     concise(
         &workspace,
@@ -547,14 +547,14 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
         &workspace,
         &["--fix"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        a.prose:1:10: warning[E007]: there is no agent `nobody`
-        prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
-        prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-        ---- stderr
-        Fixed 1 problem in 1 file; 3 remain, 2 fixable with `--unsafe-fixes`.
-    "#]],
+            status: 1
+            ---- stdout
+            a.prose:1:10: warning[E007]: there is no agent `nobody`
+            prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
+            prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+            ---- stderr
+            Fixed 1 problem in 1 file; 3 remain, 1 fixable with `--unsafe-fixes`.
+        "#]],
     );
     expect![[r#"
         [check]

@@ -88,6 +88,20 @@ impl Checker<'_, '_> {
     fn condition(&mut self, condition: Option<ExprId>, what: &str) {
         let Some(condition) = condition else { return };
         let body = self.body;
+        if let Some(text) = body.text(condition)
+            && text.kind == TextKind::OneLine
+            && text.content != body[condition].range
+        {
+            // A text is never empty by chance, so the branch would always be taken.
+            let range = body[condition].range;
+            let message = format!("a {what} in words stands between `**`; a text in quotes always holds");
+            let opening = TextRange::new(range.start(), text.content.start());
+            let closing = TextRange::new(text.content.end(), range.end());
+            let edits = vec![TextEdit::replace(opening, "**"), TextEdit::replace(closing, "**")];
+            let fix = Fix::guess("Put the words between `**`", edits);
+            self.report(Diagnostic::new(Code::E113, range, message).with_fix(fix));
+            return;
+        }
         for data in body.parts_of(condition) {
             let Expr::Text(text) = &data.expr else { continue };
             if text.kind != TextKind::Discretion {

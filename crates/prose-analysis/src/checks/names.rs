@@ -162,7 +162,9 @@ impl<'db> Checker<'_, 'db> {
             true if finding.diagnostic.fix.is_none() => {
                 let at = range.start() - prose_syntax::TextSize::new(1);
                 let fix = Fix::guess("Write a literal brace", vec![TextEdit::insert(at, "\\")]);
-                finding.with_fix(fix)
+                let mut finding = finding;
+                finding.diagnostic.other_fixes.push(fix);
+                finding
             }
             _ => finding,
         };

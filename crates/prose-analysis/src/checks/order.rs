@@ -411,7 +411,9 @@ impl<'db> Order<'_, 'db> {
                     let mut finding = Finding::new(Code::E018, range(), message);
                     if let Some(keyword) = keyword {
                         let edit = TextEdit::replace(keyword, "session");
-                        finding = finding.with_fix(Fix::guess("Start it with `session`", vec![edit]));
+                        // Only the author knows which of the two was meant.
+                        let fix = Fix::guess("Start it with `session`", vec![edit]);
+                        finding.diagnostic.other_fixes.push(fix);
                     }
                     found.push((*statement, finding));
                 } else if !used.resumes
@@ -479,9 +481,15 @@ impl<'db> Order<'_, 'db> {
                     continue;
                 }
                 let Some((first, site)) = bound_at.get(&used.text) else { continue };
-                if *first > position && told.insert(&used.text) {
+                // A `let` is made from its value before its name is bound.
+                let in_itself = *first == position && statement.kind(self.db) == SyntaxKind::LET;
+                if (*first > position || in_itself) && told.insert(&used.text) {
                     let range = body(self.db, *statement)[used.id].range;
-                    let message = format!("`{}` is bound only further down, so it is empty here", used.text);
+                    let message = if in_itself {
+                        format!("`{}` is bound by this very statement, so it is empty here", used.text)
+                    } else {
+                        format!("`{}` is bound only further down, so it is empty here", used.text)
+                    };
                     let finding = Finding::new(Code::W125, range, message);
                     found.push((*statement, finding.with_site(Some(*site), "it is bound here")));
                 }
