@@ -158,3 +158,39 @@ fn an_input_that_has_lost_its_name_may_be_any_that_is_missing() {
         "#,
     );
 }
+
+#[test]
+fn a_name_in_the_words_of_a_condition_is_used() {
+    check(
+        r#"
+        input strict: "Whether to be strict"
+
+        let draft = session "Write"
+        if **strict, and the draft is too long**:
+          session "Cut it"
+        "#,
+    );
+}
+
+#[test]
+fn a_condition_in_quotes_is_one_without_markers() {
+    check(
+        r#"
+        if "it is nice":
+        #  ^^^^^^^^^^^^ error[E113] stands between `**`
+          session "Go out"
+        "#,
+    );
+}
+
+#[test]
+fn a_value_is_made_before_its_name_is_bound() {
+    check(
+        r#"
+        let plan = session "Improve the plan"
+          context: plan
+        #          ^^^^ warning[W125] bound by this very statement
+        output plan
+        "#,
+    );
+}
