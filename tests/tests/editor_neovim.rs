@@ -38,12 +38,12 @@ fn a_missing_quote_is_shown_and_goes_when_it_is_typed() {
 #[test]
 #[ignore = "needs Neovim"]
 fn positions_are_right_after_text_that_is_not_ascii() {
-    let program = "# Grüße\nagent writer:\n  prompt: \"Write warmly\"\n\nlet reply = \"👋\" + \"Say hello\nsession: writer\n";
+    let program = "# Grüße\nagent writer:\n  prompt: \"Write warmly\"\n\noutput reply = \"👋\" + \"Say hello\nsession: writer\n";
     let seen = edit(program, r#"/hello<CR>A"<Esc>"#);
 
-    assert_one_unterminated_literal(&seen, "opened", 4, "let reply = \"👋\" + ".len());
+    assert_one_unterminated_literal(&seen, "opened", 4, "output reply = \"👋\" + ".len());
     assert_clear(&seen, "fixed");
-    assert_one_unterminated_literal(&seen, "undone", 4, "let reply = \"👋\" + ".len());
+    assert_one_unterminated_literal(&seen, "undone", 4, "output reply = \"👋\" + ".len());
     assert_clear(&seen, "redone");
 }
 

@@ -110,7 +110,6 @@ const FINDINGS: &[(&str, usize, &str, &str)] = &[
     ("examples/46-run-endpoint-ux-test-fast.prose", 23, "E025", CALL),
     ("examples/46-run-endpoint-ux-test-fast.prose", 78, "E025", CALL),
     ("examples/46-run-endpoint-ux-test-fast.prose", 137, "E025", CALL),
-    ("examples/47-language-self-improvement.prose", 297, "W119", ANSWER),
     (
         "examples/48-habit-miner.prose",
         252,

@@ -193,4 +193,14 @@ fn a_value_is_made_before_its_name_is_bound() {
         output plan
         "#,
     );
+    // What is bound in the body of a pipeline is bound there before it is used.
+    check(
+        r#"
+        let reports = ["a", "b"] | pmap:
+          let light = session "Look at {item}"
+          session "Look closer"
+            context: light
+        output reports
+        "#,
+    );
 }

@@ -458,7 +458,7 @@ impl<'db> Order<'_, 'db> {
     /// Variables of the file that are read above everything that binds them.
     fn early_uses(&self, found: &mut Found<'db>) {
         // The first statement that binds a variable of the file, unless blocks bind it too or it is an input.
-        let mut bound_at: FxHashMap<&SmolStr, (usize, Site<'db>)> = FxHashMap::default();
+        let mut bound_at: FxHashMap<&SmolStr, (usize, Site<'db>, bool)> = FxHashMap::default();
         let mut in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         for (position, (statement, summary)) in self.statements.iter().enumerate() {
             for bound in
@@ -468,7 +468,7 @@ impl<'db> Order<'_, 'db> {
                     in_blocks.insert(&bound.text);
                 } else {
                     let site = Site { statement: *statement, name: bound.id };
-                    bound_at.entry(&bound.text).or_insert((position, site));
+                    bound_at.entry(&bound.text).or_insert((position, site, bound.list.is_none()));
                 }
             }
             in_blocks.extend(&summary.lost);
@@ -480,9 +480,9 @@ impl<'db> Order<'_, 'db> {
                 if !reads || matches!(used.place, Place::Agent { .. }) || in_blocks.contains(&used.text) {
                     continue;
                 }
-                let Some((first, site)) = bound_at.get(&used.text) else { continue };
+                let Some((first, site, at_top)) = bound_at.get(&used.text) else { continue };
                 // A `let` is made from its value before its name is bound.
-                let in_itself = *first == position && statement.kind(self.db) == SyntaxKind::LET;
+                let in_itself = *at_top && *first == position && statement.kind(self.db) == SyntaxKind::LET;
                 if (*first > position || in_itself) && told.insert(&used.text) {
                     let range = body(self.db, *statement)[used.id].range;
                     let message = if in_itself {
