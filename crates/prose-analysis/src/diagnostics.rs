@@ -1,28 +1,31 @@
 //! Everything that is wrong with a file: what the parser found and what the checks found, in the order of the text.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, Related, Severity, TextRange, TextSize};
+use rustc_hash::FxHashMap;
 
 use crate::checks::{self, Finding};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::Site;
+use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
 use crate::statements::{Statements, TopStatement, body, parse, statements};
 
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
 /// see [`Diagnostic::level`].
 #[salsa::tracked(returns(ref))]
-pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
+pub fn diagnostics<'db>(db: &'db dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
     let syntax = parse(db, file).diagnostics();
     let text = file.text(db).as_str();
     let broken = broken_lines(syntax, text);
     let mut found: Vec<Diagnostic> = syntax.to_vec();
     let statements = statements(db, file);
-    let place = Placer { db, file, statements };
-    let mut add = |statement: TopStatement<'_>, start: TextSize, finding: &Finding<'_>| {
-        let diagnostic = place.diagnostic(statement, start, finding);
+    let place = Placer { db, file, statements, starts: OnceCell::new() };
+    let mut add = |start: TextSize, finding: &Finding<'db>| {
+        let diagnostic = place.diagnostic(start, finding);
         // What follows from a line that was not understood is not worth saying.
         let at = diagnostic.range.start();
         let line = broken.partition_point(|line| line.end() < at);
@@ -32,12 +35,12 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
     };
     for placed in &statements.list {
         for finding in checks::check(db, placed.statement) {
-            add(placed.statement, placed.start.into(), finding);
+            add(placed.start.into(), finding);
         }
     }
     for (statement, finding) in checks::check_file(db, file) {
-        if let Some(start) = statements.start(*statement) {
-            add(*statement, start, finding);
+        if let Some(start) = place.start(*statement) {
+            add(start, finding);
         }
     }
     keep_what_an_error_may_mean(&mut found);
@@ -49,9 +52,7 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
 /// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason: `session: improve` for
 /// `do improve` leaves a block without a call.
 fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
-    let is_mistake = |diagnostic: &Diagnostic| {
-        diagnostic.severity() == Severity::Error || diagnostic.code.as_str().starts_with('E')
-    };
+    let is_mistake = |diagnostic: &Diagnostic| diagnostic.code.as_str().starts_with('E');
     if !found.iter().any(is_mistake) {
         return;
     }
@@ -72,18 +73,9 @@ fn broken_lines(syntax: &[Diagnostic], text: &str) -> Vec<TextRange> {
         if lines.last().is_some_and(|line| usize::from(line.end()) >= at && usize::from(line.start()) <= at) {
             continue;
         }
-        let bytes = text.as_bytes();
-        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-        let start = bytes[..at].iter().rposition(is_break).map_or(0, |index| index + 1);
-        let end = bytes[at..].iter().position(is_break).map_or(text.len(), |length| at + length);
-        lines.push(TextRange::new(size(start), size(end)));
+        lines.push(TextRange::new(size(line_start(text, at)), size(line_end(text, at))));
     }
     lines
-}
-
-fn size(bytes: usize) -> TextSize {
-    // The text was parsed, so its length fits.
-    TextSize::new(bytes as u32)
 }
 
 /// Turns places in statements into places in files.
@@ -91,21 +83,18 @@ struct Placer<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
     statements: &'a Statements<'db>,
+    /// Where each statement starts, once somebody has asked for it.
+    starts: OnceCell<FxHashMap<TopStatement<'db>, TextSize>>,
 }
 
 impl<'db> Placer<'_, 'db> {
-    fn diagnostic(
-        &self,
-        statement: TopStatement<'db>,
-        start: TextSize,
-        finding: &Finding<'db>,
-    ) -> Diagnostic {
+    fn diagnostic(&self, start: TextSize, finding: &Finding<'db>) -> Diagnostic {
         let mut diagnostic = finding.diagnostic.clone().moved(|range| range + start);
         for (site, message) in &finding.elsewhere {
             diagnostic.related.extend(self.related(*site, message));
         }
         for repair in &finding.repairs {
-            let edits = repairs::edits(self.db, self.file, statement, start, repair);
+            let edits = repairs::edits(self.db, self.file, start, repair);
             match repair {
                 // What is missing is more often misspelt than forgotten, so this is for a person to choose.
                 Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
@@ -119,11 +108,19 @@ impl<'db> Placer<'_, 'db> {
         diagnostic
     }
 
+    /// Where a statement of the file starts.
+    fn start(&self, statement: TopStatement<'db>) -> Option<TextSize> {
+        let starts = self.starts.get_or_init(|| {
+            self.statements.list.iter().map(|placed| (placed.statement, placed.start.into())).collect()
+        });
+        starts.get(&statement).copied()
+    }
+
     fn related(&self, site: Site<'db>, message: &str) -> Option<Related> {
         let file = site.statement.file(self.db);
         let is_here = file == self.file;
         let start = match is_here {
-            true => self.statements.start(site.statement)?,
+            true => self.start(site.statement)?,
             false => statements(self.db, file).start(site.statement)?,
         };
         let range = body(self.db, site.statement)[site.name].range + start;

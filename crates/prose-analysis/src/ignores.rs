@@ -9,14 +9,14 @@
 
 use prose_syntax::{Code, Diagnostic, Fix, Parse, SyntaxKind, TextEdit, TextRange, TextSize, suggest};
 
+use crate::lines::{LINE_BREAKS, line_end, line_start, size};
+
 /// What no comment switches off.
 const NEVER_IGNORED: &[Code] = &[Code::E001, Code::E111];
 
 const MARK: &str = "prose:";
 const IGNORE: &str = "ignore";
 const IGNORE_FILE: &str = "ignore-file";
-const LINE_BREAKS: [char; 2] = ['\n', '\r'];
-
 /// An ignore comment.
 struct Ignore {
     comment: TextRange,
@@ -207,11 +207,11 @@ impl<'a> Source<'a> {
     /// What a comment is for: its line or, if nothing else stands on that, the next line of code.
     fn covered(&self, comment: TextRange) -> TextRange {
         let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
-        let line_start = self.line_start(start);
-        if !self.text[line_start..start].trim().is_empty() {
-            let ends_here = |literal: &&TextRange| (line_start..start).contains(&usize::from(literal.end()));
+        let own_line = line_start(self.text, start);
+        if !self.text[own_line..start].trim().is_empty() {
+            let ends_here = |literal: &&TextRange| (own_line..start).contains(&usize::from(literal.end()));
             let first = self.long_literals.iter().find(ends_here).map(|literal| literal.start().into());
-            return range(self.line_start(first.unwrap_or(line_start)), end);
+            return range(line_start(self.text, first.unwrap_or(own_line)), end);
         }
         let mut at = end;
         for line in self.text[end..].split_inclusive(LINE_BREAKS) {
@@ -226,34 +226,26 @@ impl<'a> Source<'a> {
 
     /// The end of the line of an offset; if a text begins on it and goes on below, that of the line where the text ends.
     fn statement_end(&self, offset: usize) -> usize {
-        let mut end = self.line_end(offset);
+        let mut end = line_end(self.text, offset);
         for literal in &self.long_literals {
             if (offset..=end).contains(&usize::from(literal.start())) && usize::from(literal.end()) > end {
-                end = self.line_end(literal.end().into());
+                end = line_end(self.text, literal.end().into());
             }
         }
         end
     }
 
-    fn line_start(&self, offset: usize) -> usize {
-        self.text[..offset].rfind(LINE_BREAKS).map_or(0, |index| index + 1)
-    }
-
-    fn line_end(&self, offset: usize) -> usize {
-        self.text[offset..].find(LINE_BREAKS).map_or(self.text.len(), |length| offset + length)
-    }
-
     /// A comment with the space before it, or with its line if it has one of its own.
     fn removable(&self, comment: TextRange) -> TextRange {
         let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
-        let line_start = self.line_start(start);
-        let before = &self.text[line_start..start];
+        let own_line = line_start(self.text, start);
+        let before = &self.text[own_line..start];
         if !before.trim().is_empty() {
-            return range(line_start + before.trim_end().len(), end);
+            return range(own_line + before.trim_end().len(), end);
         }
         let behind = &self.text[end..];
         let line_break = ["\r\n", "\n", "\r"].into_iter().find(|line_break| behind.starts_with(line_break));
-        range(line_start, end + line_break.map_or(0, str::len))
+        range(own_line, end + line_break.map_or(0, str::len))
     }
 }
 
@@ -269,9 +261,4 @@ fn entry(listed: &[Listed], index: usize) -> TextRange {
 
 fn range(start: usize, end: usize) -> TextRange {
     TextRange::new(size(start), size(end))
-}
-
-fn size(bytes: usize) -> TextSize {
-    // The text was parsed, so its length fits.
-    TextSize::new(bytes as u32)
 }

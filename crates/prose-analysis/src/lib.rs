@@ -14,6 +14,7 @@ pub mod host;
 mod ignores;
 pub mod imports;
 pub mod index;
+mod lines;
 mod lower;
 pub mod model;
 mod neighbours;

@@ -5,8 +5,9 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
+use crate::lines::{line_start, size};
 use crate::model::Stmt;
-use crate::statements::{TopStatement, body, statements};
+use crate::statements::{body, statements};
 
 /// A fix whose edits are found only when the whole file is seen.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -46,7 +47,6 @@ pub enum Repair<'db> {
 pub(crate) fn edits<'db>(
     db: &'db dyn Db,
     file: SourceFile,
-    statement: TopStatement<'db>,
     start: TextSize,
     repair: &Repair<'db>,
 ) -> Option<Fix> {
@@ -108,35 +108,26 @@ pub(crate) fn edits<'db>(
             )
         }
         Repair::RemoveLines { title, range } => {
-            let _ = statement;
             Fix::guess(title.clone(), vec![TextEdit::delete(whole_lines(text, *range + start))])
         }
     })
 }
 
-fn size(bytes: usize) -> TextSize {
-    TextSize::new(bytes as u32)
-}
-
-fn line_start(text: &str, at: TextSize) -> usize {
-    text[..usize::from(at)].rfind(['\n', '\r']).map_or(0, |index| index + 1)
-}
-
 fn indentation(text: &str, at: TextSize) -> &str {
-    let line = &text[line_start(text, at)..];
+    let line = &text[line_start(text, at.into())..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
 /// The start of the comment lines directly above a line, or of the line itself.
 fn above_comments(text: &str, at: TextSize) -> TextSize {
-    let mut start = line_start(text, at);
+    let mut start = line_start(text, at.into());
     while start > 0 {
         let before = text[..start].trim_end_matches(['\n', '\r']);
         // An empty line between is the end of the comment.
         if text[before.len()..start].matches('\n').count() > 1 {
             break;
         }
-        let line = line_start(text, size(before.len()));
+        let line = line_start(text, before.len());
         if !before[line..].starts_with('#') {
             break;
         }
@@ -147,7 +138,7 @@ fn above_comments(text: &str, at: TextSize) -> TextSize {
 
 /// The range with the rest of its first and its last line, if nothing else stands on them.
 fn whole_lines(text: &str, range: TextRange) -> TextRange {
-    let start = line_start(text, range.start());
+    let start = line_start(text, range.start().into());
     let indentation = &text[start..usize::from(range.start())];
     if !indentation.trim().is_empty() {
         return range;

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, VariableSite, broken_headers, lookup};
-use crate::model::{Body, NameId, NameKind, Place, RefData, RefId, RefKind};
+use crate::model::{Body, NameData, NameId, NameKind, Place, RefData, RefId, RefKind};
 use crate::statements::{TopStatement, body};
 
 /// What a used name is the name of.
@@ -125,9 +125,9 @@ pub fn definitions<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId
     let named = || lookup(db, statement.file(db), &body[id].text).unwrap_or_default();
     match resolved {
         Resolved::Local(name) => {
-            let NameBinding { scope, text } = NameBinding::of(body, name);
-            let same = |other: &NameId| body[*other].text == text && body[*other].scope == scope;
-            body[scope].names.iter().copied().filter(same).map(here).collect()
+            let NameData { text, scope, .. } = &body[name];
+            let same = |other: &NameId| body[*other].text == *text && body[*other].scope == *scope;
+            body[*scope].names.iter().copied().filter(same).map(here).collect()
         }
         Resolved::Root => {
             // A block may bind the name too, without declaring it.
@@ -139,17 +139,6 @@ pub fn definitions<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId
         Resolved::Block => named().blocks.clone(),
         Resolved::Program => named().imports.clone(),
         Resolved::Literal | Resolved::Lost | Resolved::Undefined => Vec::new(),
-    }
-}
-
-struct NameBinding {
-    scope: crate::model::ScopeId,
-    text: SmolStr,
-}
-
-impl NameBinding {
-    fn of(body: &Body, name: NameId) -> Self {
-        Self { scope: body[name].scope, text: body[name].text.clone() }
     }
 }
 

@@ -19,7 +19,7 @@ pub use values::{CodePattern, FetchMode, FileIgnore, ModelAliases, PerFileIgnore
 
 use std::path::Path;
 
-use prose_syntax::{Code, Diagnostic, Severity};
+use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use serde_json::Value;
 
 use crate::setting::Setting;
@@ -48,7 +48,11 @@ impl CheckConfig {
         if path.is_some_and(|path| self.per_file_ignores.ignores(path, code)) {
             return None;
         }
-        let of_profile = || code.info().level(self.profile, lenient);
-        self.levels.get(&code).copied().unwrap_or_else(of_profile).severity()
+        self.level_in(self.profile, code, lenient).severity()
+    }
+
+    /// The level of a code, where `profile` is asked for what is not set for the code itself.
+    fn level_in(&self, profile: Profile, code: Code, lenient: bool) -> Level {
+        self.levels.get(&code).copied().unwrap_or_else(|| code.info().level(profile, lenient))
     }
 }

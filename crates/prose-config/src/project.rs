@@ -57,10 +57,8 @@ impl Project {
         if let Some((_, level)) = overrides.levels.iter().rev().find(|(code, _)| *code == diagnostic.code) {
             return level.severity();
         }
-        match check.levels.get(&diagnostic.code) {
-            Some(level) => level.severity(),
-            None => diagnostic.level(overrides.profile.unwrap_or(check.profile)).severity(),
-        }
+        let profile = overrides.profile.unwrap_or(check.profile);
+        check.level_in(profile, diagnostic.code, diagnostic.lenient).severity()
     }
 }
 

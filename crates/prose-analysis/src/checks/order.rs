@@ -2,6 +2,8 @@
 //!
 //! All of it is found in summaries, so an edit that changes no summary does not bring it about again.
 
+use std::cell::OnceCell;
+
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
@@ -19,7 +21,7 @@ type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let statements: Vec<_> =
         sequence(db, file).list.iter().map(|statement| (*statement, summary(db, *statement))).collect();
-    let order = Order { db, file, statements: &statements };
+    let order = Order { db, file, statements: &statements, positions: OnceCell::new() };
     let mut found = Vec::new();
     order.definitions(&mut found);
     order.imports(&mut found);
@@ -35,6 +37,8 @@ struct Order<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
     statements: &'a [(TopStatement<'db>, &'db Summary)],
+    /// Where each statement stands among the others, once somebody has asked for it: few programs declare a name again.
+    positions: OnceCell<FxHashMap<TopStatement<'db>, usize>>,
 }
 
 /// A list of statements below a top-level one; none for the top level.
@@ -44,6 +48,10 @@ type List<'db> = Option<(TopStatement<'db>, ListId)>;
 type First<'db, K> = FxHashMap<K, Site<'db>>;
 
 impl<'db> Order<'_, 'db> {
+    fn summary(&self, statement: TopStatement<'db>) -> &'db Summary {
+        summary(self.db, statement)
+    }
+
     fn range(&self, statement: TopStatement<'db>, name: NameId) -> TextRange {
         body(self.db, statement)[name].range
     }
@@ -130,8 +138,11 @@ impl<'db> Order<'_, 'db> {
                         true => format!("`{path}` is imported already"),
                         false => format!("`{path}` is imported already, under another name"),
                     };
-                    let first = summary_of(self.statements, *first)
-                        .and_then(|summary| summary.imports.first()?.name)
+                    let first = self
+                        .summary(*first)
+                        .imports
+                        .first()
+                        .and_then(|import| import.name)
                         .map(|name| Site { statement: *first, name });
                     let mut finding = Finding::new(Code::E010, range, message)
                         .with_site(first, "it is first imported here");
@@ -257,8 +268,9 @@ impl<'db> Order<'_, 'db> {
                         );
                         let mut item = self.again(Code::E128, site, *variable, message);
                         // That of a block is another one, and gone when the block ends.
-                        let is_of_block = summary_of(self.statements, variable.statement)
-                            .and_then(|summary| summary.name(variable.name))
+                        let is_of_block = self
+                            .summary(variable.statement)
+                            .name(variable.name)
                             .is_some_and(|variable| variable.block.is_some());
                         item.1.diagnostic.lenient =
                             is_of_block || bound.from_itself || is_meant_elsewhere(self.db, self.file, name);
@@ -336,15 +348,21 @@ impl<'db> Order<'_, 'db> {
             .filter(|variable| variable.kind.is_declaration())
             .map(|variable| variable.site)
             .find(|outer| {
-                let at_top = summary_of(self.statements, outer.statement)
-                    .and_then(|summary| summary.name(outer.name))
-                    .is_some_and(|outer| outer.list.is_none());
+                let at_top =
+                    self.summary(outer.statement).name(outer.name).is_some_and(|outer| outer.list.is_none());
                 at_top && self.position(outer.statement) < above
             })
     }
 
     fn position(&self, statement: TopStatement<'db>) -> usize {
-        self.statements.iter().position(|(other, _)| *other == statement).unwrap_or(usize::MAX)
+        let positions = self.positions.get_or_init(|| {
+            self.statements
+                .iter()
+                .enumerate()
+                .map(|(position, (statement, _))| (*statement, position))
+                .collect()
+        });
+        positions.get(&statement).copied().unwrap_or(usize::MAX)
     }
 
     /// A loop, catch or pipeline variable or a parameter with the name of a variable around it.
@@ -543,13 +561,6 @@ fn comes_to(certain: &FxHashMap<&SmolStr, Vec<&SmolStr>>, from: &SmolStr, to: &S
         }
     }
     false
-}
-
-fn summary_of<'db>(
-    statements: &[(TopStatement<'db>, &'db Summary)],
-    statement: TopStatement<'db>,
-) -> Option<&'db Summary> {
-    statements.iter().find(|(other, _)| *other == statement).map(|(_, summary)| *summary)
 }
 
 /// Names that exclude each other.
