@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
+use crate::index::{Symbol, lookup};
 use crate::model::NameKind;
 use crate::statements::{sequence, summary};
 
@@ -75,4 +76,21 @@ pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
         contract.returns |= summary.returns;
     }
     contract
+}
+
+/// What a program takes. Who asks for this does not depend on the outputs.
+#[salsa::tracked(returns(ref))]
+pub fn inputs(db: &dyn Db, file: SourceFile) -> Vec<ContractInput> {
+    contract(db, file).inputs.clone()
+}
+
+/// Whether a program may give an output of that name. Who asks for one name does not depend on the others.
+#[salsa::tracked(returns(copy))]
+pub fn may_give<'db>(db: &'db dyn Db, output: Symbol<'db>) -> bool {
+    let (file, name) = (output.file(db), output.text(db));
+    let contract = contract(db, file);
+    // A line that was not understood may declare the output.
+    contract.returns
+        || contract.outputs.contains(name)
+        || lookup(db, file, name).is_some_and(|named| named.lost)
 }

@@ -207,20 +207,59 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
 }
 
 #[test]
-fn an_output_concerns_the_programs_that_import_it() {
+fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
     check(
         PROGRAM,
         "output final",
         "output text = final",
         expect![[r#"
             body 1
-            check 3
+            check 2
+            check_file 1
+            contract 1
+            diagnostics 1
+            import_sites 1
+            index 1
+            inputs 1
+            named 8
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
+}
+
+#[test]
+fn an_output_concerns_the_importers_that_ask_for_it() {
+    check(
+        r#"
+            //- /research.prose
+            output findings = session "Look it up"
+            output sources = session "List them"
+            //- /asks.prose
+            use "./research.prose"
+            let found = research()
+            session "Sum up {found.findings}"
+            //- /asks_for_another.prose
+            use "./research.prose"
+            let found = research()
+            session "Sum up {found.sources}"
+        "#,
+        "output findings",
+        "output results",
+        expect![[r#"
+            body 1
+            check 2
             check_file 1
             contract 1
             diagnostics 2
             import_sites 1
             index 1
-            named 8
+            inputs 1
+            may_give 2
+            named 3
             parse 1
             resolve 1
             sequence 1

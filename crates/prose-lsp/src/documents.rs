@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_syntax::{Parse, TextRange, TextSize};
+use prose_syntax::{Diagnostic, Parse, TextRange, TextSize};
 use ropey::Rope;
 
 use crate::panics::{Panicked, guard};
@@ -24,8 +24,32 @@ pub(crate) struct Document {
     text: Rope,
     /// What the analysis does not know yet.
     unknown: Unknown,
-    /// A digest of the diagnostics that the client was last sent.
-    pub(crate) published: Option<u64>,
+    /// What the client was last told.
+    pub(crate) published: Option<Published>,
+}
+
+/// The diagnostics that the client was last told, to see cheaply whether there are others.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    /// A digest of the message.
+    pub(crate) digest: u64,
+    /// What it was made of.
+    pub(crate) version: i32,
+    pub(crate) found: Arc<[Diagnostic]>,
+    pub(crate) config: Arc<FileConfig>,
+}
+
+impl Published {
+    /// Whether a message made of these would be the same.
+    pub(crate) fn is_of(&self, snapshot: &Snapshot, found: &Arc<[Diagnostic]>) -> bool {
+        let leads_elsewhere =
+            |diagnostic: &Diagnostic| diagnostic.related.iter().any(|place| place.path.is_some());
+        self.version == snapshot.version
+            && Arc::ptr_eq(&self.found, found)
+            && self.config == snapshot.config
+            // Other files may have got or lost lines above the places in them.
+            && !found.iter().any(leads_elsewhere)
+    }
 }
 
 /// What the analysis does not know of a document.

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::convert::{ContentChange, Session, path_of_uri};
 use crate::diagnostics;
-use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
+use crate::documents::{Document, DocumentUri, Published, Snapshot, TooLong};
 use crate::importers::{Face, importers};
 use crate::json::json;
 use crate::panics::guard;
@@ -74,7 +74,9 @@ pub(crate) struct Owner {
     names: HashMap<PathBuf, DocumentUri>,
     programs: Arc<Programs>,
     reads: Reads,
-    to_client: UnboundedSender<Notification>,
+    to_client: UnboundedSender<Vec<Notification>>,
+    /// What the client is told next.
+    waiting: Vec<Notification>,
     /// The documents whose diagnostics the client does not have yet, in the order in which they were first changed.
     unpublished: VecDeque<DocumentUri>,
     /// The programs that the analysis does not know in their present state.
@@ -88,7 +90,7 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// `to_self` brings back what a read has to say to the owner.
-    pub(crate) fn new(to_self: Sender<Message>, to_client: UnboundedSender<Notification>) -> Self {
+    pub(crate) fn new(to_self: Sender<Message>, to_client: UnboundedSender<Vec<Notification>>) -> Self {
         Self {
             session: Arc::default(),
             host: AnalysisHost::default(),
@@ -99,6 +101,7 @@ impl Owner {
             programs: Arc::default(),
             reads: Reads::new(to_self),
             to_client,
+            waiting: Vec::new(),
             unpublished: VecDeque::new(),
             edited: Vec::new(),
             must_refresh: false,
@@ -446,6 +449,9 @@ impl Owner {
             }
         } else if let Some(uri) = self.unpublished.pop_front() {
             self.publish(&uri);
+            if self.unpublished.is_empty() {
+                self.send_waiting();
+            }
         } else if std::mem::take(&mut self.project_files_outdated) {
             self.publish_project_files();
         }
@@ -454,13 +460,27 @@ impl Owner {
     fn publish(&mut self, uri: &DocumentUri) {
         // A document that cannot be analysed keeps its last diagnostics; the log has the reason.
         let Ok(snapshot) = self.snapshot(uri) else { return };
-        let publication = diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
+        let found = prose_analysis::diagnostics::diagnostics(self.host.db(), snapshot.file);
         let Some(document) = self.documents.get_mut(uri) else { return };
+        let before = document.published.as_ref();
+        if before.is_some_and(|before| before.is_of(&snapshot, found)) {
+            return;
+        }
+        let is_edited = before.is_none_or(|before| before.version != snapshot.version);
+        let publication = diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
         let mut hasher = DefaultHasher::new();
         json(&publication.params).hash(&mut hasher);
         let digest = hasher.finish();
-        if document.published.replace(digest) != Some(digest) {
-            self.notify(publication);
+        let is_news = before.is_none_or(|before| before.digest != digest);
+        let (version, found, config) = (snapshot.version, Arc::clone(found), snapshot.config);
+        document.published = Some(Published { digest, version, found, config });
+        if is_news {
+            self.waiting.push(publication);
+        }
+        // What a person types is answered at once. What that means for many other programs goes out in few pieces, since each wakes up
+        // a thread here and the client.
+        if is_edited || self.waiting.len() >= IN_ONE_PIECE {
+            self.send_waiting();
         }
     }
 
@@ -473,11 +493,21 @@ impl Owner {
         }
     }
 
-    fn notify(&self, notification: Notification) {
-        // The channel closes when the connection does, and then there is nobody to tell.
-        let _ = self.to_client.unbounded_send(notification);
+    fn notify(&mut self, notification: Notification) {
+        self.waiting.push(notification);
+        self.send_waiting();
+    }
+
+    fn send_waiting(&mut self) {
+        if !self.waiting.is_empty() {
+            // The channel closes when the connection does, and then there is nobody to tell.
+            let _ = self.to_client.unbounded_send(std::mem::take(&mut self.waiting));
+        }
     }
 }
+
+/// How many messages are sent together.
+const IN_ONE_PIECE: usize = 64;
 
 const TOO_LONG: &str = "a text of 4 GiB or more cannot be served";
 

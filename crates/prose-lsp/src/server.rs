@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_channel::mpsc::{UnboundedReceiver, unbounded};
-use futures_util::sink;
-use futures_util::stream::{Map, StreamExt};
+use futures_util::stream::{Stream, StreamExt};
+use futures_util::{sink, stream};
 use prose_syntax::TextSize;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -148,24 +148,24 @@ enum Event {
 }
 
 /// The stream of the server's own messages and the drain for what the client answers to them.
-struct ToClient(UnboundedReceiver<Notification>);
+struct ToClient(UnboundedReceiver<Vec<Notification>>);
 
 impl Loopback for ToClient {
-    type RequestStream = Map<UnboundedReceiver<Notification>, fn(Notification) -> Request>;
+    type RequestStream = Pin<Box<dyn Stream<Item = Request>>>;
     // What the server asks of the client, it does not need to hear of again.
     type ResponseSink = sink::Drain<Response>;
 
     fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
-        let requests: fn(Notification) -> Request = |Notification { method, params, is_request }| {
-            let request = Request::build(method);
-            // Nobody looks at the answers, so the requests need no ids of their own but different ones.
-            static NEXT_ID: AtomicI64 = AtomicI64::new(0);
-            let request =
-                if is_request { request.id(NEXT_ID.fetch_add(1, Ordering::Relaxed)) } else { request };
-            if params.is_null() { request.finish() } else { request.params(params).finish() }
-        };
-        (self.0.map(requests), sink::drain())
+        (Box::pin(self.0.flat_map(stream::iter).map(request)), sink::drain())
     }
+}
+
+fn request(Notification { method, params, is_request }: Notification) -> Request {
+    let request = Request::build(method);
+    // Nobody looks at the answers, so the requests need no ids of their own but different ones.
+    static NEXT_ID: AtomicI64 = AtomicI64::new(0);
+    let request = if is_request { request.id(NEXT_ID.fetch_add(1, Ordering::Relaxed)) } else { request };
+    if params.is_null() { request.finish() } else { request.params(params).finish() }
 }
 
 /// Where the connection is in its life.

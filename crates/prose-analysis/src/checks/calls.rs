@@ -7,10 +7,10 @@ use smol_str::SmolStr;
 
 use super::names::did_you_mean;
 use super::{Checker, Finding};
-use crate::contract::{Contract, contract};
+use crate::contract::{contract, inputs, may_give};
 use crate::db::SourceFile;
 use crate::imports::{Imported, imported};
-use crate::index::{Site, lookup};
+use crate::index::{Site, Symbol, lookup};
 use crate::model::*;
 use crate::resolve::{Resolved, variables};
 use crate::statements::summary;
@@ -63,11 +63,10 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 }
 
 /// An imported program whose text is known.
-struct Program<'db> {
+struct Program {
     /// The name it is called by.
     name: SmolStr,
     file: SourceFile,
-    contract: &'db Contract,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -115,14 +114,14 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The program that a callee or the result of a call names, if it is known which, and what it says.
-    fn program(&self, name: &SmolStr) -> Option<Program<'db>> {
+    fn program(&self, name: &SmolStr) -> Option<Program> {
         let named = self.look_up(name)?;
         let [site] = named.imports.as_slice() else { return None };
         let path = summary(self.db, site.statement).import(site.name)?.path.clone()?;
         let Imported::Program(file) = imported(self.db, self.file, path) else {
             return None;
         };
-        Some(Program { name: name.clone(), file, contract: contract(self.db, file) })
+        Some(Program { name: name.clone(), file })
     }
 
     fn arguments_of_program(&mut self, callee: RefId, arguments: &[Argument]) {
@@ -137,15 +136,16 @@ impl<'db> Checker<'_, 'db> {
             return;
         };
         let given = |name: &str| arguments.iter().any(|argument| is_named(argument, name));
-        let inputs = program.contract.inputs.iter().map(|input| &input.name);
-        let free: Vec<&SmolStr> = inputs.filter(|input| !given(input)).collect();
+        let inputs = inputs(self.db, program.file);
+        let names = inputs.iter().map(|input| &input.name);
+        let free: Vec<&SmolStr> = names.filter(|input| !given(input)).collect();
         let positional = self.positional_inputs(arguments, &free);
         let mut missing: Vec<&SmolStr> = self.required_inputs(&program);
         missing.retain(|input| !given(input) && !free.iter().take(positional).any(|free| free == input));
         let named = arguments.iter().filter_map(|argument| Some((argument, argument.name.as_ref()?)));
         let unknown: Vec<_> = named
             .filter(|(_, name)| {
-                program.contract.input(&name.text).is_none() && !self.is_lost_in(&program, &name.text)
+                inputs.iter().all(|input| input.name != name.text) && !self.is_lost_in(&program, &name.text)
             })
             .collect();
         // An unknown input and a missing one are one mistake, if one may be meant by the other.
@@ -164,19 +164,19 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The inputs that a program always asks for.
-    fn required_inputs(&self, program: &Program<'db>) -> Vec<&'db SmolStr> {
-        let inputs = program.contract.inputs.iter().filter(|input| !input.is_optional());
-        inputs.map(|input| &input.name).filter(|name| self.is_always_asked(program, name)).collect()
+    fn required_inputs(&self, program: &Program) -> Vec<&'db SmolStr> {
+        let required = inputs(self.db, program.file).iter().filter(|input| !input.is_optional());
+        required.map(|input| &input.name).filter(|name| self.is_always_asked(program, name)).collect()
     }
 
     /// Whether an input stands outside of all bodies, which may not run.
-    fn is_always_asked(&self, program: &Program<'db>, name: &SmolStr) -> bool {
+    fn is_always_asked(&self, program: &Program, name: &SmolStr) -> bool {
         self.input_sites(program, name).any(|site| {
             summary(self.db, site.statement).name(site.name).is_some_and(|bound| bound.list.is_none())
         })
     }
 
-    fn input_sites(&self, program: &Program<'db>, name: &SmolStr) -> impl Iterator<Item = Site<'db>> {
+    fn input_sites(&self, program: &Program, name: &SmolStr) -> impl Iterator<Item = Site<'db>> {
         let named = lookup(self.db, program.file, name).unwrap_or_default();
         let inputs: Vec<_> = named
             .root_variables()
@@ -187,7 +187,7 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// Whether the word stands on a line of the program that was not understood, and may be declared there.
-    fn is_lost_in(&self, program: &Program<'db>, name: &SmolStr) -> bool {
+    fn is_lost_in(&self, program: &Program, name: &SmolStr) -> bool {
         lookup(self.db, program.file, name).is_some_and(|named| named.lost)
     }
 
@@ -216,14 +216,14 @@ impl<'db> Checker<'_, 'db> {
 
     fn unknown_input(
         &mut self,
-        program: &Program<'db>,
+        program: &Program,
         arguments: &[Argument],
         argument: &Argument,
         name: &Word,
         near: Option<SmolStr>,
     ) {
-        let inputs: Vec<SmolStr> = program.contract.inputs.iter().map(|input| input.name.clone()).collect();
-        let has = match inputs.as_slice() {
+        let inputs = inputs(self.db, program.file).iter().map(|input| input.name.clone());
+        let has = match inputs.collect::<Vec<_>>().as_slice() {
             [] => "; it has none".to_owned(),
             _ if near.is_some() => String::new(),
             inputs => format!("; it has {}", listed(inputs, "and")),
@@ -242,7 +242,7 @@ impl<'db> Checker<'_, 'db> {
 
     fn missing_inputs(
         &mut self,
-        program: &Program<'db>,
+        program: &Program,
         callee: RefId,
         arguments: &[Argument],
         missing: &[&SmolStr],
@@ -336,18 +336,18 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    fn output(&mut self, program: &Program<'db>, range: TextRange, output: &SmolStr) {
-        let contract = program.contract;
-        if contract.returns || contract.outputs.contains(output) || self.is_lost_in(program, output) {
+    fn output(&mut self, program: &Program, range: TextRange, output: &SmolStr) {
+        if may_give(self.db, Symbol::new(self.db, program.file, output.clone())) {
             return;
         }
-        let has = match contract.outputs.as_slice() {
+        let outputs = &contract(self.db, program.file).outputs;
+        let has = match outputs.as_slice() {
             [] => "; it has none".to_owned(),
             outputs if nearest(output, outputs, |output| output.as_str()).is_some() => String::new(),
             outputs => format!("; it has {}", listed(outputs, "and")),
         };
         let message = format!("`{}` has no output `{output}`{has}", program.name);
-        self.report(did_you_mean(Code::E028, range, message, output, contract.outputs.clone()));
+        self.report(did_you_mean(Code::E028, range, message, output, outputs.clone()));
     }
 
     /// Reports names that are bound twice in one list.
