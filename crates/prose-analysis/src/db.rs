@@ -76,13 +76,17 @@ impl Database {
     }
 
     fn is_unknown(&self, path: &Path) -> bool {
-        self.places.get(path).is_none_or(|place| place.content(self) == Content::Unknown)
+        self.known_place(path).is_none_or(|place| place.content(self) == Content::Unknown)
+    }
+
+    /// The place at a normalised path, if somebody has asked for it or said what is there.
+    pub(crate) fn known_place(&self, path: &Path) -> Option<Place> {
+        self.places.get(path).map(|place| *place)
     }
 
     /// The program at a normalised path.
     pub fn file_at(&self, path: &Path) -> Option<SourceFile> {
-        let place = self.places.get(path).map(|place| *place)?;
-        match place.content(self) {
+        match self.known_place(path)?.content(self) {
             Content::Program(file) => Some(file),
             Content::Missing | Content::Unknown => None,
         }
@@ -109,8 +113,7 @@ impl Database {
 
     /// Says what is at a place.
     pub fn set_content(&mut self, path: PathBuf, content: Content) {
-        let known = self.places.get(&path).map(|place| *place);
-        match known {
+        match self.known_place(&path) {
             Some(place) if place.content(self) == content => {}
             Some(place) => _ = place.set_content(self).to(content),
             // A place that nobody has asked for concerns nothing that is known.

@@ -9,6 +9,7 @@ use salsa::Setter;
 use smol_str::SmolStr;
 
 use crate::db::{Content, Database, Settings, SourceFile, Text};
+use crate::importers::Importers;
 use crate::imports::normalized;
 
 /// The programs of a session, known by their paths.
@@ -17,6 +18,7 @@ pub struct AnalysisHost {
     db: Database,
     files: FxHashMap<PathBuf, SourceFile>,
     settings: FxHashMap<Models, Settings>,
+    importers: Importers,
 }
 
 /// The models that have a name of their own, with what they stand for.
@@ -69,6 +71,7 @@ impl AnalysisHost {
             }
         };
         self.db.set_content(normalized(path), Content::Program(file));
+        self.importers.changed(file);
         file
     }
 
@@ -80,6 +83,11 @@ impl AnalysisHost {
     /// Whether some program imports from a path, or did once.
     pub fn is_imported(&self, path: &Path) -> bool {
         self.db.is_asked_for(path)
+    }
+
+    /// The programs that import a program, or also those that do `through_others`; in no order.
+    pub fn importers(&mut self, program: SourceFile, through_others: bool) -> Vec<SourceFile> {
+        self.importers.of(&self.db, program, through_others).into_iter().collect()
     }
 
     /// Says what models have names of their own in a program.
@@ -110,6 +118,7 @@ impl AnalysisHost {
         if let Some(file) = self.files.remove(path) {
             // The text takes the most memory.
             file.set_text(&mut self.db).to(Text::new(""));
+            self.importers.changed(file);
             self.db.set_content(normalized(path), Content::Missing);
         }
     }

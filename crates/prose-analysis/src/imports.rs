@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::db::{Content, Db, SourceFile};
+use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
 use crate::statements::{sequence, summary};
 
@@ -117,21 +117,24 @@ pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Impo
 
 #[salsa::tracked(returns(copy))]
 fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
-    match Reference::parse(path.text(db)) {
-        Reference::Local(local) => {
-            let wanted = local_path(path.file(db).path(db), &local);
-            // A program that is in no file yet has no folder that paths could start from.
-            if !wanted.has_root() {
-                return Imported::Unknown;
-            }
-            match db.place(wanted).content(db) {
-                Content::Program(program) => Imported::Program(program),
-                Content::Missing => Imported::Missing,
-                Content::Unknown => Imported::Unknown,
-            }
-        }
-        _ => Imported::Unknown,
+    match place(db, path.file(db), path.text(db)).map(|place| place.content(db)) {
+        Some(Content::Program(program)) => Imported::Program(program),
+        Some(Content::Missing) => Imported::Missing,
+        Some(Content::Unknown) | None => Imported::Unknown,
     }
+}
+
+/// The place that an imported path means, if it is one of a file.
+fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
+    let Reference::Local(local) = Reference::parse(path) else { return None };
+    let wanted = local_path(importer.path(db), &local);
+    // A program that is in no file yet has no folder that paths could start from.
+    wanted.has_root().then(|| db.place(wanted))
+}
+
+/// The places that a file imports from, each once.
+pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
+    import_sites(db, file).iter().filter_map(|import| place(db, file, &import.path)).collect()
 }
 
 /// The local programs that a file imports, as far as they are known.

@@ -12,6 +12,7 @@ pub mod db;
 pub mod diagnostics;
 pub mod host;
 mod ignores;
+mod importers;
 pub mod imports;
 pub mod index;
 mod lines;

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::convert::{ContentChange, Session, path_of_uri};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Published, Snapshot, TooLong};
-use crate::importers::{Face, importers};
+use crate::face::Face;
 use crate::json::json;
 use crate::panics::guard;
 use crate::programs::Programs;
@@ -281,7 +281,7 @@ impl Owner {
             }
             (Some(file), None) => {
                 // Afterwards nothing imports it any more.
-                let importers = importers(&self.host, file, true);
+                let importers = self.host.importers(file, true);
                 self.host.remove(path);
                 self.mark_programs(&importers);
             }
@@ -418,7 +418,7 @@ impl Owner {
         }
         // Whether imports go in a circle is a question of all who have a part in it.
         let leads_elsewhere = before.is_none_or(|before| before.imports != after.imports);
-        let importers = importers(&self.host, program, leads_elsewhere);
+        let importers = self.host.importers(program, leads_elsewhere);
         self.mark_programs(&importers);
     }
 
