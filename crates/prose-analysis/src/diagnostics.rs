@@ -100,7 +100,7 @@ impl<'db> Placer<'_, 'db> {
                 Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
                     diagnostic.other_fixes.extend(edits);
                 }
-                Repair::AddPersist { .. } | Repair::RemoveLines { .. } => {
+                Repair::AddPersist { .. } | Repair::ChangeConst { .. } | Repair::RemoveLines { .. } => {
                     diagnostic = diagnostic.with_fix(edits)
                 }
             }

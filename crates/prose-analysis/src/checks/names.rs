@@ -384,26 +384,38 @@ impl<'db> Checker<'_, 'db> {
             }
             Target::Name(id) => {
                 let data = &self.body[id];
-                let is_const = |kind: NameKind| kind == NameKind::Const;
                 let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
-                let site = match declared_here {
+                let declared = match declared_here {
                     Some(name) => {
-                        is_const(self.body[name].kind).then_some(Site { statement: self.statement, name })
+                        Some((Site { statement: self.statement, name }, self.body[name].kind))
                     }
                     None => {
                         let named = self.named(&data.text);
                         let declared = named.root_variables().find(|site| site.kind.is_declaration());
-                        declared.filter(|site| is_const(site.kind)).map(|site| site.site)
+                        declared.map(|site| (site.site, site.kind))
                     }
                 };
-                if site.is_some() && data.kind == NameKind::Assigned {
-                    let message = format!(
-                        "`{}` is a constant and keeps its value; declare it with `let` if it has to change",
-                        data.text
-                    );
-                    let finding = Finding::new(Code::E121, data.range, message);
-                    self.report(finding.with_site(site, "it is declared with `const` here"));
+                let text = &data.text;
+                // A branch of a `parallel` gives its name a value as an assignment does (R19).
+                match declared {
+                    Some((site, NameKind::Const)) => {
+                        let message = format!(
+                            "`{text}` is a constant and keeps its value; declare it with `let` if it has to change"
+                        );
+                        let finding = Finding::new(Code::E121, data.range, message)
+                            .with_site(Some(site), "it is declared with `const` here")
+                            .with_repair(Repair::ChangeConst { name: site });
+                        self.report(finding);
+                    }
+                    Some((site, NameKind::Param)) => {
+                        let message = format!(
+                            "`{text}` is a parameter and keeps the value of the call; give what is new a name of its own"
+                        );
+                        let finding = Finding::new(Code::E121, data.range, message);
+                        self.report(finding.with_site(Some(site), "the block takes it here"));
+                    }
+                    _ => {}
                 }
             }
         }

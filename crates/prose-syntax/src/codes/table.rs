@@ -223,7 +223,8 @@ codes! {
 
     E104 [Error Error Error] "clause without its statement"
     "An `elif` or `else` belongs to an `if`, a `catch` or `finally` to a `try`, an `option` to a `choice`. A clause of `if` and \
-     `try` stands at the indentation of its statement, an option one level deeper than its `choice`. An `if` has one `else`, its last clause."
+     `try` stands at the indentation of its statement, an option one level deeper than its `choice`. An `if` has one `else`, a `try` one `finally`, each \
+     the last clause."
     wrong "session \"Try\"\nelse:\n  session \"Give up\"\n"
     right "if **it is worth a try**:\n  session \"Try\"\nelse:\n  session \"Give up\"\n"
 
@@ -311,7 +312,8 @@ codes! {
     right "input topic: \"What to write about\"\n\nsession \"Write about {topic}\"\n"
 
     E121 [Error Error Error] "assignment to a constant"
-    "A `const` keeps its value. Declare it with `let` if it has to change."
+    "A `const` keeps its value; declare it with `let` if it has to change. Parameters of a block and the variables of loops, `catch` and \
+     pipelines are constants too; what is new there gets a name of its own."
     wrong "const limit = 3\nlimit = 4\nsession \"Write {limit} lines\"\n"
     right "let limit = 3\nlimit = 4\nsession \"Write {limit} lines\"\n"
 
