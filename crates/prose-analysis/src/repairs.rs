@@ -8,7 +8,7 @@ use crate::db::{Db, SourceFile};
 use crate::index::Site;
 use crate::lines::{line_start, size};
 use crate::model::Stmt;
-use crate::statements::{body, statements};
+use crate::statements::{TopStatement, body, statements};
 
 /// A fix whose edits are found only when the whole file is seen.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -39,6 +39,11 @@ pub enum Repair<'db> {
     ChangeConst {
         /// One of the names that its declaration binds.
         name: Site<'db>,
+    },
+    /// Removes the statement and those behind it.
+    RemoveStatements {
+        /// The last one to go.
+        until: TopStatement<'db>,
     },
     /// Removes the lines of a part of the statement.
     RemoveLines {
@@ -118,6 +123,11 @@ pub(crate) fn edits<'db>(
             let Stmt::Let { is_const: true, .. } = stmt.stmt else { return None };
             let keyword = TextRange::at(stmt.range.start() + start, TextSize::of("const"));
             Fix::guess("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
+        }
+        Repair::RemoveStatements { until } => {
+            let end = until.range(db, statements(db, file).start(*until)?).end();
+            let range = whole_lines(text, TextRange::new(start, end));
+            Fix::guess("Remove what is never reached", vec![TextEdit::delete(range)])
         }
         Repair::RemoveLines { title, range } => {
             Fix::guess(title.clone(), vec![TextEdit::delete(whole_lines(text, *range + start))])

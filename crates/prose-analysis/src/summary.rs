@@ -32,6 +32,8 @@ pub struct Summary {
     pub runs: bool,
     /// Whether the program returns a value without a name outside of blocks.
     pub returns: bool,
+    /// Whether nothing behind the statement is ever reached.
+    pub leaves: bool,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
     /// The words of conditions. A model that judges `**the draft is good**` is told of `draft` without braces, too.
@@ -53,6 +55,8 @@ pub struct Bound {
     pub list: Option<ListId>,
     /// The program whose result it is.
     pub program: Option<SmolStr>,
+    /// The block whose result it is.
+    pub called_block: Option<SmolStr>,
     /// Whether the value is made from what the name stood for before.
     pub from_itself: bool,
     /// Whether the binding stands in a body that may run again.
@@ -120,6 +124,8 @@ pub struct BlockFacts {
     pub has_lost_params: bool,
     /// Its named outputs, each once.
     pub outputs: Vec<SmolStr>,
+    /// Whether each call surely gives an object of them (R86): two at least are always made, and nothing is returned without a name.
+    pub gives_object: bool,
     /// The blocks that it calls.
     pub calls: Vec<SmolStr>,
     /// Calls that every run of the block comes to.
@@ -231,6 +237,10 @@ impl Builder<'_> {
                 Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. } | Stmt::Expr(_)
             ) && body.frame(data.scope) == ScopeId(0);
         }
+        // A jump without a loop around it is a mistake of its own.
+        self.summary.leaves = body.root().is_some_and(|root| {
+            !matches!(body[root].stmt, Stmt::Break | Stmt::Continue) && body.leaves(root)
+        });
         let block_of = |scope: ScopeId| {
             let frame = body.frame(scope);
             frames.iter().find(|(of, _)| *of == frame).map(|(_, block)| *block)
@@ -247,6 +257,7 @@ impl Builder<'_> {
                 block: block_of(data.scope),
                 list: body[data.stmt].list,
                 program: value.and_then(|value| body.called_program(value)),
+                called_block: value.and_then(|value| body.called_block(value)),
                 // Only what stands twice is of interest, and declarations do rarely.
                 from_itself: data.kind == NameKind::Output
                     && value.is_some_and(|value| body.mentions(value, &data.text)),
@@ -329,6 +340,16 @@ fn block(
             outputs.push(data.text.clone());
         }
     }
+    let is_always_made = |name: &&SmolStr| {
+        let mut sites = body.names().filter(|(_, data)| data.kind == NameKind::Output && data.text == **name);
+        list.is_some() && sites.any(|(_, data)| body[data.stmt].list == list)
+    };
+    let returns = |data: &StmtData| {
+        Some(body.frame(data.scope)) == frame
+            && matches!(data.stmt, Stmt::Return(_) | Stmt::Output { name: None, .. })
+    };
+    let gives_object =
+        outputs.iter().filter(is_always_made).nth(1).is_some() && !body.stmts().any(|(_, data)| returns(data));
     let calls = body
         .refs()
         .filter(|(_, data)| data.kind == RefKind::Block && Some(body.frame(data.scope)) == frame)
@@ -343,6 +364,7 @@ fn block(
         params: params.iter().map(|param| body[*param].text.clone()).collect(),
         has_lost_params: body[stmt].lost_property,
         outputs,
+        gives_object,
         calls,
         certain_calls,
     }
@@ -455,6 +477,13 @@ impl Body {
         let Value::Expr(expr) = value else { return None };
         let Expr::Call { callee: Some(callee), .. } = &self[expr].expr else { return None };
         self.name_of(*callee).map(|callee| self[callee].text.clone())
+    }
+
+    /// The block that a value is the result of.
+    pub(crate) fn called_block(&self, value: Value) -> Option<SmolStr> {
+        let Value::Stmt(stmt) = value else { return None };
+        let Stmt::Call { block: Some(block), .. } = &self[stmt].stmt else { return None };
+        Some(self[*block].text.clone())
     }
 
     /// Whether a value is made from what a name stands for.

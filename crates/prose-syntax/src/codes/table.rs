@@ -202,7 +202,8 @@ codes! {
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
     E028 [Warning Warning Error] "called program has no such output"
-    "The result of a program has the outputs that the program declares, and no others."
+    "The result of a program has the outputs that the program declares, and no others. That of a block with several outputs and \
+     no other result is made of them, too."
     wrong "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.summary\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.findings\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
@@ -687,4 +688,10 @@ codes! {
     "The key is no setting and has no effect."
     wrong "//- /prose.toml\n[check]\nprofil = \"strict\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
+
+    W142 [Warning Warning Warning] "argument under another name"
+    "A block takes its arguments in the order of its parameters. A name before an argument changes nothing, so it has to be that of \
+     the parameter in the same place."
+    wrong "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(time: \"morning\", name: \"Ann\")\n"
+    right "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(name: \"Ann\", time: \"morning\")\n"
 }
