@@ -5,6 +5,7 @@
 
 use smol_str::SmolStr;
 
+use crate::call_graph::certain_calls;
 use crate::model::*;
 
 /// What others want to know of a statement.
@@ -126,8 +127,6 @@ pub struct BlockFacts {
     pub outputs: Vec<SmolStr>,
     /// Whether each call surely gives an object of them (R86): two at least are always made, and nothing is returned without a name.
     pub gives_object: bool,
-    /// The blocks that it calls.
-    pub calls: Vec<SmolStr>,
     /// Calls that every run of the block comes to.
     pub certain_calls: Vec<RefId>,
 }
@@ -350,84 +349,14 @@ fn block(
     };
     let gives_object =
         outputs.iter().filter(is_always_made).nth(1).is_some() && !body.stmts().any(|(_, data)| returns(data));
-    let calls = body
-        .refs()
-        .filter(|(_, data)| data.kind == RefKind::Block && Some(body.frame(data.scope)) == frame)
-        .map(|(_, data)| data.text.clone())
-        .collect();
-    let mut certain_calls = Vec::new();
-    if let Some(list) = list {
-        certain_calls_in(body, list, &mut certain_calls);
-    }
     BlockFacts {
         name,
         params: params.iter().map(|param| body[*param].text.clone()).collect(),
         has_lost_params: body[stmt].lost_property,
         outputs,
         gives_object,
-        calls,
-        certain_calls,
+        certain_calls: list.map(|list| certain_calls(body, list)).unwrap_or_default(),
     }
-}
-
-/// The calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
-fn certain_calls_in(body: &Body, list: ListId, calls: &mut Vec<RefId>) -> bool {
-    for stmt in &body[list].stmts {
-        if certain_calls_of(body, *stmt, calls) {
-            return true;
-        }
-    }
-    false
-}
-
-fn certain_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
-    let of_value = |value: &Option<Value>, calls: &mut Vec<RefId>| {
-        if let Some(Value::Stmt(stmt)) = value {
-            certain_calls_of(body, *stmt, calls);
-        }
-    };
-    match &body[stmt].stmt {
-        Stmt::Call { block, .. } => calls.extend(*block),
-        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, calls),
-        Stmt::Output { name, value } => {
-            of_value(value, calls);
-            // An output without a name leaves the block (B5).
-            return name.is_none();
-        }
-        Stmt::Return(value) => {
-            of_value(value, calls);
-            return true;
-        }
-        Stmt::Throw(_) => return true,
-        Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
-            return certain_calls_in(body, *list, calls);
-        }
-        Stmt::Repeat { body: Some(list), count, .. } => {
-            let certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
-            if certain {
-                return certain_calls_in(body, *list, calls);
-            }
-            return body.may_leave(*list);
-        }
-        // What stands in a body that may not run is not certain, but it may leave the block before what follows.
-        Stmt::If { branches, otherwise } => {
-            return branches
-                .iter()
-                .filter_map(|branch| branch.body)
-                .chain(*otherwise)
-                .any(|list| body.may_leave(list));
-        }
-        Stmt::Choice { options, .. } => {
-            return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
-        }
-        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
-            return body.may_leave(*list);
-        }
-        // An error may be thrown anywhere.
-        Stmt::Try { .. } | Stmt::Assert { .. } => return true,
-        _ => {}
-    }
-    false
 }
 
 /// The names that are bound to a value of their own.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
+use crate::call_graph::call_graph;
 use crate::index::{Named, Site, has_nameless_input, index};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours, neighbours};
@@ -279,7 +280,7 @@ impl<'db> Checker<'_, 'db> {
         let blocks: Vec<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
         // The variables of a caller can be seen in what it calls (R16).
         if let Some(around) = &around
-            && blocks.iter().any(|block| self.reaches(block, around))
+            && blocks.iter().any(|block| call_graph(self.db, self.file).may_reach(block, around))
         {
             return;
         }
@@ -310,26 +311,6 @@ impl<'db> Checker<'_, 'db> {
             }
             _ => None,
         })
-    }
-
-    /// Whether a call of one block may come to a call of another.
-    fn reaches(&self, from: &SmolStr, to: &SmolStr) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut waiting = vec![from.clone()];
-        while let Some(block) = waiting.pop() {
-            for site in &self.named(&block).blocks {
-                let Some(facts) = summary(self.db, site.statement).block(site.name) else { continue };
-                for call in &facts.calls {
-                    if call == to {
-                        return true;
-                    }
-                    if seen.insert(call.clone()) {
-                        waiting.push(call.clone());
-                    }
-                }
-            }
-        }
-        false
     }
 
     fn resumed_without_memory(&mut self, data: &RefData) {

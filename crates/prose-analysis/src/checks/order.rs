@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::Finding;
+use crate::call_graph::{Call, Caller, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
@@ -517,50 +518,20 @@ impl<'db> Order<'_, 'db> {
 
     /// Blocks that always come back to themselves.
     fn recursion(&self, found: &mut Found<'db>) {
-        let mut certain: FxHashMap<&SmolStr, Vec<&SmolStr>> = FxHashMap::default();
-        for (_, summary) in self.statements {
-            for block in &summary.blocks {
-                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
-                let calls = block.certain_calls.iter().filter_map(|call| summary.uses.get(call.0 as usize));
-                certain.entry(&name.text).or_insert_with(|| calls.map(|used| &used.text).collect());
-            }
-        }
-        for (statement, summary) in self.statements {
-            for block in &summary.blocks {
-                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
-                let certain_call = block.certain_calls.iter().find(|call| {
-                    summary
-                        .uses
-                        .get(call.0 as usize)
-                        .is_some_and(|used| comes_to(&certain, &used.text, &name.text))
-                });
-                let Some(call) = certain_call else { continue };
-                let range = body(self.db, *statement)[*call].range;
-                let message = format!(
-                    "every call of `{}` comes to this call again: nothing leads out of the recursion",
-                    name.text
-                );
-                let finding = Finding::new(Code::W121, range, message);
-                let site = Site { statement: *statement, name: name.id };
-                found.push((*statement, finding.with_site(Some(site), "the block starts here")));
-            }
+        let graph = call_graph(self.db, self.file);
+        for Caller { name, site, calls } in &graph.blocks {
+            let comes_back = |call: &&Call<'db>| {
+                call.is_certain && (call.block == *name || graph.always_reaches(&call.block, name))
+            };
+            let Some(call) = calls.iter().find(comes_back) else { continue };
+            let range = body(self.db, call.statement)[call.id].range;
+            let message = format!(
+                "every call of `{name}` comes to this call again: nothing leads out of the recursion"
+            );
+            let finding = Finding::new(Code::W121, range, message);
+            found.push((call.statement, finding.with_site(Some(*site), "the block starts here")));
         }
     }
-}
-
-/// Whether every run of a block comes to a call of another.
-fn comes_to(certain: &FxHashMap<&SmolStr, Vec<&SmolStr>>, from: &SmolStr, to: &SmolStr) -> bool {
-    let mut seen = rustc_hash::FxHashSet::default();
-    let mut waiting = vec![from];
-    while let Some(block) = waiting.pop() {
-        if block == to {
-            return true;
-        }
-        if seen.insert(block) {
-            waiting.extend(certain.get(block).into_iter().flatten());
-        }
-    }
-    false
 }
 
 /// Names that exclude each other.
