@@ -408,21 +408,23 @@ impl<'db> Order<'_, 'db> {
 
     /// Resumed agents that can have no memory yet (C1), and sessions that drop the one they have (C3).
     fn memory(&self, found: &mut Found<'db>) {
-        let mut spawned: FxHashMap<&SmolStr, (TopStatement<'db>, RefId)> = FxHashMap::default();
+        let mut spawned: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        // When a block runs is not known, and it may be what starts the memory.
+        let mut spawned_in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         for (statement, summary) in self.statements {
             for used in summary.uses.iter().filter(|used| used.kind == RefKind::Agent) {
                 if used.block.is_some() {
-                    // When a block runs is not known, and it may be what starts the memory.
-                    spawned.entry(&used.text).or_insert((*statement, used.id));
+                    spawned_in_blocks.insert(&used.text);
                     continue;
                 }
                 let persist = self.persistence(&used.text);
                 // Asked for only where something is found: places change with every edit of the statement.
                 let range = || body(self.db, *statement)[used.id].range;
                 let name = &used.text;
-                let before = spawned.get(name).copied();
-                if used.resumes && persist == Persist::Run && before.is_none() && told.insert(name) {
+                let is_spawned = spawned.contains(name);
+                let may_have_memory = is_spawned || spawned_in_blocks.contains(name);
+                if used.resumes && persist == Persist::Run && !may_have_memory && told.insert(name) {
                     let message = format!(
                         "`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it"
                     );
@@ -437,14 +439,14 @@ impl<'db> Order<'_, 'db> {
                     found.push((*statement, finding));
                 } else if !used.resumes
                     && matches!(persist, Persist::Run | Persist::Longer)
-                    && before.is_some()
+                    && is_spawned
                 {
                     let message = format!(
                         "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
                     );
                     found.push((*statement, Finding::new(Code::W011, range(), message)));
                 }
-                spawned.insert(self.agent_meant(name), (*statement, used.id));
+                spawned.insert(self.agent_meant(name));
             }
         }
     }

@@ -456,9 +456,9 @@ codes! {
     right "import \"web-search\" from \"github:example/web-search\"\n"
 
     W007 [Information Information Warning] "skill is not imported"
-    "An agent has a skill that no `import` of the program brings. The host may know it anyway."
+    "An agent has a skill that no `use` of the program brings. The host may know it anyway."
     wrong "agent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
-    right "import \"web-search\" from \"github:example/web-search\"\n\nagent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
+    right "use \"example/web-search\"\n\nagent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
 
     W008 [Information Information Warning] "unknown kind of permission"
     "The kinds of permission of the reference are `read`, `write`, `execute`, `bash` and `network`. Others are handed to \
@@ -685,7 +685,7 @@ codes! {
     right "agent teacher:\n  prompt: \"\"\"\n    A sample:\n      session \"Say hello\"\n  \"\"\"\n\nsession: teacher\n"
 
     W141 [Warning Warning Warning] "unknown key in prose.toml"
-    "The key is no setting and has no effect."
+    "The key is no setting, or the code is that of no diagnostic. It has no effect."
     wrong "//- /prose.toml\n[check]\nprofil = \"strict\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
