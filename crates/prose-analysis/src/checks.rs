@@ -34,10 +34,21 @@ use crate::statements::{TopStatement, body};
 pub struct Finding<'db> {
     /// The diagnostic. Its ranges are relative to the statement.
     pub diagnostic: Diagnostic,
+    /// The last of several top-level statements that it is about; none if it is about one.
+    pub until: Option<TopStatement<'db>>,
     /// Places in other statements that have to do with it.
-    pub elsewhere: Vec<(Site<'db>, String)>,
+    pub elsewhere: Vec<(Elsewhere<'db>, String)>,
     /// Fixes that change more than the statement, the best first.
     pub repairs: Vec<Repair<'db>>,
+}
+
+/// A place in a statement that a finding names. Where it is in the text is asked for only when the finding is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
+pub enum Elsewhere<'db> {
+    /// A name.
+    Name(Site<'db>),
+    /// All of a statement.
+    Whole(TopStatement<'db>),
 }
 
 impl<'db> Finding<'db> {
@@ -47,7 +58,13 @@ impl<'db> Finding<'db> {
 
     /// The same with a place in any statement that explains it.
     pub(crate) fn with_site(mut self, site: Option<Site<'db>>, message: impl Into<String>) -> Self {
-        self.elsewhere.extend(site.map(|site| (site, message.into())));
+        self.elsewhere.extend(site.map(|site| (Elsewhere::Name(site), message.into())));
+        self
+    }
+
+    /// The same with another top-level statement that explains it.
+    pub(crate) fn with_statement(mut self, statement: TopStatement<'db>, message: impl Into<String>) -> Self {
+        self.elsewhere.push((Elsewhere::Whole(statement), message.into()));
         self
     }
 
@@ -60,7 +77,7 @@ impl<'db> Finding<'db> {
 
 impl From<Diagnostic> for Finding<'_> {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, elsewhere: Vec::new(), repairs: Vec::new() }
+        Self { diagnostic, until: None, elsewhere: Vec::new(), repairs: Vec::new() }
     }
 }
 
@@ -121,5 +138,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
 /// What is wrong with the order of the statements of a file, and with names that they share.
 #[salsa::tracked(returns(ref), no_eq)]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
-    order::check(db, file)
+    let mut found = order::check(db, file);
+    unused::behind_the_end(db, file, &mut found);
+    found
 }

@@ -44,7 +44,7 @@ impl Db for Database {
         let entry = self.places.entry(path);
         let path = entry.key().clone();
         *entry.or_insert_with(|| {
-            let place = Place::new(self, Arc::from(path.as_path()), Content::Unknown);
+            let place = Place::new(self, Arc::from(path.as_path()), Content::Unknown, None);
             self.unknown.lock().unwrap_or_else(PoisonError::into_inner).push(path);
             place
         })
@@ -118,9 +118,18 @@ impl Database {
             Some(place) => _ = place.set_content(self).to(content),
             // A place that nobody has asked for concerns nothing that is known.
             None => {
-                let place = Place::new(self, Arc::from(path.as_path()), content);
+                let place = Place::new(self, Arc::from(path.as_path()), content, None);
                 self.places.insert(path, place);
             }
+        }
+    }
+
+    /// Says that there is no program at a place, and which one beside it was probably meant.
+    pub(crate) fn set_missing(&mut self, path: PathBuf, near: Option<SmolStr>) {
+        self.set_content(path.clone(), Content::Missing);
+        let place = self.places.get(&path).map(|place| *place);
+        if let Some(place) = place.filter(|place| place.near(self) != near) {
+            place.set_near(self).to(near);
         }
     }
 
@@ -216,6 +225,9 @@ pub struct Place {
     /// What is there.
     #[returns(copy)]
     pub content: Content,
+    /// The name of the program in the same folder that was probably meant, where there is none here.
+    #[returns(clone)]
+    pub near: Option<SmolStr>,
 }
 
 /// What is at a place that programs are imported from.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use prose_syntax::{Code, Diagnostic, Related, Severity, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 
-use crate::checks::{self, Finding};
+use crate::checks::{self, Elsewhere, Finding};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
-use crate::index::Site;
 use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
 use crate::statements::{Statements, TopStatement, body, parse, statements};
@@ -90,8 +89,13 @@ struct Placer<'a, 'db> {
 impl<'db> Placer<'_, 'db> {
     fn diagnostic(&self, start: TextSize, finding: &Finding<'db>) -> Diagnostic {
         let mut diagnostic = finding.diagnostic.clone().moved(|range| range + start);
-        for (site, message) in &finding.elsewhere {
-            diagnostic.related.extend(self.related(*site, message));
+        if let Some(last) = finding.until
+            && let Some(start) = self.start(last)
+        {
+            diagnostic.range = diagnostic.range.cover(last.range(self.db, start));
+        }
+        for (place, message) in &finding.elsewhere {
+            diagnostic.related.extend(self.related(*place, message));
         }
         for repair in &finding.repairs {
             let edits = repairs::edits(self.db, self.file, start, repair);
@@ -100,9 +104,10 @@ impl<'db> Placer<'_, 'db> {
                 Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
                     diagnostic.other_fixes.extend(edits);
                 }
-                Repair::AddPersist { .. } | Repair::RemoveLines { .. } => {
-                    diagnostic = diagnostic.with_fix(edits)
-                }
+                Repair::AddPersist { .. }
+                | Repair::ChangeConst { .. }
+                | Repair::RemoveStatements { .. }
+                | Repair::RemoveLines { .. } => diagnostic = diagnostic.with_fix(edits),
             }
         }
         diagnostic
@@ -116,14 +121,18 @@ impl<'db> Placer<'_, 'db> {
         starts.get(&statement).copied()
     }
 
-    fn related(&self, site: Site<'db>, message: &str) -> Option<Related> {
-        let file = site.statement.file(self.db);
+    fn related(&self, place: Elsewhere<'db>, message: &str) -> Option<Related> {
+        let (statement, range) = match place {
+            Elsewhere::Name(site) => (site.statement, body(self.db, site.statement)[site.name].range),
+            Elsewhere::Whole(statement) => (statement, TextRange::up_to(statement.len(self.db))),
+        };
+        let file = statement.file(self.db);
         let is_here = file == self.file;
         let start = match is_here {
-            true => self.start(site.statement)?,
-            false => statements(self.db, file).start(site.statement)?,
+            true => self.start(statement)?,
+            false => statements(self.db, file).start(statement)?,
         };
-        let range = body(self.db, site.statement)[site.name].range + start;
+        let range = range + start;
         let path = (!is_here).then(|| Arc::from(file.path(self.db).to_string_lossy()));
         Some(Related { path, range, message: message.to_owned() })
     }

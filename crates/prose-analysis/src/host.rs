@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use prose_syntax::suggest::nearest;
 use salsa::Setter;
 use smol_str::SmolStr;
 
@@ -19,15 +20,30 @@ pub struct AnalysisHost {
     files: FxHashMap<PathBuf, SourceFile>,
     settings: FxHashMap<Models, Settings>,
     importers: Importers,
+    listing: Option<Listing>,
 }
+
+/// Gives the names of the programs in a folder. The analysis itself looks at no folder.
+pub type Listing = fn(&Path) -> Vec<String>;
 
 /// The models that have a name of their own, with what they stand for.
 pub type Models = Arc<BTreeMap<SmolStr, String>>;
+
+/// The models of a project, given the names that its settings declare and what they stand for.
+pub fn models<'a>(aliases: impl IntoIterator<Item = (&'a String, &'a String)>) -> Models {
+    Models::new(aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect())
+}
 
 impl AnalysisHost {
     /// A host without programs on a database of one's own.
     pub fn with_database(db: Database) -> Self {
         Self { db, ..Self::default() }
+    }
+
+    /// The same host; where an imported program is missing, it proposes the program beside it that was probably meant.
+    pub fn with_listing(mut self, listing: Listing) -> Self {
+        self.listing = Some(listing);
+        self
     }
 
     /// What is known.
@@ -127,22 +143,48 @@ impl AnalysisHost {
     /// analysed for its own imports. To be called before diagnostics of imports are asked for.
     pub fn load_imports(&mut self, file: SourceFile, mut read: impl FnMut(&Path) -> Option<String>) {
         let mut waiting = vec![file];
+        let mut names: FxHashMap<PathBuf, Vec<String>> = FxHashMap::default();
         while let Some(file) = waiting.pop() {
             let _ = crate::imports::imported_programs(&self.db, file);
             for path in self.db.take_unknown() {
                 match read(&path) {
                     Some(text) => waiting.push(self.set_text(&path, Text::new(text))),
-                    None => self.db.set_content(path, Content::Missing),
+                    None => {
+                        let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
+                            nearest_program(&path, names.entry(folder.to_owned()).or_insert_with(|| listing(folder)))
+                        });
+                        self.db.set_missing(path, near);
+                    }
                 }
             }
         }
     }
 }
 
+/// The one of some names that was probably meant by the last part of a path. The ending is often forgotten, and so left out of account.
+fn nearest_program(path: &Path, names: &[String]) -> Option<SmolStr> {
+    let stem = |name: &str| name.strip_suffix(".prose").unwrap_or(name).to_owned();
+    let wanted = stem(path.file_name()?.to_str()?);
+    let mut stems: Vec<(String, &String)> = names.iter().map(|name| (stem(name), name)).collect();
+    // The nearest of several is the first one, which has to be the same each time.
+    stems.sort();
+    nearest(&wanted, stems, |(stem, _)| stem).map(|(_, name)| name.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::imports::imported_programs;
+
+    #[test]
+    fn slips_and_forgotten_endings_lead_to_the_program_that_was_meant() {
+        let names = ["review.prose", "research.prose", "draft.prose"].map(str::to_owned);
+        let near = |path: &str| nearest_program(Path::new(path), &names);
+        assert_eq!(near("/flows/reserch.prose").as_deref(), Some("research.prose"));
+        assert_eq!(near("/flows/Research.prose").as_deref(), Some("research.prose"));
+        assert_eq!(near("/flows/research").as_deref(), Some("research.prose"));
+        assert_eq!(near("/flows/summary.prose"), None);
+    }
 
     #[test]
     fn what_was_set_is_not_read_again() {

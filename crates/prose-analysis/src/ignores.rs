@@ -14,7 +14,10 @@ use crate::lines::{LINE_BREAKS, line_end, line_start, size};
 /// What no comment switches off.
 const NEVER_IGNORED: &[Code] = &[Code::E001, Code::E111];
 
+/// In any case: a comment may begin like a sentence.
 const MARK: &str = "prose:";
+/// How the mark is looked for in a whole text.
+const SPELLINGS: [&str; 3] = [MARK, "Prose:", "PROSE:"];
 const IGNORE: &str = "ignore";
 const IGNORE_FILE: &str = "ignore-file";
 /// An ignore comment.
@@ -35,7 +38,7 @@ struct Listed {
 /// Takes out what comments switch off, and reports comments that have no effect.
 pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
     // Few programs have such a comment, and looking at every token of the others would cost more than all of the checks.
-    if memchr::memmem::find(text.as_bytes(), MARK.as_bytes()).is_none() {
+    if !SPELLINGS.iter().any(|mark| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some()) {
         return;
     }
     let source = Source::new(text, parse);
@@ -88,7 +91,7 @@ impl<'a> Source<'a> {
         let root = parse.syntax();
         let tokens = || root.descendants_with_tokens().filter_map(|element| element.into_token());
         let comments = tokens()
-            .filter(|token| token.kind() == SyntaxKind::COMMENT && token.text().contains(MARK))
+            .filter(|token| token.kind() == SyntaxKind::COMMENT && token.text().contains(':'))
             .map(|token| (token.text().to_owned(), token.text_range()));
         let long_literals = root
             .descendants()
@@ -107,7 +110,11 @@ impl<'a> Source<'a> {
 
     /// What an ignore comment says, or what is wrong with it.
     fn ignore(&self, comment: &str, range: TextRange) -> Option<Result<Ignore, Diagnostic>> {
-        let said = comment.trim_start_matches('#').trim_start().strip_prefix(MARK)?.trim_start();
+        let (mark, said) = comment.trim_start_matches('#').trim_start().split_at_checked(MARK.len())?;
+        if !mark.eq_ignore_ascii_case(MARK) {
+            return None;
+        }
+        let said = said.trim_start();
         let place = |part: &str| {
             let start = part.as_ptr() as usize - comment.as_ptr() as usize;
             TextRange::at(range.start() + size(start), TextSize::of(part))
@@ -115,12 +122,14 @@ impl<'a> Source<'a> {
         let problem = |message: String| Diagnostic::new(Code::W137, range, message);
 
         let word_end = said.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(said.len());
-        let (word, behind) = said.split_at(word_end);
+        let (written, behind) = said.split_at(word_end);
+        let same = |known: &&str| known.eq_ignore_ascii_case(written);
+        let word = [IGNORE, IGNORE_FILE].into_iter().find(same).unwrap_or(written);
         let list = behind.trim_start().strip_prefix('[');
         if word != IGNORE && word != IGNORE_FILE {
             // Other comments may begin like this; one with brackets behind a word that is nearly right is meant for us.
             let near = list.and_then(|_| suggest::nearest(word, [IGNORE, IGNORE_FILE], |word| word))?;
-            let rename = Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(word), near)]);
+            let rename = Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(written), near)]);
             let message = format!("`{word}` has no effect; did you mean `{near}`?");
             return Some(Err(problem(message).with_fix(rename)));
         }

@@ -115,6 +115,11 @@ pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Impo
     target(db, Symbol::new(db, file, path.into()))
 }
 
+/// The name of the program beside a local path that leads to no file, if one was probably meant.
+pub fn near_import(db: &dyn Db, file: SourceFile, local: &Path) -> Option<SmolStr> {
+    db.place(local_path(file.path(db), local)).near(db)
+}
+
 #[salsa::tracked(returns(copy))]
 fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
     match place(db, path.file(db), path.text(db)).map(|place| place.content(db)) {

@@ -43,6 +43,8 @@ pub struct VariableSite<'db> {
     pub block: Option<SmolStr>,
     /// The program whose result it is.
     pub program: Option<SmolStr>,
+    /// The block whose result it is.
+    pub called_block: Option<SmolStr>,
 }
 
 /// Everything that one name stands for in a file.
@@ -120,7 +122,8 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
                     });
                     // A block without a name has variables too, which nothing outside can reach.
                     let block = block.or_else(|| bound.block.map(|_| SmolStr::default()));
-                    named.variables.push(VariableSite { site, kind, block, program: bound.program.clone() });
+                    let (program, called_block) = (bound.program.clone(), bound.called_block.clone());
+                    named.variables.push(VariableSite { site, kind, block, program, called_block });
                 }
             }
         }

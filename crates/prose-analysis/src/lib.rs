@@ -6,6 +6,7 @@
 // The macros of salsa write code that is unsafe inside, with their own proofs.
 #![allow(unsafe_code)]
 
+pub mod call_graph;
 pub mod checks;
 pub mod contract;
 pub mod db;

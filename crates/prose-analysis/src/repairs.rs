@@ -1,5 +1,6 @@
 //! Fixes that reach beyond the statement they are for.
 
+use prose_syntax::fix::line_ending;
 use prose_syntax::{Fix, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
 
@@ -7,7 +8,7 @@ use crate::db::{Db, SourceFile};
 use crate::index::Site;
 use crate::lines::{line_start, size};
 use crate::model::Stmt;
-use crate::statements::{body, statements};
+use crate::statements::{TopStatement, body, statements};
 
 /// A fix whose edits are found only when the whole file is seen.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -34,6 +35,16 @@ pub enum Repair<'db> {
         /// Its name.
         name: SmolStr,
     },
+    /// Makes a constant changeable.
+    ChangeConst {
+        /// One of the names that its declaration binds.
+        name: Site<'db>,
+    },
+    /// Removes the statement and those behind it.
+    RemoveStatements {
+        /// The last one to go.
+        until: TopStatement<'db>,
+    },
     /// Removes the lines of a part of the statement.
     RemoveLines {
         /// What the edit does, in the imperative.
@@ -51,9 +62,7 @@ pub(crate) fn edits<'db>(
     repair: &Repair<'db>,
 ) -> Option<Fix> {
     let text = file.text(db).as_str();
-    // The first line break tells, and is found at once in a file with many fixes.
-    let has_returns = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-    let newline = if has_returns { "\r\n" } else { "\n" };
+    let newline = line_ending(text);
     let lines = |lines: &[&str]| lines.iter().flat_map(|line| [*line, newline]).collect::<String>();
     // A definition goes to the top level, above the statement that needs it and the comment above that.
     let above = above_comments(text, start);
@@ -106,6 +115,19 @@ pub(crate) fn edits<'db>(
                     lines(&[&format!("input {name}: \"{}\"", name.replace(['_', '-'], " ")), ""]),
                 )],
             )
+        }
+        Repair::ChangeConst { name } => {
+            let start = statements(db, file).start(name.statement)?;
+            let body = body(db, name.statement);
+            let stmt = &body[body[name.name].stmt];
+            let Stmt::Let { is_const: true, .. } = stmt.stmt else { return None };
+            let keyword = TextRange::at(stmt.range.start() + start, TextSize::of("const"));
+            Fix::guess("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
+        }
+        Repair::RemoveStatements { until } => {
+            let end = until.range(db, statements(db, file).start(*until)?).end();
+            let range = whole_lines(text, TextRange::new(start, end));
+            Fix::guess("Remove what is never reached", vec![TextEdit::delete(range)])
         }
         Repair::RemoveLines { title, range } => {
             Fix::guess(title.clone(), vec![TextEdit::delete(whole_lines(text, *range + start))])

@@ -5,6 +5,7 @@
 
 use smol_str::SmolStr;
 
+use crate::call_graph::certain_calls;
 use crate::model::*;
 
 /// What others want to know of a statement.
@@ -32,6 +33,8 @@ pub struct Summary {
     pub runs: bool,
     /// Whether the program returns a value without a name outside of blocks.
     pub returns: bool,
+    /// Whether nothing behind the statement is ever reached.
+    pub leaves: bool,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
     /// The words of conditions. A model that judges `**the draft is good**` is told of `draft` without braces, too.
@@ -53,6 +56,8 @@ pub struct Bound {
     pub list: Option<ListId>,
     /// The program whose result it is.
     pub program: Option<SmolStr>,
+    /// The block whose result it is.
+    pub called_block: Option<SmolStr>,
     /// Whether the value is made from what the name stood for before.
     pub from_itself: bool,
     /// Whether the binding stands in a body that may run again.
@@ -120,8 +125,8 @@ pub struct BlockFacts {
     pub has_lost_params: bool,
     /// Its named outputs, each once.
     pub outputs: Vec<SmolStr>,
-    /// The blocks that it calls.
-    pub calls: Vec<SmolStr>,
+    /// Whether each call surely gives an object of them (R86): two at least are always made, and nothing is returned without a name.
+    pub gives_object: bool,
     /// Calls that every run of the block comes to.
     pub certain_calls: Vec<RefId>,
 }
@@ -231,6 +236,10 @@ impl Builder<'_> {
                 Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. } | Stmt::Expr(_)
             ) && body.frame(data.scope) == ScopeId(0);
         }
+        // A jump without a loop around it is a mistake of its own.
+        self.summary.leaves = body.root().is_some_and(|root| {
+            !matches!(body[root].stmt, Stmt::Break | Stmt::Continue) && body.leaves(root)
+        });
         let block_of = |scope: ScopeId| {
             let frame = body.frame(scope);
             frames.iter().find(|(of, _)| *of == frame).map(|(_, block)| *block)
@@ -247,6 +256,7 @@ impl Builder<'_> {
                 block: block_of(data.scope),
                 list: body[data.stmt].list,
                 program: value.and_then(|value| body.called_program(value)),
+                called_block: value.and_then(|value| body.called_block(value)),
                 // Only what stands twice is of interest, and declarations do rarely.
                 from_itself: data.kind == NameKind::Output
                     && value.is_some_and(|value| body.mentions(value, &data.text)),
@@ -329,83 +339,24 @@ fn block(
             outputs.push(data.text.clone());
         }
     }
-    let calls = body
-        .refs()
-        .filter(|(_, data)| data.kind == RefKind::Block && Some(body.frame(data.scope)) == frame)
-        .map(|(_, data)| data.text.clone())
-        .collect();
-    let mut certain_calls = Vec::new();
-    if let Some(list) = list {
-        certain_calls_in(body, list, &mut certain_calls);
-    }
+    let is_always_made = |name: &&SmolStr| {
+        let mut sites = body.names().filter(|(_, data)| data.kind == NameKind::Output && data.text == **name);
+        list.is_some() && sites.any(|(_, data)| body[data.stmt].list == list)
+    };
+    let returns = |data: &StmtData| {
+        Some(body.frame(data.scope)) == frame
+            && matches!(data.stmt, Stmt::Return(_) | Stmt::Output { name: None, .. })
+    };
+    let gives_object =
+        outputs.iter().filter(is_always_made).nth(1).is_some() && !body.stmts().any(|(_, data)| returns(data));
     BlockFacts {
         name,
         params: params.iter().map(|param| body[*param].text.clone()).collect(),
         has_lost_params: body[stmt].lost_property,
         outputs,
-        calls,
-        certain_calls,
+        gives_object,
+        certain_calls: list.map(|list| certain_calls(body, list)).unwrap_or_default(),
     }
-}
-
-/// The calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
-fn certain_calls_in(body: &Body, list: ListId, calls: &mut Vec<RefId>) -> bool {
-    for stmt in &body[list].stmts {
-        if certain_calls_of(body, *stmt, calls) {
-            return true;
-        }
-    }
-    false
-}
-
-fn certain_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
-    let of_value = |value: &Option<Value>, calls: &mut Vec<RefId>| {
-        if let Some(Value::Stmt(stmt)) = value {
-            certain_calls_of(body, *stmt, calls);
-        }
-    };
-    match &body[stmt].stmt {
-        Stmt::Call { block, .. } => calls.extend(*block),
-        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, calls),
-        Stmt::Output { name, value } => {
-            of_value(value, calls);
-            // An output without a name leaves the block (B5).
-            return name.is_none();
-        }
-        Stmt::Return(value) => {
-            of_value(value, calls);
-            return true;
-        }
-        Stmt::Throw(_) => return true,
-        Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
-            return certain_calls_in(body, *list, calls);
-        }
-        Stmt::Repeat { body: Some(list), count, .. } => {
-            let certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
-            if certain {
-                return certain_calls_in(body, *list, calls);
-            }
-            return body.may_leave(*list);
-        }
-        // What stands in a body that may not run is not certain, but it may leave the block before what follows.
-        Stmt::If { branches, otherwise } => {
-            return branches
-                .iter()
-                .filter_map(|branch| branch.body)
-                .chain(*otherwise)
-                .any(|list| body.may_leave(list));
-        }
-        Stmt::Choice { options, .. } => {
-            return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
-        }
-        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
-            return body.may_leave(*list);
-        }
-        // An error may be thrown anywhere.
-        Stmt::Try { .. } | Stmt::Assert { .. } => return true,
-        _ => {}
-    }
-    false
 }
 
 /// The names that are bound to a value of their own.
@@ -455,6 +406,13 @@ impl Body {
         let Value::Expr(expr) = value else { return None };
         let Expr::Call { callee: Some(callee), .. } = &self[expr].expr else { return None };
         self.name_of(*callee).map(|callee| self[callee].text.clone())
+    }
+
+    /// The block that a value is the result of.
+    pub(crate) fn called_block(&self, value: Value) -> Option<SmolStr> {
+        let Value::Stmt(stmt) = value else { return None };
+        let Stmt::Call { block: Some(block), .. } = &self[stmt].stmt else { return None };
+        Some(self[*block].text.clone())
     }
 
     /// Whether a value is made from what a name stands for.

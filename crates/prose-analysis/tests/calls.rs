@@ -41,6 +41,118 @@ fn arguments_of_a_block() {
 }
 
 #[test]
+fn names_of_arguments_of_a_block() {
+    check(
+        r#"
+        block greet(name, time):
+          session "Say hello to {name} in the {time}"
+
+        do greet(name: "Ann", time: "noon")
+        do greet("Ann", time: "noon")
+        do greet(nam: "Ann", time: "noon")
+        #        ^^^ warning[W142] `greet` has no parameter `nam`; did you mean `name`?
+        do greet(whom: "Ann", "noon")
+        #        ^^^^ warning[W142] `greet` has no parameter `whom`; the argument goes to `name`
+        do greet(time: "noon", name: "Ann")
+        #        ^^^^ warning[W142] the arguments of a block are taken in the order of its parameters: this one goes to `name`, not to `time`
+        do greet("Ann", name: "Bob")
+        #               ^^^^ warning[W142] the arguments of a block are taken in the order of its parameters: this one goes to `time`, not to `name`
+        do greet(time: "noon")
+        #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
+        do greet(name: "Ann", loud: true, time: "noon")
+        #                     ^^^^^^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 3 are given
+        do greet(nam: "Ann")
+        #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
+        #        ^^^ warning[W142] `greet` has no parameter `nam`; did you mean `name`?
+        "#,
+    );
+}
+
+#[test]
+fn named_arguments_are_put_in_order() {
+    check_fixes(
+        Code::W142,
+        r#"
+        block greet(name, time, mood):
+          session "Say hello to {name} in the {time}, {mood}"
+
+        do greet(time: "noon", name: "Ann", mood: "gladly")
+        "#,
+        expect![[r#"
+            Put the arguments in the order of the parameters (guess)
+            | do greet(name: "Ann", time: "noon", mood: "gladly")
+        "#]],
+    );
+}
+
+#[test]
+fn an_argument_gets_the_name_of_its_parameter() {
+    check_fixes(
+        Code::W142,
+        r#"
+        block greet(name, time):
+          session "Say hello to {name} in the {time}"
+
+        do greet(whom: "Ann", "noon")
+        "#,
+        expect![[r#"
+            Change to `name` (guess)
+            | do greet(name: "Ann", "noon")
+        "#]],
+    );
+}
+
+#[test]
+fn outputs_of_a_block() {
+    check(
+        r#"
+        block research(topic):
+          output finding = session "Research {topic}"
+          output source = session "Name the source"
+
+        let found = do research("tides")
+        session "Sum up {found.findng}"
+        #                      ^^^^^^ warning[E028] `research` has no output `findng`; did you mean `finding`?
+          context: [found.finding, found.date]
+        #                                ^^^^ warning[E028] `research` has no output `date`; it has `finding` and `source`
+        let { finding, sourc } = do research("moons")
+        #              ^^^^^ warning[E028] `research` has no output `sourc`; did you mean `source`?
+        output all = [finding, sourc]
+        "#,
+    );
+}
+
+/// The result of these blocks may be one value, which has fields of its own (R86).
+#[test]
+fn results_of_blocks_that_may_be_anything() {
+    check(
+        r#"
+        block one:
+          output answer = session "Answer"
+        block either:
+          if **it is late**:
+            output short = session "Answer shortly"
+          else:
+            output long = session "Answer"
+        block early:
+          if **it is known**:
+            output "known"
+          output title = session "Name it"
+          output text = session "Write it"
+        block none:
+          session "Answer"
+        let a = do one
+        let b = do either
+        let c = do early
+        let d = do none
+        let e = do one
+        e = do none
+        output all = "{a.url} {b.url} {c.url} {d.url} {e.url}"
+        "#,
+    );
+}
+
+#[test]
 fn of_two_blocks_with_one_name_none_is_meant() {
     check(
         r#"

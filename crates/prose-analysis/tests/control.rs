@@ -250,7 +250,6 @@ fn assignments_to_names_that_nothing_declares() {
         fresh = session "Begin"
         #<^^^^^ warning[W138] nothing declares `fresh`; `let fresh = …` makes a new variable
         block work(topic):
-          topic = "tides"
           summary = session "Write about {topic}"
           local = session "Think"
         # ^^^^^ warning[W138] nothing declares `local`; `let local = …` makes a new variable
@@ -285,6 +284,78 @@ fn names_that_are_bound_otherwise_are_declared() {
           output found
         do outer
         "#,
+    );
+}
+
+#[test]
+fn constants_keep_their_value() {
+    check(
+        r#"
+        const limit = 3
+        limit = 4
+        #<^^^^^ error[E121] `limit` is a constant and keeps its value; declare it with `let` if it has to change
+        parallel:
+          limit = session "Count"
+        # ^^^^^ error[E121] `limit` is a constant and keeps its value; declare it with `let` if it has to change
+          other = session "Count again"
+        block dig(depth):
+          const width = 2
+          depth = depth + 1
+        # ^^^^^ error[E121] `depth` is a parameter and keeps the value of the call; give what is new a name of its own
+          parallel:
+            depth = session "Measure"
+        #   ^^^^^ error[E121] `depth` is a parameter and keeps the value of the call; give what is new a name of its own
+            width = session "Measure {width}"
+        #   ^^^^^ error[E121] `width` is a constant and keeps its value; declare it with `let` if it has to change
+        for item in [1, 2]:
+          item = 3
+        # ^^^^ error[E121] `item` is the loop variable of this body and cannot be assigned to
+          session "{item}"
+        do dig(limit)
+        output result = other
+        "#,
+    );
+}
+
+/// Branches are bound in the frame of their block (R19), where the constant of the file is hidden.
+#[test]
+fn a_branch_of_a_block_hides_a_constant_of_the_file() {
+    check(
+        r#"
+        const limit = 3
+        block work:
+          parallel:
+            limit = session "Count"
+            other = session "Count again"
+          output [limit, other]
+        do work
+        session "Write {limit} lines"
+        "#,
+    );
+}
+
+#[test]
+fn a_constant_that_changes_is_declared_with_let() {
+    check_fixes(
+        Code::E121,
+        r#"
+const limit = 3
+if **there is time**:
+  limit = 4
+session "Write {limit} lines"
+"#,
+        expect![[r#"
+            Declare it with `let` (guess)
+            | let limit = 3
+        "#]],
+    );
+    check_fixes(
+        Code::E121,
+        "const { a, b } = session \"One\"\r\na = 1\r\nsession \"{a} {b}\"\r\n",
+        expect![[r#"
+            Declare it with `let` (guess)
+            | let { a, b } = session "One"
+        "#]],
     );
 }
 

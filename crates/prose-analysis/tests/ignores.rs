@@ -22,6 +22,23 @@ fn a_comment_at_the_end_of_a_line_is_for_that_line() {
 }
 
 #[test]
+fn a_comment_may_begin_like_a_sentence() {
+    check(
+        r#"
+        # Prose: ignore-file[E119] defined by the host
+        session: nobody # Prose: Ignore[e007] defined elsewhere
+        session: nobody # PROSE: IGNORE[E007]
+        session "One"
+          context: missing
+        # Prose: Ignroe[E007]
+        #<^^^^^^^^^^^^^^^^^^^^^ warning[W137] `Ignroe` has no effect; did you mean `ignore`?
+        # Prose: what a pleasure
+        session "Two"
+        "#,
+    );
+}
+
+#[test]
 fn a_comment_on_its_own_line_is_for_the_next_line_of_code() {
     check(
         r#"

@@ -2,8 +2,13 @@
 
 mod support;
 
+use std::path::Path;
+
 use expect_test::{Expect, expect};
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{AnalysisHost, Text};
 use prose_syntax::Code;
+use prose_syntax::fix::apply;
 use support::{check, fixes, related};
 
 #[track_caller]
@@ -83,14 +88,43 @@ fn a_program_that_is_not_there() {
         r#"
         //- /flows/main.prose
         use "./missing.prose"
-        #    ^^^^^^^^^^^^^^^ error[E139] there is no file `/flows/missing.prose`
+        #    ^^^^^^^^^^^^^^^ error[E139] there is no file `./missing.prose`
         use "../lib/other"
-        #    ^^^^^^^^^^^^ error[E139] there is no file `/lib/other`
+        #    ^^^^^^^^^^^^ error[E139] there is no file `../lib/other`
 
         output found = missing()
         output more = other()
         "#,
     );
+}
+
+#[test]
+fn the_program_beside_the_path_is_proposed() {
+    let text = "use \"./flows/reserch.prose\" as a\nuse \"summary.prose\" as b\n\noutput c = [a(), b()]\n";
+    let mut host = AnalysisHost::default().with_listing(|folder| match folder.to_str() {
+        Some("/flows") => vec!["research.prose".to_owned(), "review.prose".to_owned()],
+        _ => vec!["main.prose".to_owned()],
+    });
+    let file = host.set_text(Path::new("/main.prose"), Text::new(text));
+    host.load_imports(file, |_| None);
+    let found = diagnostics(host.db(), file);
+    let shown: Vec<String> = found
+        .iter()
+        .map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text))
+        .collect();
+    expect![[r#"
+        there is no file `./flows/reserch.prose`; did you mean `./flows/research.prose`?
+        use "./flows/research.prose" as a
+        use "summary.prose" as b
+
+        output c = [a(), b()]
+
+        there is no file `summary.prose`
+        use "./flows/reserch.prose" as a
+        use "summary.prose" as b
+
+        output c = [a(), b()]
+    "#]].assert_eq(&shown.join("\n"));
 }
 
 #[test]

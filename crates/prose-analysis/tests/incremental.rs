@@ -102,6 +102,64 @@ fn a_prompt_concerns_its_statement_alone() {
     );
 }
 
+/// The graph of calls is one of the queries that do not run.
+#[test]
+fn a_prompt_of_a_block_leaves_the_graph_of_calls_as_it_is() {
+    check(
+        r#"
+        block improve(text):
+          output session "Improve {text}"
+        block review(text):
+          session "Review {text}"
+          do improve(text)
+        do review("a")
+        "#,
+        "Review",
+        "Review with care",
+        expect![[r#"
+            body 1
+            check 1
+            check_file 1
+            diagnostics 1
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
+}
+
+/// A call more is what the graph is made again for.
+#[test]
+fn a_call_makes_the_graph_of_calls_again() {
+    check(
+        r#"
+        block improve(text):
+          output session "Improve {text}"
+        block review(text):
+          session "Review {text}"
+          do improve(text)
+        do review("a")
+        "#,
+        "  do improve(text)",
+        "  do improve(text)\n  do improve(\"b\")",
+        expect![[r#"
+            body 1
+            call_graph 1
+            check 2
+            check_file 1
+            diagnostics 1
+            index 1
+            parse 1
+            resolve 1
+            sequence 1
+            statements 1
+            summary 1
+        "#]],
+    );
+}
+
 #[test]
 fn a_prompt_of_an_agent_concerns_the_agent_alone() {
     check(
@@ -166,6 +224,7 @@ fn the_name_of_a_block_concerns_its_callers() {
         expect![[r#"
             body 1
             broken_headers 1
+            call_graph 1
             check 2
             check_file 1
             contract 1
@@ -191,6 +250,7 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
         "session \"First\"\n\ninput topic",
         expect![[r#"
             body 1
+            call_graph 1
             check 1
             check_file 1
             contract 1
@@ -214,6 +274,7 @@ fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
         "output text = final",
         expect![[r#"
             body 1
+            call_graph 1
             check 2
             check_file 1
             contract 1
@@ -251,6 +312,7 @@ fn an_output_concerns_the_importers_that_ask_for_it() {
         "output results",
         expect![[r#"
             body 1
+            call_graph 1
             check 2
             check_file 1
             contract 1
@@ -277,6 +339,7 @@ fn an_interpolation_concerns_the_name_in_it() {
         "Say goodbye to {topic}",
         expect![[r#"
             body 1
+            call_graph 1
             check 1
             check_file 1
             contract 1

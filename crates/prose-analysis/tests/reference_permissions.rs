@@ -61,7 +61,7 @@ fn skill_that_is_not_imported() {
         agent writer:
           prompt: "Write"
           skills: ["search"]
-        #           ^^^^^^ warning[W007] no `import` brings a skill `search`
+        #           ^^^^^^ warning[W007] no `use` brings a skill `search`; `use "handle/search"` does, or else the host has to know it
         session: writer
         "#,
     );

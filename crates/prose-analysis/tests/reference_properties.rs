@@ -355,6 +355,22 @@ fn session_that_ignores_memory() {
     );
 }
 
+/// When a block runs is not known, so its sessions start no memory that one behind it would drop.
+#[test]
+fn a_session_behind_a_block_with_one() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        block draft:
+          session: writer
+        session: writer
+        do draft
+        "#,
+    );
+}
+
 /// Agents: `persist:` is `true`, `project` or a string.
 #[test]
 fn invalid_persist() {

@@ -40,6 +40,13 @@ fn without_detours(path: &Path) -> PathBuf {
     straight
 }
 
+/// The names of the programs in a folder; none of one that cannot be read.
+pub fn programs_in(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.ends_with(".prose")).collect()
+}
+
 /// Reads a file of settings. It fails only if the file cannot be read; bytes that are not UTF-8 are a problem among others.
 pub fn load(path: &Path) -> io::Result<Loaded> {
     let bytes = std::fs::read(path)?;

@@ -299,7 +299,7 @@ impl Setting for CodePattern {
                 None => unknown_code(text),
             };
             let fix = meant.map(|meant| reader.exchange(value.span(), meant, true, text));
-            reader.report(Code::E142, value.span(), message, fix);
+            reader.report(Code::W141, value.span(), message, fix);
         }
         pattern
     }

@@ -328,9 +328,9 @@ fn ignores_are_lists_of_codes() {
             "a.prose" = "W101"
             #           ^^^^^^ error[E142] `check.per-file-ignores."a.prose"` should be a list of codes, such as `["W101", "W0*"]`, not the text "W101" (fix: Put into brackets)
             "b.prose" = ["W101", "w102", "E999", "X*", 3, "E101"]
-            #                    ^^^^^^ error[E142] `w102` is no code of a diagnostic; did you mean `W102`? (fix: Change to "W102")
-            #                            ^^^^^^ error[E142] `E999` is no code of a diagnostic; `prose explain` lists all codes
-            #                                    ^^^^ error[E142] no code starts with `X`
+            #                    ^^^^^^ warning[W141] `w102` is no code of a diagnostic; did you mean `W102`? (fix: Change to "W102")
+            #                            ^^^^^^ warning[W141] `E999` is no code of a diagnostic; `prose explain` lists all codes
+            #                                    ^^^^ warning[W141] no code starts with `X`
             #                                          ^ error[E142] `check.per-file-ignores."b.prose"` should be made of codes, such as "W101" or "W0*", not `3`
             "c[.prose" = ["W101"]
             #<^^^^^^^^^^ error[E142] `c[.prose` is no glob: unclosed character class; missing ']'

@@ -93,7 +93,7 @@ impl Owner {
     pub(crate) fn new(to_self: Sender<Message>, to_client: UnboundedSender<Vec<Notification>>) -> Self {
         Self {
             session: Arc::default(),
-            host: AnalysisHost::default(),
+            host: AnalysisHost::default().with_listing(prose_config::programs_in),
             settings: Settings::default(),
             documents: HashMap::new(),
             others: HashMap::new(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::Models;
+use prose_analysis::host::{Models, models};
 use prose_config::{Config, Overrides, Project, Projects};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
@@ -30,8 +30,7 @@ impl FileConfig {
 
     /// The models that have names of their own.
     pub(crate) fn models(&self) -> Models {
-        let models = self.project.config.models.iter();
-        Models::new(models.map(|(name, id)| (name.as_str().into(), id.clone())).collect())
+        models(self.project.config.models.iter())
     }
 }
 

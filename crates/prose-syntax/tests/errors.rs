@@ -522,6 +522,48 @@ session "y"
 }
 
 #[test]
+fn finally_is_the_last_clause_of_a_try() {
+    check(
+        r#"
+try:
+  session "x"
+finally:
+  session "clean up"
+catch as e:
+  session "y"
+finally:
+  session "clean up again"
+try:
+  session "x"
+finaly:
+  session "clean up"
+catch:
+  session "y"
+"#,
+        expect![[r#"
+            try:
+              session "x"
+            finally:
+              session "clean up"
+            catch as e:
+            ^^^^^ error[E104] a `catch` stands before the `finally`, which runs last
+              session "y"
+            finally:
+            ^^^^^^^ error[E104] this `try` has a `finally` already
+              session "clean up again"
+            try:
+              session "x"
+            finaly:
+            ^^^^^^ error[E107] unknown statement `finaly`; did you mean `finally`?
+            fix: Change to `finally` => "finally:"
+              session "clean up"
+            catch:
+              session "y"
+        "#]],
+    );
+}
+
+#[test]
 fn choices() {
     check(
         r#"

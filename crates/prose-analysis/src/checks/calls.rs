@@ -77,8 +77,20 @@ impl<'db> Checker<'_, 'db> {
         // Of two blocks with one name it is not known which is meant.
         let [site] = named.blocks.as_slice() else { return };
         let Some(facts) = summary(self.db, site.statement).block(site.name) else { return };
+        if facts.has_lost_params {
+            return;
+        }
         let (wanted, given) = (facts.params.len(), arguments.len());
-        if wanted == given || facts.has_lost_params {
+        // One too many under a name that the block does not have is that one, and not the last.
+        let is_unknown = |argument: &Argument| {
+            argument.name.as_ref().is_some_and(|name| !facts.params.contains(&name.text))
+        };
+        let superfluous = match arguments.iter().position(is_unknown) {
+            Some(at) if given == wanted + 1 => at..at + 1,
+            _ => wanted.min(given)..given,
+        };
+        self.names_of_arguments(block, *site, &facts.params, arguments, &superfluous);
+        if wanted == given {
             return;
         }
         let name = &data.text;
@@ -95,22 +107,75 @@ impl<'db> Checker<'_, 'db> {
                 _ => format!("{given} are"),
             }
         );
-        let superfluous = arguments.get(wanted..).unwrap_or_default();
-        let diagnostic = match superfluous {
-            [first, .., last] => {
-                let range = first.range.cover(last.range);
-                Diagnostic::new(Code::W108, range, message).with_fix(remove(arguments, wanted..given))
-            }
-            [one] => {
-                Diagnostic::new(Code::W108, one.range, message).with_fix(remove(arguments, wanted..given))
+        let diagnostic = match arguments.get(superfluous.clone()).unwrap_or_default() {
+            [first, rest @ ..] => {
+                let range = first.range.cover(rest.last().unwrap_or(first).range);
+                Diagnostic::new(Code::W108, range, message).with_fix(remove(arguments, superfluous))
             }
             [] => Diagnostic::new(Code::W108, data.range, message),
         };
-        let takes = match wanted {
-            0 => "the block takes no arguments".to_owned(),
-            _ => format!("the block takes {}", listed(&facts.params, "and")),
-        };
-        self.report(Finding::from(diagnostic).with_site(Some(*site), takes));
+        self.report(Finding::from(diagnostic).with_site(Some(*site), takes(&facts.params)));
+    }
+
+    /// Checks the names that are given to the arguments of a block, which it takes in the order of its parameters all the same (R80).
+    fn names_of_arguments(
+        &mut self,
+        block: RefId,
+        site: Site<'db>,
+        params: &[SmolStr],
+        arguments: &[Argument],
+        superfluous: &std::ops::Range<usize>,
+    ) {
+        let block = &self.body[block].text;
+        let fits = arguments.iter().enumerate().filter(|(at, _)| !superfluous.contains(at));
+        let named = fits.filter_map(|(at, argument)| Some((at, argument.name.as_ref()?)));
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            named.partition(|(_, name)| params.contains(&name.text));
+        let given = |param: &&SmolStr| arguments.iter().any(|argument| is_named(argument, param));
+        for (at, name) in unknown {
+            let free = params.iter().filter(|param| !given(param));
+            let message = format!("`{block}` has no parameter `{}`", name.text);
+            let in_place = params.get(at).filter(|param| !given(param));
+            let mut finding = did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
+            if let Some(param) = in_place.filter(|_| finding.diagnostic.fix.is_none()) {
+                finding.diagnostic.message += &format!("; the argument goes to `{param}`");
+                let edit = TextEdit::replace(name.range, param.as_str());
+                finding = finding.with_fix(Fix::guess(format!("Change to `{param}`"), vec![edit]));
+            }
+            self.report(finding.with_site(Some(site), takes(params)));
+        }
+        // Where one is missing or superfluous, that one may be why the others are not in their places.
+        if arguments.len() != params.len() {
+            return;
+        }
+        // Names that are given twice are reported as that.
+        let is_only = |name: &Word| arguments.iter().filter(|other| is_named(other, &name.text)).count() == 1;
+        let is_moved = |(at, name): &(usize, &Word)| params.get(*at) != Some(&name.text) && is_only(name);
+        let mut moved = known.into_iter().filter(is_moved);
+        let Some((at, name)) = moved.next() else { return };
+        let goes_to = params.get(at).map(SmolStr::as_str).unwrap_or_default();
+        let message = format!(
+            "the arguments of a block are taken in the order of its parameters: this one goes to `{goes_to}`, not to `{}`",
+            name.text
+        );
+        let mut finding = Finding::new(Code::W142, name.range, message);
+        if let Some(fix) = self.reorder(params, arguments) {
+            finding = finding.with_fix(fix);
+        }
+        self.report(finding.with_site(Some(site), takes(params)));
+    }
+
+    /// The fix that puts arguments in the order of the parameters that they name, if each names one.
+    fn reorder(&self, params: &[SmolStr], arguments: &[Argument]) -> Option<Fix> {
+        let root = self.statement.syntax(self.db);
+        let ordered: Option<Vec<&Argument>> =
+            params.iter().map(|param| arguments.iter().find(|argument| is_named(argument, param))).collect();
+        let edits = arguments.iter().zip(ordered?).filter(|(there, argument)| there.range != argument.range);
+        let text = root.text();
+        let edits = edits.map(|(there, argument)| {
+            TextEdit::replace(there.range, text.slice(argument.range).to_string())
+        });
+        Some(Fix::guess("Put the arguments in the order of the parameters", edits.collect()))
     }
 
     /// The program that a callee or the result of a call names, if it is known which, and what it says.
@@ -304,7 +369,7 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    /// Checks what is taken of a variable, if it can only be the result of one program.
+    /// Checks what is taken of a variable, if it can only be the result of one program or block.
     fn output_of_variable(&mut self, variable: RefId, field: &Word) {
         if self.body[variable].kind != RefKind::Variable {
             return;
@@ -318,21 +383,30 @@ impl<'db> Checker<'_, 'db> {
             };
             sites.extend(named.variables.iter().filter(assigned).cloned());
         }
-        let Some(first) = sites.first().and_then(|site| site.program.clone()) else { return };
-        if sites.iter().any(|site| site.program.as_ref() != Some(&first)) {
+        let Some(first) = sites.first() else { return };
+        let is_other = |site: &crate::index::VariableSite<'db>| {
+            (&site.program, &site.called_block) != (&first.program, &first.called_block)
+        };
+        if sites.iter().any(is_other) {
             return;
         }
-        if let Some(program) = self.program(&first) {
+        if let Some(program) = first.program.as_ref().and_then(|name| self.program(name)) {
             self.output(&program, field.range, &field.text);
+        } else if let Some(block) = &first.called_block {
+            self.output_of_block(block, field.range, &field.text);
         }
     }
 
     fn destructured_outputs(&mut self, names: &[NameId], value: Option<Value>) {
-        let program = value.and_then(|value| self.body.called_program(value));
-        let Some(program) = program.and_then(|name| self.program(&name)) else { return };
-        for name in names {
-            let data = &self.body[*name];
-            self.output(&program, data.range, &data.text);
+        let (body, Some(value)) = (self.body, value) else { return };
+        let program = body.called_program(value).and_then(|name| self.program(&name));
+        let block = body.called_block(value);
+        for data in names.iter().map(|name| &body[*name]) {
+            if let Some(program) = &program {
+                self.output(program, data.range, &data.text);
+            } else if let Some(block) = &block {
+                self.output_of_block(block, data.range, &data.text);
+            }
         }
     }
 
@@ -341,13 +415,20 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let outputs = &contract(self.db, program.file).outputs;
-        let has = match outputs.as_slice() {
-            [] => "; it has none".to_owned(),
-            outputs if nearest(output, outputs, |output| output.as_str()).is_some() => String::new(),
-            outputs => format!("; it has {}", listed(outputs, "and")),
-        };
-        let message = format!("`{}` has no output `{output}`{has}", program.name);
-        self.report(did_you_mean(Code::E028, range, message, output, outputs.clone()));
+        self.report(no_output(&program.name, outputs, range, output));
+    }
+
+    /// Checks what is taken of the result of a block, if that is surely made of the named outputs (R86).
+    fn output_of_block(&mut self, block: &SmolStr, range: TextRange, output: &SmolStr) {
+        let named = self.look_up(block).unwrap_or_default();
+        // Of two blocks with one name it is not known which is meant.
+        let [site] = named.blocks.as_slice() else { return };
+        let Some(facts) = summary(self.db, site.statement).block(site.name) else { return };
+        let is_lost = || self.look_up(output).is_some_and(|named| named.lost);
+        if facts.gives_object && !facts.outputs.contains(output) && !is_lost() {
+            let finding = no_output(block, &facts.outputs, range, output);
+            self.report(finding.with_site(Some(*site), "the block is defined here"));
+        }
     }
 
     /// Reports names that are bound twice in one list.
@@ -394,6 +475,24 @@ impl<'db> Checker<'_, 'db> {
                 keys.insert(&key.text, key.range);
             }
         }
+    }
+}
+
+/// The finding of an output that a program or a block does not have.
+fn no_output<'db>(name: &str, outputs: &[SmolStr], range: TextRange, output: &SmolStr) -> Finding<'db> {
+    let has = match outputs {
+        [] => "; it has none".to_owned(),
+        outputs if nearest(output, outputs, |output| output.as_str()).is_some() => String::new(),
+        outputs => format!("; it has {}", listed(outputs, "and")),
+    };
+    let message = format!("`{name}` has no output `{output}`{has}");
+    did_you_mean(Code::E028, range, message, output, outputs.to_vec())
+}
+
+fn takes(params: &[SmolStr]) -> String {
+    match params {
+        [] => "the block takes no arguments".to_owned(),
+        params => format!("the block takes {}", listed(params, "and")),
     }
 }
 

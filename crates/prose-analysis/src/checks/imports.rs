@@ -7,7 +7,7 @@ use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 
 use super::{Checker, Finding};
 use crate::db::SourceFile;
-use crate::imports::{Imported, Reference, cycle, import_sites, imported, local_path};
+use crate::imports::{Imported, Reference, cycle, import_sites, imported, near_import};
 use crate::model::*;
 
 const SKILL_SCHEMES: &[&str] = &["github", "npm"];
@@ -65,10 +65,15 @@ impl Checker<'_, '_> {
     fn local_program(&mut self, text: &Text, written: &str, local: &Path) {
         match imported(self.db, self.file, written) {
             Imported::Missing => {
-                let wanted = local_path(self.file.path(self.db), local);
-                let message = format!("there is no file `{}`", wanted.display());
+                let message = format!("there is no file `{written}`");
                 let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
-                if local.extension().is_none() {
+                if let Some(near) = near_import(self.db, self.file, local) {
+                    let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
+                    let near = format!("{folder}{near}");
+                    diagnostic.message += &format!("; did you mean `{near}`?");
+                    let edit = TextEdit::replace(text.content, near.as_str());
+                    diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+                } else if local.extension().is_none() {
                     let edit = TextEdit::insert(text.content.end(), ".prose");
                     diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
                 }

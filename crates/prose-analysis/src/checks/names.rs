@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
+use crate::call_graph::call_graph;
 use crate::index::{Named, Site, has_nameless_input, index};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours, neighbours};
@@ -279,7 +280,7 @@ impl<'db> Checker<'_, 'db> {
         let blocks: Vec<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
         // The variables of a caller can be seen in what it calls (R16).
         if let Some(around) = &around
-            && blocks.iter().any(|block| self.reaches(block, around))
+            && blocks.iter().any(|block| call_graph(self.db, self.file).may_reach(block, around))
         {
             return;
         }
@@ -310,26 +311,6 @@ impl<'db> Checker<'_, 'db> {
             }
             _ => None,
         })
-    }
-
-    /// Whether a call of one block may come to a call of another.
-    fn reaches(&self, from: &SmolStr, to: &SmolStr) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut waiting = vec![from.clone()];
-        while let Some(block) = waiting.pop() {
-            for site in &self.named(&block).blocks {
-                let Some(facts) = summary(self.db, site.statement).block(site.name) else { continue };
-                for call in &facts.calls {
-                    if call == to {
-                        return true;
-                    }
-                    if seen.insert(call.clone()) {
-                        waiting.push(call.clone());
-                    }
-                }
-            }
-        }
-        false
     }
 
     fn resumed_without_memory(&mut self, data: &RefData) {
@@ -384,26 +365,38 @@ impl<'db> Checker<'_, 'db> {
             }
             Target::Name(id) => {
                 let data = &self.body[id];
-                let is_const = |kind: NameKind| kind == NameKind::Const;
                 let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
-                let site = match declared_here {
+                let declared = match declared_here {
                     Some(name) => {
-                        is_const(self.body[name].kind).then_some(Site { statement: self.statement, name })
+                        Some((Site { statement: self.statement, name }, self.body[name].kind))
                     }
                     None => {
                         let named = self.named(&data.text);
                         let declared = named.root_variables().find(|site| site.kind.is_declaration());
-                        declared.filter(|site| is_const(site.kind)).map(|site| site.site)
+                        declared.map(|site| (site.site, site.kind))
                     }
                 };
-                if site.is_some() && data.kind == NameKind::Assigned {
-                    let message = format!(
-                        "`{}` is a constant and keeps its value; declare it with `let` if it has to change",
-                        data.text
-                    );
-                    let finding = Finding::new(Code::E121, data.range, message);
-                    self.report(finding.with_site(site, "it is declared with `const` here"));
+                let text = &data.text;
+                // A branch of a `parallel` gives its name a value as an assignment does (R19).
+                match declared {
+                    Some((site, NameKind::Const)) => {
+                        let message = format!(
+                            "`{text}` is a constant and keeps its value; declare it with `let` if it has to change"
+                        );
+                        let finding = Finding::new(Code::E121, data.range, message)
+                            .with_site(Some(site), "it is declared with `const` here")
+                            .with_repair(Repair::ChangeConst { name: site });
+                        self.report(finding);
+                    }
+                    Some((site, NameKind::Param)) => {
+                        let message = format!(
+                            "`{text}` is a parameter and keeps the value of the call; give what is new a name of its own"
+                        );
+                        let finding = Finding::new(Code::E121, data.range, message);
+                        self.report(finding.with_site(Some(site), "the block takes it here"));
+                    }
+                    _ => {}
                 }
             }
         }

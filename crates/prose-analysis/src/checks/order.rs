@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::Finding;
+use crate::call_graph::{Call, Caller, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
@@ -407,21 +408,23 @@ impl<'db> Order<'_, 'db> {
 
     /// Resumed agents that can have no memory yet (C1), and sessions that drop the one they have (C3).
     fn memory(&self, found: &mut Found<'db>) {
-        let mut spawned: FxHashMap<&SmolStr, (TopStatement<'db>, RefId)> = FxHashMap::default();
+        let mut spawned: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        // When a block runs is not known, and it may be what starts the memory.
+        let mut spawned_in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         for (statement, summary) in self.statements {
             for used in summary.uses.iter().filter(|used| used.kind == RefKind::Agent) {
                 if used.block.is_some() {
-                    // When a block runs is not known, and it may be what starts the memory.
-                    spawned.entry(&used.text).or_insert((*statement, used.id));
+                    spawned_in_blocks.insert(&used.text);
                     continue;
                 }
                 let persist = self.persistence(&used.text);
                 // Asked for only where something is found: places change with every edit of the statement.
                 let range = || body(self.db, *statement)[used.id].range;
                 let name = &used.text;
-                let before = spawned.get(name).copied();
-                if used.resumes && persist == Persist::Run && before.is_none() && told.insert(name) {
+                let is_spawned = spawned.contains(name);
+                let may_have_memory = is_spawned || spawned_in_blocks.contains(name);
+                if used.resumes && persist == Persist::Run && !may_have_memory && told.insert(name) {
                     let message = format!(
                         "`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it"
                     );
@@ -436,14 +439,14 @@ impl<'db> Order<'_, 'db> {
                     found.push((*statement, finding));
                 } else if !used.resumes
                     && matches!(persist, Persist::Run | Persist::Longer)
-                    && before.is_some()
+                    && is_spawned
                 {
                     let message = format!(
                         "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
                     );
                     found.push((*statement, Finding::new(Code::W011, range(), message)));
                 }
-                spawned.insert(self.agent_meant(name), (*statement, used.id));
+                spawned.insert(self.agent_meant(name));
             }
         }
     }
@@ -517,50 +520,20 @@ impl<'db> Order<'_, 'db> {
 
     /// Blocks that always come back to themselves.
     fn recursion(&self, found: &mut Found<'db>) {
-        let mut certain: FxHashMap<&SmolStr, Vec<&SmolStr>> = FxHashMap::default();
-        for (_, summary) in self.statements {
-            for block in &summary.blocks {
-                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
-                let calls = block.certain_calls.iter().filter_map(|call| summary.uses.get(call.0 as usize));
-                certain.entry(&name.text).or_insert_with(|| calls.map(|used| &used.text).collect());
-            }
-        }
-        for (statement, summary) in self.statements {
-            for block in &summary.blocks {
-                let Some(name) = block.name.and_then(|name| summary.name(name)) else { continue };
-                let certain_call = block.certain_calls.iter().find(|call| {
-                    summary
-                        .uses
-                        .get(call.0 as usize)
-                        .is_some_and(|used| comes_to(&certain, &used.text, &name.text))
-                });
-                let Some(call) = certain_call else { continue };
-                let range = body(self.db, *statement)[*call].range;
-                let message = format!(
-                    "every call of `{}` comes to this call again: nothing leads out of the recursion",
-                    name.text
-                );
-                let finding = Finding::new(Code::W121, range, message);
-                let site = Site { statement: *statement, name: name.id };
-                found.push((*statement, finding.with_site(Some(site), "the block starts here")));
-            }
+        let graph = call_graph(self.db, self.file);
+        for Caller { name, site, calls } in &graph.blocks {
+            let comes_back = |call: &&Call<'db>| {
+                call.is_certain && (call.block == *name || graph.always_reaches(&call.block, name))
+            };
+            let Some(call) = calls.iter().find(comes_back) else { continue };
+            let range = body(self.db, call.statement)[call.id].range;
+            let message = format!(
+                "every call of `{name}` comes to this call again: nothing leads out of the recursion"
+            );
+            let finding = Finding::new(Code::W121, range, message);
+            found.push((call.statement, finding.with_site(Some(*site), "the block starts here")));
         }
     }
-}
-
-/// Whether every run of a block comes to a call of another.
-fn comes_to(certain: &FxHashMap<&SmolStr, Vec<&SmolStr>>, from: &SmolStr, to: &SmolStr) -> bool {
-    let mut seen = rustc_hash::FxHashSet::default();
-    let mut waiting = vec![from];
-    while let Some(block) = waiting.pop() {
-        if block == to {
-            return true;
-        }
-        if seen.insert(block) {
-            waiting.extend(certain.get(block).into_iter().flatten());
-        }
-    }
-    false
 }
 
 /// Names that exclude each other.

@@ -390,16 +390,12 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let skills = self.names_of_file(name, |named| named.is_skill || !named.imports.is_empty());
-        let message = format!("no `import` brings a skill `{name}`");
-        let finding = did_you_mean(Code::W007, text.content, message, name, skills);
-        let finding = match finding.diagnostic.fix {
-            Some(_) => finding,
-            None => Finding::new(
-                Code::W007,
-                text.content,
-                format!("no `import` brings a skill `{name}`; it is left to the host to know it"),
-            ),
-        };
+        let message = format!("no `use` brings a skill `{name}`");
+        let mut finding = did_you_mean(Code::W007, text.content, message, name, skills);
+        if finding.diagnostic.fix.is_none() {
+            finding.diagnostic.message +=
+                &format!("; `use \"handle/{name}\"` does, or else the host has to know it");
+        }
         self.report(finding);
     }
 

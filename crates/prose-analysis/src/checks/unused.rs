@@ -1,11 +1,13 @@
 //! What has no effect: names that nothing uses (decision 7), and statements that are never reached.
 
-use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
+use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
 use super::{Checker, Finding};
 use crate::index::{Site, is_meant_elsewhere};
+use crate::db::{Db, SourceFile};
 use crate::model::*;
 use crate::repairs::Repair;
+use crate::statements::{TopStatement, sequence, summary};
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     names(checker);
@@ -120,7 +122,7 @@ impl Checker<'_, '_> {
         if !matches!(value.stmt, Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. }) {
             return None;
         }
-        let before = prose_syntax::TextRange::new(stmt.range.start(), value.range.start());
+        let before = TextRange::new(stmt.range.start(), value.range.start());
         Some(Fix::guess("Run it without keeping its value", vec![TextEdit::delete(before)]))
     }
 }
@@ -141,6 +143,37 @@ fn unreachable(checker: &mut Checker<'_, '_>) {
             .with_related(leaves, "this always leaves the body");
         let title = "Remove what is never reached".to_owned();
         checker.report(Finding::from(diagnostic).with_repair(Repair::RemoveLines { title, range }));
+    }
+}
+
+/// Top-level statements behind one that always ends the program. What is known wherever it stands divides them.
+pub(super) fn behind_the_end<'db>(
+    db: &'db dyn Db,
+    file: SourceFile,
+    found: &mut Vec<(TopStatement<'db>, Finding<'db>)>,
+) {
+    let statements = &sequence(db, file).list;
+    let Some(end) = statements.iter().position(|statement| summary(db, *statement).leaves) else { return };
+    let is_known_anywhere = |statement: &TopStatement<'db>| {
+        matches!(
+            statement.kind(db),
+            SyntaxKind::AGENT
+                | SyntaxKind::BLOCK_DEF
+                | SyntaxKind::USE
+                | SyntaxKind::IMPORT
+                | SyntaxKind::INPUT
+                | SyntaxKind::PLACEHOLDER
+        )
+    };
+    for run in statements[end + 1..].split(is_known_anywhere) {
+        let [first, ..] = run else { continue };
+        let last = run.last().unwrap_or(first);
+        let range = TextRange::up_to(first.len(db));
+        let mut finding = Finding::new(Code::W118, range, "this is never reached")
+            .with_statement(statements[end], "the program always ends here")
+            .with_repair(Repair::RemoveStatements { until: *last });
+        finding.until = Some(*last);
+        found.push((*first, finding));
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Analyst {
 
 impl Default for Analyst {
     fn default() -> Self {
-        Self { host: AnalysisHost::default(), limit: FEW, checked: 0 }
+        Self { host: AnalysisHost::default().with_listing(prose_config::programs_in), limit: FEW, checked: 0 }
     }
 }
 
@@ -67,7 +67,7 @@ impl Analyst {
 
     /// Forgets all programs: they are too many, or an analysis broke off and nobody knows what it left.
     pub(super) fn forget(&mut self) {
-        self.host = AnalysisHost::default();
+        self.host = AnalysisHost::default().with_listing(prose_config::programs_in);
         self.checked = 0;
     }
 }

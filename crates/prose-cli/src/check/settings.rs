@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::Models;
+use prose_analysis::host::{Models, models};
 use prose_analysis::imports::normalized;
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
 use prose_syntax::Diagnostic;
@@ -154,9 +154,8 @@ impl SettingsFile {
 
 impl Rules {
     fn new(project: Arc<Project>, overrides: Arc<Overrides>) -> Self {
-        let aliases = project.config.models.iter();
-        let models = aliases.map(|(name, id)| (name.as_str().into(), id.clone())).collect();
-        Self { overrides, project, models: Models::new(models) }
+        let models = models(project.config.models.iter());
+        Self { overrides, project, models }
     }
 
     /// The models that have names.

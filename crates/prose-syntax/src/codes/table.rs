@@ -202,7 +202,8 @@ codes! {
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
     E028 [Warning Warning Error] "called program has no such output"
-    "The result of a program has the outputs that the program declares, and no others."
+    "The result of a program has the outputs that the program declares, and no others. That of a block with several outputs and \
+     no other result is made of them, too."
     wrong "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.summary\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.findings\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
@@ -223,7 +224,8 @@ codes! {
 
     E104 [Error Error Error] "clause without its statement"
     "An `elif` or `else` belongs to an `if`, a `catch` or `finally` to a `try`, an `option` to a `choice`. A clause of `if` and \
-     `try` stands at the indentation of its statement, an option one level deeper than its `choice`. An `if` has one `else`, its last clause."
+     `try` stands at the indentation of its statement, an option one level deeper than its `choice`. An `if` has one `else`, a `try` one `finally`, each \
+     the last clause."
     wrong "session \"Try\"\nelse:\n  session \"Give up\"\n"
     right "if **it is worth a try**:\n  session \"Try\"\nelse:\n  session \"Give up\"\n"
 
@@ -311,7 +313,8 @@ codes! {
     right "input topic: \"What to write about\"\n\nsession \"Write about {topic}\"\n"
 
     E121 [Error Error Error] "assignment to a constant"
-    "A `const` keeps its value. Declare it with `let` if it has to change."
+    "A `const` keeps its value; declare it with `let` if it has to change. Parameters of a block and the variables of loops, `catch` and \
+     pipelines are constants too; what is new there gets a name of its own."
     wrong "const limit = 3\nlimit = 4\nsession \"Write {limit} lines\"\n"
     right "let limit = 3\nlimit = 4\nsession \"Write {limit} lines\"\n"
 
@@ -453,9 +456,9 @@ codes! {
     right "import \"web-search\" from \"github:example/web-search\"\n"
 
     W007 [Information Information Warning] "skill is not imported"
-    "An agent has a skill that no `import` of the program brings. The host may know it anyway."
+    "An agent has a skill that no `use` of the program brings. The host may know it anyway."
     wrong "agent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
-    right "import \"web-search\" from \"github:example/web-search\"\n\nagent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
+    right "use \"example/web-search\"\n\nagent writer:\n  prompt: \"Write\"\n  skills: [\"web-search\"]\n\nsession: writer\n"
 
     W008 [Information Information Warning] "unknown kind of permission"
     "The kinds of permission of the reference are `read`, `write`, `execute`, `bash` and `network`. Others are handed to \
@@ -682,7 +685,13 @@ codes! {
     right "agent teacher:\n  prompt: \"\"\"\n    A sample:\n      session \"Say hello\"\n  \"\"\"\n\nsession: teacher\n"
 
     W141 [Warning Warning Warning] "unknown key in prose.toml"
-    "The key is no setting and has no effect."
+    "The key is no setting, or the code is that of no diagnostic. It has no effect."
     wrong "//- /prose.toml\n[check]\nprofil = \"strict\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
+
+    W142 [Warning Warning Warning] "argument under another name"
+    "A block takes its arguments in the order of its parameters. A name before an argument changes nothing, so it has to be that of \
+     the parameter in the same place."
+    wrong "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(time: \"morning\", name: \"Ann\")\n"
+    right "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(name: \"Ann\", time: \"morning\")\n"
 }

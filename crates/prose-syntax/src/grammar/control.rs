@@ -363,9 +363,20 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
     let is_being_written = p.line_has_error() || !p.at_lines_below() && p.at_line_end();
     body(p, keyword, "try");
     let mut handlers = 0;
+    let mut has_finally = false;
     while at_clause(p, |kind| matches!(kind, CATCH_KW | FINALLY_KW)) {
         let clause = p.kind();
+        let before = p.diagnostic_count();
+        let line_end = p.rest_of_line_range().end();
+        if has_finally {
+            let message = match clause {
+                FINALLY_KW => "this `try` has a `finally` already",
+                _ => "a `catch` stands before the `finally`, which runs last",
+            };
+            p.error(Code::E104, p.range(), message);
+        }
         clause_of_try(p, clause);
+        has_finally |= clause == FINALLY_KW && !p.has_error_up_to(line_end, before);
         handlers += 1;
     }
     // What else stands on the line is reported, and may be the handler.

@@ -1,0 +1,185 @@
+//! Which blocks call which.
+//!
+//! The graph is made of summaries, so an edit that changes no call and binds no name, such as one in a prompt, leaves it as it is.
+
+#![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+
+use crate::db::{Db, SourceFile};
+use crate::index::Site;
+use crate::model::*;
+use crate::statements::{TopStatement, sequence, summary};
+
+/// Which blocks of a file call which.
+#[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub struct CallGraph<'db> {
+    /// The blocks with their calls, in the order of the text.
+    pub blocks: Vec<Caller<'db>>,
+    /// The calls outside of blocks, in the order of the text.
+    pub root: Vec<Call<'db>>,
+    /// The blocks of each name. There is one, unless the program is wrong.
+    by_name: FxHashMap<SmolStr, Vec<usize>>,
+}
+
+/// A block and the calls in it.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Caller<'db> {
+    /// The name of the block.
+    pub name: SmolStr,
+    /// Where the name is bound.
+    pub site: Site<'db>,
+    /// Its calls, in the order of the text.
+    pub calls: Vec<Call<'db>>,
+}
+
+/// A call of a block.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Call<'db> {
+    /// The name of the block that is called; it need not be that of any.
+    pub block: SmolStr,
+    /// The statement that the call stands in.
+    pub statement: TopStatement<'db>,
+    /// Where it stands in the model of the statement.
+    pub id: RefId,
+    /// Whether every run of the block around it comes to it, unless it fails before; not so outside of blocks.
+    pub is_certain: bool,
+}
+
+/// Which blocks of a file call which.
+#[salsa::tracked(returns(ref))]
+pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
+    let mut graph = CallGraph::default();
+    for &statement in &sequence(db, file).list {
+        let summary = summary(db, statement);
+        // A block without a name cannot be called, and its calls are those of nobody.
+        let mut callers: Vec<Option<usize>> = Vec::new();
+        let mut certain: FxHashSet<RefId> = FxHashSet::default();
+        for block in &summary.blocks {
+            certain.extend(&block.certain_calls);
+            let bound = block.name.and_then(|name| summary.name(name));
+            callers.push(bound.map(|_| graph.blocks.len()));
+            if let Some(bound) = bound {
+                let site = Site { statement, name: bound.id };
+                graph.by_name.entry(bound.text.clone()).or_default().push(graph.blocks.len());
+                graph.blocks.push(Caller { name: bound.text.clone(), site, calls: Vec::new() });
+            }
+        }
+        for used in summary.uses.iter().filter(|used| used.kind == RefKind::Block) {
+            let (block, id) = (used.text.clone(), used.id);
+            let call = Call { block, statement, id, is_certain: certain.contains(&id) };
+            match used.block.map(|block| callers.get(block as usize).copied().flatten()) {
+                None => graph.root.push(call),
+                Some(Some(caller)) => graph.blocks[caller].calls.push(call),
+                Some(None) => {}
+            }
+        }
+    }
+    graph
+}
+
+impl<'db> CallGraph<'db> {
+    /// The blocks of a name.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Caller<'db>> {
+        self.by_name.get(name).into_iter().flatten().map(|at| &self.blocks[*at])
+    }
+
+    /// Whether a run of one block may come to a call of another.
+    pub fn may_reach(&self, from: &str, to: &str) -> bool {
+        self.leads(from, to, |_| true)
+    }
+
+    /// Whether every run of one block comes to a call of another.
+    pub fn always_reaches(&self, from: &str, to: &str) -> bool {
+        self.leads(from, to, |call| call.is_certain)
+    }
+
+    /// Whether a run of a block may come to a call of the same block.
+    pub fn is_recursive(&self, name: &str) -> bool {
+        self.may_reach(name, name)
+    }
+
+    fn leads(&self, from: &str, to: &str, counts: impl Fn(&Call<'db>) -> bool) -> bool {
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        let mut waiting = vec![from];
+        while let Some(block) = waiting.pop() {
+            for call in self.named(block).flat_map(|caller| &caller.calls).filter(|call| counts(call)) {
+                if call.block == to {
+                    return true;
+                }
+                if seen.insert(&call.block) {
+                    waiting.push(&call.block);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The calls of blocks that every run of a list of statements comes to.
+pub(crate) fn certain_calls(body: &Body, list: ListId) -> Vec<RefId> {
+    let mut calls = Vec::new();
+    collect_calls(body, list, &mut calls);
+    calls
+}
+
+/// Adds the calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
+fn collect_calls(body: &Body, list: ListId, calls: &mut Vec<RefId>) -> bool {
+    for stmt in &body[list].stmts {
+        if collect_calls_of(body, *stmt, calls) {
+            return true;
+        }
+    }
+    false
+}
+
+fn collect_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
+    let of_value = |value: &Option<Value>, calls: &mut Vec<RefId>| {
+        if let Some(Value::Stmt(stmt)) = value {
+            collect_calls_of(body, *stmt, calls);
+        }
+    };
+    match &body[stmt].stmt {
+        Stmt::Call { block, .. } => calls.extend(*block),
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, calls),
+        Stmt::Output { name, value } => {
+            of_value(value, calls);
+            // An output without a name leaves the block (B5).
+            return name.is_none();
+        }
+        Stmt::Return(value) => {
+            of_value(value, calls);
+            return true;
+        }
+        Stmt::Throw(_) => return true,
+        Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
+            return collect_calls(body, *list, calls);
+        }
+        Stmt::Repeat { body: Some(list), count, .. } => {
+            let certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
+            if certain {
+                return collect_calls(body, *list, calls);
+            }
+            return body.may_leave(*list);
+        }
+        // What stands in a body that may not run is not certain, but it may leave the block before what follows.
+        Stmt::If { branches, otherwise } => {
+            return branches
+                .iter()
+                .filter_map(|branch| branch.body)
+                .chain(*otherwise)
+                .any(|list| body.may_leave(list));
+        }
+        Stmt::Choice { options, .. } => {
+            return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
+        }
+        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
+            return body.may_leave(*list);
+        }
+        // An error may be thrown anywhere.
+        Stmt::Try { .. } | Stmt::Assert { .. } => return true,
+        _ => {}
+    }
+    false
+}
