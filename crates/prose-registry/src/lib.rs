@@ -1,0 +1,1 @@
+//! From a reference to the text of the program: HTTP, cache, lock file, vendored copies.
