@@ -1,0 +1,15 @@
+//! The paths of `use`: what they name, and what is wrong with them.
+//!
+//! Nothing here reads a file or asks a network, so that the analysis and the client of registries can share it.
+
+mod error;
+mod git;
+mod local;
+mod reference;
+
+pub use error::Invalid;
+pub use git::{GitHost, GitProgram};
+pub use reference::{Reference, RegistryProgram};
+
+#[cfg(test)]
+mod tests;

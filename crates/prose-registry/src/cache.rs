@@ -1,0 +1,312 @@
+//! Texts of programs that were fetched, in the user's cache folder.
+//!
+//! A text lies in `texts` under its hash; what is known about a reference lies in `entries`, one small file for each address. Every
+//! file is written beside its place and then moved there, so that several processes never see half of one. What a crash or anybody
+//! else leaves behind is found by the hash when it is read, dropped, and fetched again.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{env, fmt};
+
+use dashmap::DashMap;
+use etcetera::BaseStrategy;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::program::{Hash, Program, Source};
+
+/// The variable of the environment that names another folder for the cache.
+pub const CACHE_DIR: &str = "PROSE_CACHE_DIR";
+
+/// The largest text that is kept or read; also that of what is fetched.
+pub const MOST_BYTES: usize = 1024 * 1024;
+
+/// The largest description of an entry: addresses may have a few kilobytes.
+const MOST_ENTRY_BYTES: usize = 64 * 1024;
+
+/// The form of the entries. Those of another form are fetched again.
+const VERSION: u32 = 1;
+
+/// The cache. It never fails: what cannot be kept on the disk is kept in memory, and [`Cache::take_problem`] says why.
+#[derive(Debug, Default)]
+pub struct Cache {
+    dir: Option<PathBuf>,
+    /// What could not be written.
+    memory: DashMap<Url, Program>,
+    problem: Mutex<Option<CacheProblem>>,
+    has_complained: AtomicBool,
+}
+
+/// Why programs are not kept on the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CacheProblem {
+    /// The system names no folder for caches.
+    NoFolder,
+    /// The folder cannot be written to.
+    Unwritable {
+        /// The folder.
+        dir: PathBuf,
+        /// What the system says.
+        error: String,
+    },
+}
+
+/// An entry as its file has it.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    version: u32,
+    #[serde(flatten)]
+    source: Source,
+}
+
+impl Cache {
+    /// The cache of the user: in the folder that `PROSE_CACHE_DIR` names, or where the system keeps caches.
+    pub fn of_user() -> Self {
+        match user_dir(env::var_os(CACHE_DIR)) {
+            Some(dir) => Self::at(dir),
+            None => {
+                let cache = Self::default();
+                cache.complain(CacheProblem::NoFolder);
+                cache
+            }
+        }
+    }
+
+    /// The cache in a folder, which is made when there is something to write.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: Some(dir.into()), ..Self::default() }
+    }
+
+    /// A cache without a folder, which is gone when it is dropped.
+    pub fn in_memory() -> Self {
+        Self::default()
+    }
+
+    /// The folder, if there is one.
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
+
+    /// Why programs are not kept on the disk. Tells it once.
+    pub fn take_problem(&self) -> Option<CacheProblem> {
+        self.problem.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+
+    /// What is known of the program at an address, which is the one to ask first. An entry that is damaged is dropped.
+    pub fn get(&self, url: &Url) -> Option<Program> {
+        if let Some(program) = self.memory.get(url) {
+            return Some(program.clone());
+        }
+        let dir = self.dir()?;
+        let path = entry_path(dir, url);
+        let entry = read(&path, MOST_ENTRY_BYTES)?;
+        let program = parse_entry(&entry)
+            .filter(|source| source.url == *url)
+            .and_then(|source| Some(Program { text: self.text(source.sha256)?.into(), source }));
+        if program.is_none() {
+            tracing::warn!(%url, "dropped a damaged entry of the cache");
+            remove(&path);
+        }
+        program
+    }
+
+    /// The text with a hash, whoever it was fetched for. A text of another hash is dropped.
+    pub fn text(&self, sha256: Hash) -> Option<String> {
+        if let Some(found) = self.memory.iter().find(|program| program.source.sha256 == sha256) {
+            return Some(found.text.to_string());
+        }
+        let path = text_path(self.dir()?, sha256);
+        let bytes = read(&path, MOST_BYTES)?;
+        let text = String::from_utf8(bytes).ok().filter(|text| Hash::of(text) == sha256);
+        if text.is_none() {
+            remove(&path);
+        }
+        text
+    }
+
+    /// Keeps a program under the address that was asked for it first.
+    pub fn put(&self, program: &Program) {
+        let url = &program.source.url;
+        let written = match self.dir() {
+            Some(dir) => write_program(dir, program)
+                .map_err(|error| CacheProblem::Unwritable { dir: dir.to_owned(), error: error.to_string() }),
+            None => Err(CacheProblem::NoFolder),
+        };
+        match written {
+            Ok(()) => {
+                self.memory.remove(url);
+            }
+            Err(problem) => {
+                self.memory.insert(url.clone(), program.clone());
+                if self.dir.is_some() {
+                    self.complain(problem);
+                }
+            }
+        }
+    }
+
+    /// What is known of all programs, in the order of their references. Texts are not looked at.
+    pub fn list(&self) -> Vec<Source> {
+        let mut sources: Vec<Source> = self.memory.iter().map(|program| program.source.clone()).collect();
+        let entries = self.dir().and_then(|dir| fs::read_dir(dir.join(ENTRIES)).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            let source = read(&entry.path(), MOST_ENTRY_BYTES).and_then(|bytes| parse_entry(&bytes));
+            sources.extend(source.filter(|source| !self.memory.contains_key(&source.url)));
+        }
+        sources.sort_by(|a, b| (&a.reference, &a.url).cmp(&(&b.reference, &b.url)));
+        sources
+    }
+
+    /// Removes everything that this crate keeps in the folder, and nothing else.
+    pub fn clean(&self) -> io::Result<Cleaned> {
+        let mut cleaned = Cleaned::default();
+        self.memory.clear();
+        let Some(dir) = self.dir() else { return Ok(cleaned) };
+        for folder in [ENTRIES, TEXTS] {
+            let files = match fs::read_dir(dir.join(folder)) {
+                Ok(files) => files,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for file in files {
+                let file = file?;
+                let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+                match fs::remove_file(file.path()) {
+                    Ok(()) => {
+                        cleaned.bytes += bytes;
+                        cleaned.programs += usize::from(folder == ENTRIES);
+                    }
+                    // Another process cleans, too.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(cleaned)
+    }
+
+    /// The references known that are nearest to one that was not found, at most `count`, the nearest first.
+    pub fn near(&self, reference: &str, count: usize) -> Vec<String> {
+        let wanted = reference.trim_start_matches('@');
+        let (_, wanted_slug) = wanted.rsplit_once('/').unwrap_or(("", wanted));
+        let mut near: Vec<(usize, String)> = Vec::new();
+        for source in self.list() {
+            let known = source.reference.trim_start_matches('@');
+            let (_, slug) = known.rsplit_once('/').unwrap_or(("", known));
+            let distance = strsim::osa_distance(wanted, known);
+            // One slip for every four letters; or the same program of another handle.
+            let is_near = distance <= (wanted.chars().count() / 4).clamp(1, 3) || slug == wanted_slug;
+            if is_near && source.reference != reference {
+                near.push((distance, source.reference));
+            }
+        }
+        near.sort();
+        near.dedup();
+        near.into_iter().map(|(_, reference)| reference).take(count).collect()
+    }
+
+    fn complain(&self, problem: CacheProblem) {
+        if !self.has_complained.swap(true, Ordering::Relaxed) {
+            tracing::warn!("{problem}");
+            *self.problem.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(problem);
+        }
+    }
+}
+
+/// What [`Cache::clean`] removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// How many references were forgotten.
+    pub programs: usize,
+    /// How much room that makes.
+    pub bytes: u64,
+}
+
+impl fmt::Display for CacheProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CacheProblem::NoFolder => write!(
+                f,
+                "imported programs are not kept on the disk, since the system names no folder for caches; set {CACHE_DIR} to one"
+            ),
+            CacheProblem::Unwritable { dir, error } => write!(
+                f,
+                "imported programs are not kept on the disk, since {} cannot be written to ({error}); make room or the folder \
+                 writable, or set {CACHE_DIR} to another one",
+                dir.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CacheProblem {}
+
+const ENTRIES: &str = "entries";
+const TEXTS: &str = "texts";
+
+fn user_dir(named: Option<OsString>) -> Option<PathBuf> {
+    match named {
+        // A folder relative to that of each process would be another cache for each.
+        Some(dir) if !dir.is_empty() => std::path::absolute(dir).ok(),
+        _ => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("prose")),
+    }
+}
+
+fn entry_path(dir: &Path, url: &Url) -> PathBuf {
+    dir.join(ENTRIES).join(format!("{}.json", Hash::of(url.as_str())))
+}
+
+fn text_path(dir: &Path, sha256: Hash) -> PathBuf {
+    dir.join(TEXTS).join(format!("{sha256}.prose"))
+}
+
+fn parse_entry(bytes: &[u8]) -> Option<Source> {
+    let entry: Entry = serde_json::from_slice(bytes).ok()?;
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+    let source = entry.source;
+    (entry.version == VERSION && is_web(&source.url) && is_web(&source.final_url)).then_some(source)
+}
+
+fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
+    // The text comes first: an entry without its text would be dropped by whoever reads it in between.
+    let text = text_path(dir, program.source.sha256);
+    if read(&text, MOST_BYTES).is_none_or(|bytes| bytes != program.text.as_bytes()) {
+        write_atomically(&text, program.text.as_bytes())?;
+    }
+    let entry = Entry { version: VERSION, source: program.source.clone() };
+    let json = serde_json::to_vec_pretty(&entry)?;
+    write_atomically(&entry_path(dir, &program.source.url), &json)
+}
+
+/// Puts a file in its place as a whole. Nobody sees a part of it, and of several writers the last one wins.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir)?;
+    let mut file = tempfile::Builder::new().prefix(".prose-").tempfile_in(dir)?;
+    file.write_all(bytes)?;
+    match file.persist(path) {
+        Ok(_) => Ok(()),
+        // Windows does not replace a file that another process reads. If that one has put the same there, all is well.
+        Err(_) if fs::read(path).is_ok_and(|found| found == bytes) => Ok(()),
+        Err(error) => Err(error.error),
+    }
+}
+
+/// The content of a file that has at most `most` bytes; a larger one is none of ours.
+fn read(path: &Path, most: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() <= most).then_some(bytes)
+}
+
+/// Removes what is damaged. In a cache that cannot be written to it stays, and is found damaged again.
+fn remove(path: &Path) {
+    if let Err(error) = fs::remove_file(path) {
+        tracing::debug!(path = %path.display(), %error, "a damaged file of the cache stays");
+    }
+}
