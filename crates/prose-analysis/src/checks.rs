@@ -5,6 +5,7 @@
 
 mod calls;
 mod control;
+mod faulty_imports;
 mod imports;
 mod names;
 mod options;
@@ -141,4 +142,10 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Findi
     let mut found = order::check(db, file);
     unused::behind_the_end(db, file, &mut found);
     found
+}
+
+/// Which imports of a file lead to programs with errors.
+#[salsa::tracked(returns(ref))]
+pub fn check_imported(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+    faulty_imports::check(db, file)
 }

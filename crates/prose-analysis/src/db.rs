@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dashmap::{DashMap, DashSet};
@@ -11,11 +11,14 @@ use prose_syntax::{Parse, TextRange, TextSize};
 use salsa::Setter;
 use smol_str::SmolStr;
 
+use crate::imports::normalized;
+use crate::location::{Location, Note, Origin, Remote};
+
 /// The database as the queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// The place at a normalised path. One that was never asked for is put on the list of those that somebody has to look at.
-    fn place(&self, path: PathBuf) -> Place;
+    /// The place of a program. One that was never asked for is put on the list of those that somebody has to look at.
+    fn place(&self, location: Location) -> Place;
 }
 
 /// The database.
@@ -23,10 +26,10 @@ pub trait Db: salsa::Database {
 #[derive(Clone)]
 pub struct Database {
     storage: salsa::Storage<Self>,
-    places: Arc<DashMap<PathBuf, Place>>,
+    places: Arc<DashMap<Location, Place>>,
     /// The places that some program imports from, or did once.
-    asked: Arc<DashSet<PathBuf>>,
-    unknown: Arc<Mutex<Vec<PathBuf>>>,
+    asked: Arc<DashSet<Location>>,
+    unknown: Arc<Mutex<Vec<Location>>>,
 }
 
 #[salsa::db]
@@ -34,18 +37,18 @@ impl salsa::Database for Database {}
 
 #[salsa::db]
 impl Db for Database {
-    fn place(&self, path: PathBuf) -> Place {
-        if !self.asked.contains(&path) {
-            self.asked.insert(path.clone());
+    fn place(&self, location: Location) -> Place {
+        if !self.asked.contains(&location) {
+            self.asked.insert(location.clone());
         }
-        if let Some(place) = self.places.get(&path) {
+        if let Some(place) = self.places.get(&location) {
             return *place;
         }
-        let entry = self.places.entry(path);
-        let path = entry.key().clone();
+        let entry = self.places.entry(location);
+        let location = entry.key().clone();
         *entry.or_insert_with(|| {
-            let place = Place::new(self, Arc::from(path.as_path()), Content::Unknown, None);
-            self.unknown.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+            let place = Place::new(self, location.clone(), Content::Unknown, None);
+            self.unknown.lock().unwrap_or_else(PoisonError::into_inner).push(location);
             place
         })
     }
@@ -63,10 +66,10 @@ impl Database {
     }
 
     /// The places that were asked for since the last time, and that nobody has looked at.
-    pub fn take_unknown(&self) -> Vec<PathBuf> {
+    pub fn take_unknown(&self) -> Vec<Location> {
         let asked = std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner));
         // Some may have been said in the meantime.
-        asked.into_iter().filter(|path| self.is_unknown(path)).collect()
+        asked.into_iter().filter(|location| self.is_unknown(location)).collect()
     }
 
     /// Ends the work on another thread that this is a view for, if somebody waits to change something. Work that takes long without asking
@@ -75,61 +78,74 @@ impl Database {
         salsa::Database::unwind_if_revision_cancelled(self);
     }
 
-    fn is_unknown(&self, path: &Path) -> bool {
-        self.known_place(path).is_none_or(|place| place.content(self) == Content::Unknown)
+    fn is_unknown(&self, location: &Location) -> bool {
+        self.known_place(location).is_none_or(|place| place.content(self) == Content::Unknown)
     }
 
-    /// The place at a normalised path, if somebody has asked for it or said what is there.
-    pub(crate) fn known_place(&self, path: &Path) -> Option<Place> {
-        self.places.get(path).map(|place| *place)
+    /// The place of a program, if somebody has asked for it or said what is there.
+    pub(crate) fn known_place(&self, location: &Location) -> Option<Place> {
+        self.places.get(location).map(|place| *place)
     }
 
-    /// The program at a normalised path.
+    /// The program at a normalised path, or the one from the network whose text lies there.
     pub fn file_at(&self, path: &Path) -> Option<SourceFile> {
-        match self.known_place(path)?.content(self) {
-            Content::Program(file) => Some(file),
-            Content::Missing | Content::Unknown => None,
-        }
+        self.known_place(&Location::File(path.to_owned()))?.program(self)
+    }
+
+    /// The places that a program is imported from: its path, and for one of the network what names it there.
+    pub(crate) fn places_of(&self, program: SourceFile) -> Vec<Place> {
+        let remote = match program.origin(self) {
+            Origin::Local => None,
+            Origin::Remote(origin) => Some(Location::Remote(Remote {
+                registry: Arc::clone(program.settings(self).registry(self)),
+                reference: origin.reference.clone(),
+            })),
+        };
+        let locations = [Some(Location::File(normalized(program.path(self)))), remote];
+        locations.into_iter().flatten().filter_map(|location| self.known_place(&location)).collect()
     }
 
     /// Every program that is known, by path.
     pub fn programs(&self) -> Vec<SourceFile> {
         let places: Vec<Place> = self.places.iter().map(|place| *place).collect();
-        let mut programs: Vec<SourceFile> = places
-            .into_iter()
-            .filter_map(|place| match place.content(self) {
-                Content::Program(file) => Some(file),
-                Content::Missing | Content::Unknown => None,
-            })
-            .collect();
+        let mut programs: Vec<SourceFile> =
+            places.into_iter().filter_map(|place| place.program(self)).collect();
         programs.sort_by(|a, b| a.path(self).cmp(b.path(self)));
+        programs.dedup();
         programs
     }
 
     /// Whether somebody has asked for a place.
-    pub(crate) fn is_asked_for(&self, path: &Path) -> bool {
-        self.asked.contains(path)
+    pub(crate) fn is_asked_for(&self, location: &Location) -> bool {
+        self.asked.contains(location)
+    }
+
+    /// The programs that are not on this machine and that somebody has asked for, in no order.
+    pub(crate) fn remotes(&self) -> Vec<Remote> {
+        let remote = |location: &Location| match location {
+            Location::Remote(remote) => Some(remote.clone()),
+            Location::File(_) => None,
+        };
+        self.asked.iter().filter_map(|location| remote(&location)).collect()
     }
 
     /// Says what is at a place.
-    pub fn set_content(&mut self, path: PathBuf, content: Content) {
-        match self.known_place(&path) {
+    pub(crate) fn set_content(&mut self, location: Location, content: Content) {
+        match self.known_place(&location) {
             Some(place) if place.content(self) == content => {}
             Some(place) => _ = place.set_content(self).to(content),
             // A place that nobody has asked for concerns nothing that is known.
             None => {
-                let place = Place::new(self, Arc::from(path.as_path()), content, None);
-                self.places.insert(path, place);
+                let place = Place::new(self, location.clone(), content, None);
+                self.places.insert(location, place);
             }
         }
     }
 
-    /// Says that there is no program at a place, and which one beside it was probably meant.
-    pub(crate) fn set_missing(&mut self, path: PathBuf, near: Option<SmolStr>) {
-        self.set_content(path.clone(), Content::Missing);
-        let place = self.places.get(&path).map(|place| *place);
-        if let Some(place) = place.filter(|place| place.near(self) != near) {
-            place.set_near(self).to(near);
+    /// Says what else there is to say about a place.
+    pub(crate) fn set_note(&mut self, location: &Location, note: Option<Arc<Note>>) {
+        if let Some(place) = self.known_place(location).filter(|place| *place.note(self) != note) {
+            place.set_note(self).to(note);
         }
     }
 
@@ -206,6 +222,9 @@ pub struct SourceFile {
     /// The settings that it is under.
     #[returns(copy)]
     pub settings: Settings,
+    /// Where the text came from.
+    #[returns(ref)]
+    pub origin: Origin,
 }
 
 /// The settings that change what a program means. Levels and profiles do not: they are applied to what the analysis finds.
@@ -214,28 +233,41 @@ pub struct Settings {
     /// The models that have a name of their own (decision 5), with what they stand for.
     #[returns(ref)]
     pub models: Arc<BTreeMap<SmolStr, String>>,
+    /// The address of the registry that programs by name are asked of.
+    #[returns(ref)]
+    pub registry: Arc<str>,
 }
 
 /// A place that a program may be imported from.
 #[salsa::input(debug)]
 pub struct Place {
-    /// The normalised path.
+    /// Where it is.
     #[returns(ref)]
-    pub path: Arc<Path>,
+    pub location: Location,
     /// What is there.
     #[returns(copy)]
     pub content: Content,
-    /// The name of the program in the same folder that was probably meant, where there is none here.
-    #[returns(clone)]
-    pub near: Option<SmolStr>,
+    /// What else there is to say about it.
+    #[returns(ref)]
+    pub note: Option<Arc<Note>>,
+}
+
+impl Place {
+    /// The program there.
+    pub fn program(self, db: &dyn Db) -> Option<SourceFile> {
+        match self.content(db) {
+            Content::Program(file) => Some(file),
+            Content::Missing | Content::Unknown => None,
+        }
+    }
 }
 
 /// What is at a place that programs are imported from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Nobody has looked yet.
+    /// Nobody knows, or not yet.
     Unknown,
-    /// No file.
+    /// No program.
     Missing,
     /// A program.
     Program(SourceFile),

@@ -16,7 +16,25 @@ use crate::statements::{Statements, TopStatement, body, parse, statements};
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
 /// see [`Diagnostic::level`].
 #[salsa::tracked(returns(ref))]
-pub fn diagnostics<'db>(db: &'db dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
+pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
+    find(db, file, checks::check_imported(db, file)).into()
+}
+
+/// How many errors a file has in the default profile, without what is wrong with the programs that it imports.
+#[salsa::tracked(returns(copy))]
+pub fn error_count(db: &dyn Db, file: SourceFile) -> usize {
+    // A circle of imports is told in each program that has a part in it.
+    let counts = |diagnostic: &&Diagnostic| {
+        diagnostic.severity() == Severity::Error && diagnostic.code != Code::E138
+    };
+    find(db, file, &[]).iter().filter(counts).count()
+}
+
+fn find<'db>(
+    db: &'db dyn Db,
+    file: SourceFile,
+    of_imported: &[(TopStatement<'db>, Finding<'db>)],
+) -> Vec<Diagnostic> {
     let syntax = parse(db, file).diagnostics();
     let text = file.text(db).as_str();
     let broken = broken_lines(syntax, text);
@@ -37,7 +55,7 @@ pub fn diagnostics<'db>(db: &'db dyn Db, file: SourceFile) -> Arc<[Diagnostic]> 
             add(placed.start.into(), finding);
         }
     }
-    for (statement, finding) in checks::check_file(db, file) {
+    for (statement, finding) in checks::check_file(db, file).iter().chain(of_imported) {
         if let Some(start) = place.start(*statement) {
             add(start, finding);
         }
@@ -45,7 +63,7 @@ pub fn diagnostics<'db>(db: &'db dyn Db, file: SourceFile) -> Arc<[Diagnostic]> 
     keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
-    found.into()
+    found
 }
 
 /// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason: `session: improve` for

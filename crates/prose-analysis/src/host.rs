@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use prose_syntax::Level;
 use prose_syntax::suggest::nearest;
+use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
 use crate::db::{Content, Database, Settings, SourceFile, Text};
 use crate::importers::Importers;
 use crate::imports::normalized;
+use crate::location::{Fetched, Location, Note, Origin, Remote};
 
 /// The programs of a session, known by their paths.
 #[derive(Clone, Default)]
 pub struct AnalysisHost {
     db: Database,
     files: FxHashMap<PathBuf, SourceFile>,
-    settings: FxHashMap<Models, Settings>,
+    settings: FxHashMap<Project, Settings>,
     importers: Importers,
     listing: Option<Listing>,
 }
@@ -29,9 +31,21 @@ pub type Listing = fn(&Path) -> Vec<String>;
 /// The models that have a name of their own, with what they stand for.
 pub type Models = Arc<BTreeMap<SmolStr, String>>;
 
-/// The models of a project, given the names that its settings declare and what they stand for.
-pub fn models<'a>(aliases: impl IntoIterator<Item = (&'a String, &'a String)>) -> Models {
-    Models::new(aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect())
+/// What the settings of a project say that changes what its programs mean.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Project {
+    /// The models that have a name of their own.
+    pub models: Models,
+    /// The address of the registry that programs by name are asked of.
+    pub registry: Arc<str>,
+}
+
+impl Project {
+    /// A project, given the names of models that its settings declare and what they stand for, and the address of its registry.
+    pub fn new<'a>(aliases: impl IntoIterator<Item = (&'a String, &'a String)>, registry: &str) -> Self {
+        let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
+        Self { models: Models::new(models), registry: registry.into() }
+    }
 }
 
 impl AnalysisHost {
@@ -80,13 +94,13 @@ impl AnalysisHost {
                 *file
             }
             None => {
-                let settings = self.settings(Models::default());
-                let file = SourceFile::new(&self.db, Arc::from(path), text, settings);
+                let settings = self.settings(Project::default());
+                let file = SourceFile::new(&self.db, Arc::from(path), text, settings, Origin::Local);
                 self.files.insert(path.to_owned(), file);
                 file
             }
         };
-        self.db.set_content(normalized(path), Content::Program(file));
+        self.db.set_content(Location::File(normalized(path)), Content::Program(file));
         self.importers.changed(file);
         file
     }
@@ -98,7 +112,8 @@ impl AnalysisHost {
 
     /// Whether some program imports from a path, or did once.
     pub fn is_imported(&self, path: &Path) -> bool {
-        self.db.is_asked_for(path)
+        self.db.is_asked_for(&Location::File(path.to_owned()))
+            || self.file(path).is_some_and(|file| *file.origin(&self.db) != Origin::Local)
     }
 
     /// The programs that import a program, or also those that do `through_others`; in no order.
@@ -106,27 +121,26 @@ impl AnalysisHost {
         self.importers.of(&self.db, program, through_others).into_iter().collect()
     }
 
-    /// Says what models have names of their own in a program.
-    pub fn set_models(&mut self, file: SourceFile, models: Models) {
-        let settings = self.settings(models);
+    /// Says what project a program belongs to.
+    pub fn set_project(&mut self, file: SourceFile, project: Project) {
+        let settings = self.settings(project);
         if file.settings(&self.db) != settings {
             file.set_settings(&mut self.db).to(settings);
+            self.importers.changed(file);
         }
     }
 
-    /// Whether a program is under such models already.
-    pub fn has_models(&self, file: SourceFile, models: &Models) -> bool {
-        file.settings(&self.db).models(&self.db) == models
+    /// Whether a program is known to belong to such a project.
+    pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
+        let settings = file.settings(&self.db);
+        *settings.models(&self.db) == project.models && *settings.registry(&self.db) == project.registry
     }
 
-    fn settings(&mut self, models: Models) -> Settings {
+    fn settings(&mut self, project: Project) -> Settings {
         let db = &self.db;
-        *self.settings.entry(models).or_insert_with_key(|models| Settings::new(db, Arc::clone(models)))
-    }
-
-    /// Says that there is no program at a path.
-    pub fn set_missing(&mut self, path: PathBuf) {
-        self.db.set_content(path, Content::Missing);
+        *self.settings.entry(project).or_insert_with_key(|project| {
+            Settings::new(db, Arc::clone(&project.models), Arc::clone(&project.registry))
+        })
     }
 
     /// Forgets a program: imports no longer find it.
@@ -135,29 +149,127 @@ impl AnalysisHost {
             // The text takes the most memory.
             file.set_text(&mut self.db).to(Text::new(""));
             self.importers.changed(file);
-            self.db.set_content(normalized(path), Content::Missing);
+            for place in self.db.places_of(file) {
+                self.db.set_content(place.location(&self.db).clone(), Content::Missing);
+            }
         }
     }
 
-    /// Looks at every place that some program imports from and that nobody has looked at yet, with `read`. What is found there is
-    /// analysed for its own imports. To be called before diagnostics of imports are asked for.
-    pub fn load_imports(&mut self, file: SourceFile, mut read: impl FnMut(&Path) -> Option<String>) {
-        let mut waiting = vec![file];
+    /// Reads the files that a program imports and that nobody has looked at yet, and what these import. Nothing comes from the network.
+    pub fn load_imports(&mut self, file: SourceFile, read: impl FnMut(&Path) -> Option<String>) {
+        self.load_imports_with(file, &mut Files(read));
+    }
+
+    /// Looks at every place that some program imports from and that nobody has looked at yet. What is found there is analysed for its own
+    /// imports. To be called before diagnostics of imports are asked for.
+    pub fn load_imports_with(&mut self, file: SourceFile, loader: &mut impl Loader) {
+        self.load(vec![file], loader);
+    }
+
+    /// Takes over what a look-up gave, and looks at what the program imports. Gives the programs that import it.
+    pub fn set_fetched(
+        &mut self,
+        remote: &Remote,
+        fetched: Fetched,
+        loader: &mut impl Loader,
+    ) -> Vec<SourceFile> {
+        let file = self.settle(remote, fetched);
+        self.load(file.into_iter().collect(), loader);
+        let place = self.db.known_place(&Location::Remote(remote.clone()));
+        place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
+    }
+
+    /// Who asks for a program that is not on this machine: the one of the programs that import it that is the nearest to this machine;
+    /// none if nothing imports it any more.
+    pub fn asker(&mut self, remote: &Remote) -> Option<Origin> {
+        let place = self.db.known_place(&Location::Remote(remote.clone()))?;
+        let importers = self.importers.of_place(&self.db, place).into_iter();
+        importers.map(|importer| importer.origin(&self.db).clone()).min_by_key(Origin::depth)
+    }
+
+    /// The programs that are not on this machine and that some program imports, or did once; in order.
+    pub fn remotes(&self) -> Vec<Remote> {
+        let mut remotes = self.db.remotes();
+        remotes.sort();
+        remotes
+    }
+
+    fn load(&mut self, mut waiting: Vec<SourceFile>, loader: &mut impl Loader) {
         let mut names: FxHashMap<PathBuf, Vec<String>> = FxHashMap::default();
         while let Some(file) = waiting.pop() {
             let _ = crate::imports::imported_programs(&self.db, file);
-            for path in self.db.take_unknown() {
-                match read(&path) {
-                    Some(text) => waiting.push(self.set_text(&path, Text::new(text))),
-                    None => {
-                        let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
-                            nearest_program(&path, names.entry(folder.to_owned()).or_insert_with(|| listing(folder)))
-                        });
-                        self.db.set_missing(path, near);
+            for location in self.db.take_unknown() {
+                match &location {
+                    Location::File(path) => match loader.file(path) {
+                        Some(text) => waiting.push(self.set_text(path, Text::new(text))),
+                        None => {
+                            let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
+                                let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
+                                nearest_program(path, names)
+                            });
+                            self.db.set_content(location.clone(), Content::Missing);
+                            self.db.set_note(&location, near.map(|near| Arc::new(Note::beside(near))));
+                        }
+                    },
+                    Location::Remote(remote) => {
+                        let Some(asker) = self.asker(remote) else { continue };
+                        let fetched = loader.remote(remote, &asker);
+                        waiting.extend(fetched.and_then(|fetched| self.settle(remote, fetched)));
                     }
                 }
             }
         }
+    }
+
+    fn settle(&mut self, remote: &Remote, fetched: Fetched) -> Option<SourceFile> {
+        let location = Location::Remote(remote.clone());
+        let is_missing = fetched.note.as_ref().is_some_and(|note| note.code.info().default == Level::Error);
+        let file = fetched.program.map(|program| {
+            let path = normalized(&program.path);
+            let is_known =
+                self.file(&path).is_some_and(|file| file.text(&self.db).as_str() == &*program.text);
+            let file = match self.file(&path).filter(|_| is_known) {
+                Some(file) => file,
+                None => self.set_text(&path, Text::new(program.text)),
+            };
+            let origin = Origin::Remote(program.origin);
+            if *file.origin(&self.db) != origin {
+                file.set_origin(&mut self.db).to(origin);
+                self.importers.changed(file);
+            }
+            let registry = Arc::clone(&remote.registry);
+            self.set_project(file, Project { registry, ..Project::default() });
+            file
+        });
+        let content = match file {
+            Some(file) => Content::Program(file),
+            None if is_missing => Content::Missing,
+            None => Content::Unknown,
+        };
+        self.db.set_content(location.clone(), content);
+        self.db.set_note(&location, fetched.note);
+        file
+    }
+}
+
+/// Who knows what lies where programs are imported from.
+pub trait Loader {
+    /// The text of a file; none if there is none.
+    fn file(&mut self, path: &Path) -> Option<String>;
+
+    /// What is known of a program that is not on this machine, without waiting for anybody. None if that takes longer: then somebody
+    /// calls [`AnalysisHost::set_fetched`] when it is known.
+    fn remote(&mut self, _: &Remote, _asker: &Origin) -> Option<Fetched> {
+        None
+    }
+}
+
+/// Files alone.
+struct Files<F>(F);
+
+impl<F: FnMut(&Path) -> Option<String>> Loader for Files<F> {
+    fn file(&mut self, path: &Path) -> Option<String> {
+        (self.0)(path)
     }
 }
 

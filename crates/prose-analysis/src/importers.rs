@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::db::{Database, Place, SourceFile};
-use crate::imports::{import_places, normalized};
+use crate::imports::import_places;
 
 /// Who imports from where, kept up to date with every program that changes. A query that answers this for one program would look at all
 /// others whenever one changes.
@@ -20,6 +20,12 @@ impl Importers {
         self.changed.insert(file);
     }
 
+    /// The programs that import from a place.
+    pub(crate) fn of_place(&mut self, db: &Database, place: Place) -> FxHashSet<SourceFile> {
+        self.catch_up(db);
+        self.of.get(&place).cloned().unwrap_or_default()
+    }
+
     /// The programs that import a program, or also those that do `through_others`.
     pub(crate) fn of(
         &mut self,
@@ -31,8 +37,7 @@ impl Importers {
         let mut found: FxHashSet<SourceFile> = FxHashSet::default();
         let mut waiting = vec![program];
         while let Some(imported) = waiting.pop() {
-            let place = db.known_place(&normalized(imported.path(db)));
-            for importer in place.and_then(|place| self.of.get(&place)).into_iter().flatten() {
+            for importer in db.places_of(imported).iter().filter_map(|place| self.of.get(place)).flatten() {
                 if found.insert(*importer) && through_others {
                     waiting.push(*importer);
                 }

@@ -1,90 +1,23 @@
-//! Paths of imported programs, and the programs that local ones lead to.
+//! Paths of imported programs, and the programs that they lead to.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use prose_reference::{Invalid, Reference};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
+use crate::location::{Location, Note, Origin, Remote};
 use crate::statements::{sequence, summary};
-
-/// The path of a `use` as decision 16 reads it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Reference {
-    /// `handle/slug`, `@handle/slug`
-    Registry,
-    /// `https://…`
-    Url,
-    /// `github.com/owner/repo/path.prose`
-    GitHost,
-    /// `./other.prose`
-    Local(PathBuf),
-    /// Nothing between the quotes
-    Empty,
-    /// None of these; why, as the rest of a sentence.
-    Invalid(String),
-}
-
-const GIT_HOSTS: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
-
-impl Reference {
-    /// Reads the path of a `use`.
-    pub fn parse(path: &str) -> Self {
-        if path.trim().is_empty() {
-            return Reference::Empty;
-        }
-        if let Some(found) = path.chars().find(|c| c.is_whitespace() || c.is_control()) {
-            let what = if found.is_whitespace() { "a space" } else { "a control character" };
-            return Reference::Invalid(format!("has {what} in it"));
-        }
-        if let Some((scheme, rest)) = path.split_once("://") {
-            let host = rest.split('/').next().unwrap_or_default();
-            return match scheme {
-                "http" | "https" if !host.is_empty() => Reference::Url,
-                "http" | "https" => Reference::Invalid("has no host".to_owned()),
-                _ => Reference::Invalid(format!(
-                    "starts with `{scheme}://`; only `https://` and `http://` are fetched"
-                )),
-            };
-        }
-        if path.starts_with("./") || path.starts_with("../") || path.starts_with('/') {
-            return Reference::Local(PathBuf::from(path));
-        }
-        let segments: Vec<&str> = path.split('/').collect();
-        if GIT_HOSTS.contains(&segments[0]) {
-            let is_whole = segments.len() >= 4 && segments.iter().all(|segment| !segment.is_empty());
-            return if is_whole {
-                Reference::GitHost
-            } else {
-                Reference::Invalid(format!(
-                    "needs an owner, a repository and a file: `{}/owner/repo/program.prose`",
-                    segments[0]
-                ))
-            };
-        }
-        if path.ends_with(".prose") {
-            return Reference::Local(PathBuf::from(path));
-        }
-        let is_segment = |segment: &str| {
-            !segment.is_empty()
-                && segment.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        };
-        match segments.as_slice() {
-            [handle, slug] if is_segment(handle.strip_prefix('@').unwrap_or(handle)) && is_segment(slug) => Reference::Registry,
-            [_] => Reference::Invalid("has no `/`: a program in a registry is `handle/slug`".to_owned()),
-            [_, _] => Reference::Invalid("is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`".to_owned()),
-            _ => Reference::Invalid("has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`".to_owned()),
-        }
-    }
-}
 
 /// What an imported path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
 pub enum Imported {
     /// A program that is known.
     Program(SourceFile),
-    /// No file.
+    /// No program.
     Missing,
     /// Something that is not known, or not yet.
     Unknown,
@@ -115,9 +48,17 @@ pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Impo
     target(db, Symbol::new(db, file, path.into()))
 }
 
-/// The name of the program beside a local path that leads to no file, if one was probably meant.
-pub fn near_import(db: &dyn Db, file: SourceFile, local: &Path) -> Option<SmolStr> {
-    db.place(local_path(file.path(db), local)).near(db)
+/// What there is to say about the place that an imported path means, besides what a program there says.
+pub fn note(db: &dyn Db, file: SourceFile, path: &str) -> Option<Arc<Note>> {
+    place(db, file, path)?.note(db).clone()
+}
+
+/// The program that the path of a `use` names in a file (decision 16).
+pub fn reference(db: &dyn Db, file: SourceFile, path: &str) -> Result<Reference, Invalid> {
+    match file.origin(db) {
+        Origin::Local => Reference::parse(path),
+        Origin::Remote(origin) => Reference::parse_in(path, &origin.base),
+    }
 }
 
 #[salsa::tracked(returns(copy))]
@@ -129,12 +70,22 @@ fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
     }
 }
 
-/// The place that an imported path means, if it is one of a file.
-fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
-    let Reference::Local(local) = Reference::parse(path) else { return None };
-    let wanted = local_path(importer.path(db), &local);
-    // A program that is in no file yet has no folder that paths could start from.
-    wanted.has_root().then(|| db.place(wanted))
+/// The place that an imported path means.
+pub(crate) fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
+    let location = match reference(db, importer, path).ok()? {
+        Reference::Local(local) => {
+            let wanted = local_path(importer.path(db), Path::new(&local));
+            // A program that is in no file yet has no folder that paths could start from.
+            if !wanted.has_root() {
+                return None;
+            }
+            Location::File(wanted)
+        }
+        reference => {
+            Location::Remote(Remote { registry: Arc::clone(importer.settings(db).registry(db)), reference })
+        }
+    };
+    Some(db.place(location))
 }
 
 /// The places that a file imports from, each once.
@@ -142,7 +93,7 @@ pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
     import_sites(db, file).iter().filter_map(|import| place(db, file, &import.path)).collect()
 }
 
-/// The local programs that a file imports, as far as they are known.
+/// The programs that a file imports, as far as they are known.
 #[salsa::tracked(returns(ref))]
 pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
     import_paths(db, file)
@@ -212,39 +163,6 @@ pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_take_the_forms_of_decision_16() {
-        let kind = |path: &str| match Reference::parse(path) {
-            Reference::Registry => "registry".to_owned(),
-            Reference::Url => "url".to_owned(),
-            Reference::GitHost => "git".to_owned(),
-            Reference::Local(path) => format!("local {}", path.display()),
-            Reference::Empty => "empty".to_owned(),
-            Reference::Invalid(why) => why,
-        };
-        assert_eq!(kind("alice/research"), "registry");
-        assert_eq!(kind("@alice/research"), "registry");
-        assert_eq!(kind("https://example.com/a.prose"), "url");
-        assert_eq!(kind("github.com/owner/repo/a.prose@v1"), "git");
-        assert_eq!(kind("./a.prose"), "local ./a.prose");
-        assert_eq!(kind("flows/a.prose"), "local flows/a.prose");
-        assert_eq!(kind(""), "empty");
-        assert_eq!(kind("alice research"), "has a space in it");
-        assert_eq!(kind("research"), "has no `/`: a program in a registry is `handle/slug`");
-        assert_eq!(
-            kind("alice/"),
-            "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`"
-        );
-        assert_eq!(
-            kind("github.com/owner"),
-            "needs an owner, a repository and a file: `github.com/owner/repo/program.prose`"
-        );
-        assert_eq!(
-            kind("ftp://example.com/a"),
-            "starts with `ftp://`; only `https://` and `http://` are fetched"
-        );
-    }
 
     #[test]
     fn local_paths_start_from_the_folder_of_the_importer() {

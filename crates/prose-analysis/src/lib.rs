@@ -17,6 +17,7 @@ mod importers;
 pub mod imports;
 pub mod index;
 mod lines;
+pub mod location;
 mod lower;
 pub mod model;
 mod neighbours;

@@ -344,6 +344,7 @@ fn a_program_with_a_line_that_is_not_understood_may_declare_anything_on_it() {
         r#"
         //- /main.prose
         use "./draft.prose"
+        #    ^^^^^^^^^^^^^ error[E145] `./draft.prose` has 2 errors, so this program does not run either
 
         let text = draft(topic: "tides")
         output title = text.title

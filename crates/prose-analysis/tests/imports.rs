@@ -108,10 +108,8 @@ fn the_program_beside_the_path_is_proposed() {
     let file = host.set_text(Path::new("/main.prose"), Text::new(text));
     host.load_imports(file, |_| None);
     let found = diagnostics(host.db(), file);
-    let shown: Vec<String> = found
-        .iter()
-        .map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text))
-        .collect();
+    let shown: Vec<String> =
+        found.iter().map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text)).collect();
     expect![[r#"
         there is no file `./flows/reserch.prose`; did you mean `./flows/research.prose`?
         use "./flows/research.prose" as a
@@ -124,7 +122,8 @@ fn the_program_beside_the_path_is_proposed() {
         use "summary.prose" as b
 
         output c = [a(), b()]
-    "#]].assert_eq(&shown.join("\n"));
+    "#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]
@@ -292,5 +291,24 @@ fn a_cycle_shows_the_imports_it_is_made_of() {
             /b.prose:1 `./lib/c.prose`: this imports `lib/c.prose`
             /lib/c.prose:1 `../a.prose`: this imports `a.prose`
         "#]],
+    );
+}
+
+#[test]
+fn errors_of_imported_programs_are_told_where_they_are_imported() {
+    check(
+        r#"
+        //- /main.prose
+        use "./plan.prose"
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` imports `research.prose`, which has an error, so this program does not run either
+        output steps = plan()
+        //- /plan.prose
+        use "./research.prose"
+        #    ^^^^^^^^^^^^^^^^ error[E145] `./research.prose` has an error, so this program does not run either
+        output found = research()
+        //- /research.prose
+        output found = findings
+        #              ^^^^^^^^ error[E119] there is no variable `findings`
+        "#,
     );
 }

@@ -93,6 +93,7 @@ fn a_prompt_concerns_its_statement_alone() {
             body 1
             check 1
             diagnostics 1
+            error_count 1
             parse 1
             resolve 1
             sequence 1
@@ -150,6 +151,7 @@ fn a_call_makes_the_graph_of_calls_again() {
             check 2
             check_file 1
             diagnostics 1
+            import_sites 1
             index 1
             parse 1
             resolve 1
@@ -170,6 +172,7 @@ fn a_prompt_of_an_agent_concerns_the_agent_alone() {
             body 1
             check 1
             diagnostics 1
+            error_count 1
             parse 1
             resolve 1
             sequence 1
@@ -187,6 +190,7 @@ fn a_comment_between_statements_concerns_none() {
         "# Writes anything.",
         expect![[r#"
             diagnostics 1
+            error_count 1
             parse 1
             sequence 1
             statements 1
@@ -205,6 +209,7 @@ fn a_comment_in_a_statement_concerns_it_alone() {
             check 1
             check_file 1
             diagnostics 1
+            error_count 1
             parse 1
             resolve 1
             sequence 1
@@ -227,8 +232,10 @@ fn the_name_of_a_block_concerns_its_callers() {
             call_graph 1
             check 2
             check_file 1
+            check_imported 1
             contract 1
-            diagnostics 1
+            diagnostics 2
+            error_count 1
             import_sites 1
             index 1
             named 9
@@ -255,6 +262,7 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
             check_file 1
             contract 1
             diagnostics 1
+            error_count 1
             import_sites 1
             index 1
             parse 1
@@ -279,6 +287,7 @@ fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
             check_file 1
             contract 1
             diagnostics 1
+            error_count 1
             import_sites 1
             index 1
             inputs 1
@@ -317,6 +326,7 @@ fn an_output_concerns_the_importers_that_ask_for_it() {
             check_file 1
             contract 1
             diagnostics 2
+            error_count 1
             import_sites 1
             index 1
             inputs 1
@@ -344,6 +354,7 @@ fn an_interpolation_concerns_the_name_in_it() {
             check_file 1
             contract 1
             diagnostics 1
+            error_count 1
             import_sites 1
             index 1
             parse 1

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use prose_analysis::Text;
+use prose_analysis::host::Project;
 use prose_syntax::Profile;
 use support::{check, check_fixes, check_related, found};
 
@@ -71,7 +72,8 @@ fn models_of_the_settings_are_known() {
     let mut host = prose_analysis::AnalysisHost::default();
     let text = "session \"Say hello\"\n  model: quick\nsession \"Say hello\"\n  model: quikc\n";
     let file = host.set_text(Path::new("/main.prose"), Text::new(text));
-    host.set_models(file, Arc::new([("quick".into(), "vendor/small".to_owned())].into()));
+    let models = Arc::new([("quick".into(), "vendor/small".to_owned())].into());
+    host.set_project(file, Project { models, ..Project::default() });
     let messages = |host: &prose_analysis::AnalysisHost| {
         let found = found(host, file, Profile::Default);
         found.into_iter().map(|(_, found)| found.message + "\n").collect::<String>()
@@ -80,7 +82,7 @@ fn models_of_the_settings_are_known() {
         there is no model `quikc`; did you mean `quick`?
     "#]]
     .assert_eq(&messages(&host));
-    host.set_models(file, Arc::default());
+    host.set_project(file, Project::default());
     expect![[r#"
         there is no model `quick`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
         there is no model `quikc`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes

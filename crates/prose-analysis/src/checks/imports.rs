@@ -2,12 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use prose_reference::{Invalid, Reference};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 
 use super::{Checker, Finding};
 use crate::db::SourceFile;
-use crate::imports::{Imported, Reference, cycle, import_sites, imported, near_import};
+use crate::imports::{Imported, cycle, import_sites, imported, note, reference};
+use crate::location::{Note, Origin};
 use crate::model::*;
 
 const SKILL_SCHEMES: &[&str] = &["github", "npm"];
@@ -42,13 +44,13 @@ impl Checker<'_, '_> {
             self.report(Diagnostic::new(Code::E012, range, message));
             return;
         };
-        match Reference::parse(written) {
-            Reference::Empty => {
+        match reference(self.db, self.file, written) {
+            Err(Invalid::Empty) => {
                 let message =
                     "the path is empty; a program is `handle/slug`, or a file such as `./program.prose`";
                 self.report(Diagnostic::new(Code::E011, range, message));
             }
-            Reference::Invalid(why) => {
+            Err(why) => {
                 let mut diagnostic =
                     Diagnostic::new(Code::E012, text.content, format!("the path `{written}` {why}"));
                 if let Some(meant) = probable_path(written) {
@@ -57,35 +59,44 @@ impl Checker<'_, '_> {
                 }
                 self.report(diagnostic);
             }
-            Reference::Local(local) => self.local_program(text, written, &local),
-            Reference::Registry | Reference::Url | Reference::GitHost => {}
+            Ok(reference) => self.program_at(text, written, &reference),
         }
     }
 
-    fn local_program(&mut self, text: &Text, written: &str, local: &Path) {
+    fn program_at(&mut self, text: &Text, written: &str, reference: &Reference) {
+        let note = note(self.db, self.file, written);
         match imported(self.db, self.file, written) {
-            Imported::Missing => {
-                let message = format!("there is no file `{written}`");
-                let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
-                if let Some(near) = near_import(self.db, self.file, local) {
-                    let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
-                    let near = format!("{folder}{near}");
-                    diagnostic.message += &format!("; did you mean `{near}`?");
-                    let edit = TextEdit::replace(text.content, near.as_str());
-                    diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
-                } else if local.extension().is_none() {
-                    let edit = TextEdit::insert(text.content.end(), ".prose");
-                    diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
-                }
-                self.report(diagnostic);
-            }
+            Imported::Missing if reference.is_local() => self.no_file(text, written, note.as_deref()),
             Imported::Program(program) => {
+                self.note(text, note.as_deref());
                 if let Some(way) = cycle(self.db, self.file, program) {
                     self.import_cycle(text, &way);
                 }
             }
-            Imported::Unknown => {}
+            Imported::Missing | Imported::Unknown => self.note(text, note.as_deref()),
         }
+    }
+
+    fn note(&mut self, text: &Text, note: Option<&Note>) {
+        let Some(note) = note else { return };
+        let diagnostic = Diagnostic::new(note.code, text.content, note.message.clone());
+        self.report(diagnostic.with_fix(note.fix(text.content)));
+    }
+
+    fn no_file(&mut self, text: &Text, written: &str, note: Option<&Note>) {
+        let message = format!("there is no file `{written}`");
+        let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
+        if let Some(near) = note.and_then(|note| note.better.as_ref()) {
+            let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
+            let near = format!("{folder}{near}");
+            diagnostic.message += &format!("; did you mean `{near}`?");
+            let edit = TextEdit::replace(text.content, near.as_str());
+            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+        } else if Path::new(written).extension().is_none() {
+            let edit = TextEdit::insert(text.content.end(), ".prose");
+            diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
+        }
+        self.report(diagnostic);
     }
 
     /// Reports that an import leads over the programs of `way`, which ends with this one, back to where it stands.
@@ -113,8 +124,11 @@ impl Checker<'_, '_> {
         self.report(finding);
     }
 
-    /// The path of a program as it is seen from the folder of this one.
+    /// The path of a program as it is seen from the folder of this one, or what names it in the network.
     fn display(&self, file: SourceFile) -> String {
+        if let Origin::Remote(origin) = file.origin(self.db) {
+            return origin.reference.to_string();
+        }
         let folder = self.file.path(self.db).parent().unwrap_or(Path::new(""));
         relative(folder, file.path(self.db)).display().to_string()
     }
@@ -156,8 +170,7 @@ fn probable_path(written: &str) -> Option<String> {
             _ => return None,
         },
     };
-    let is_valid = !matches!(Reference::parse(&meant), Reference::Empty | Reference::Invalid(_));
-    is_valid.then_some(meant)
+    Reference::parse(&meant).is_ok().then_some(meant)
 }
 
 /// The source of a skill that was probably meant by one that is not known.

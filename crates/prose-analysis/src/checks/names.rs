@@ -368,9 +368,7 @@ impl<'db> Checker<'_, 'db> {
                 let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
                 let declared = match declared_here {
-                    Some(name) => {
-                        Some((Site { statement: self.statement, name }, self.body[name].kind))
-                    }
+                    Some(name) => Some((Site { statement: self.statement, name }, self.body[name].kind)),
                     None => {
                         let named = self.named(&data.text);
                         let declared = named.root_variables().find(|site| site.kind.is_declaration());

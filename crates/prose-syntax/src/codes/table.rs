@@ -414,6 +414,28 @@ codes! {
     wrong "use \"./missing.prose\" as missing\n\noutput found = missing(topic: \"tides\")\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
+    E143 [Error Error Error] "what an import leads to is no program"
+    "Where the path of the import leads, there is a page for browsers, something that is no text, or more than a program can be."
+    wrong "use \"https://example.com/a-page\" as page\n\noutput found = page()\n"
+    right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+
+    E144 [Error Error Error] "import that is not allowed"
+    "The program is not fetched, since that would not be safe: the way to it is not encrypted, a program from the network wants something of \
+     this machine or of the network around it, or too many programs import each other."
+    wrong "use \"http://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+    right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+
+    E145 [Error Error Error] "imported program has errors"
+    "A program with errors does not run, and so neither does one that imports it."
+    wrong "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n\n//- /research.prose\noutput found = findings\n"
+    right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n\n//- /research.prose\noutput found = session \"Find out\"\n"
+
+    E146 [Error Error Error] "imported program is not the one in prose.lock"
+    "The lock file says which text the import stands for, and what is there now is another one, or the file does not know the import. This \
+     is looked at with `--locked` only."
+    wrong "use \"alice/changed\"\n\noutput found = changed(topic: \"tides\")\n"
+    right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
+
     E141 [Error Error Error] "prose.toml is not valid TOML"
     "This statement of the settings file cannot be read, so it has no effect. The settings around it are in effect."
     wrong "//- /prose.toml\n[check\nprofile = \"strict\"\n"
@@ -694,4 +716,14 @@ codes! {
      the parameter in the same place."
     wrong "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(time: \"morning\", name: \"Ann\")\n"
     right "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(name: \"Ann\", time: \"morning\")\n"
+
+    W143 [Information Information Information] "imported program cannot be reached"
+    "Nobody can tell at the moment what the import leads to. If the program is known from earlier, that text is used."
+    wrong "use \"https://unreachable.example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+    right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+
+    W144 [Information Information Information] "imported program has moved"
+    "The host of the program says that it is to be found at another address from now on."
+    wrong "use \"https://example.com/moved.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+    right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
 }
