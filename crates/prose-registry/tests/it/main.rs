@@ -1,3 +1,12 @@
 //! The crate as those who use it see it, against servers on loopback.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod cache;
+mod credentials;
+mod faults;
+mod fetching;
+mod safety;
+mod sharing;
+mod support;
+mod tls;
