@@ -404,6 +404,6 @@ fn commit_in(text: &str) -> Option<String> {
 }
 
 /// Does what waits for the disk where it holds up nobody. `None` when the runtime ends.
-async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(crate) async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work).await.ok()
 }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::cache::write_atomically;
-use crate::program::{Hash, Program, Timestamp};
+use crate::client::{Client, Freshness, Importer, on_disk};
+use crate::outcome::{By, Found, Outcome};
+use crate::program::{Hash, Program, Source, Timestamp};
 
 /// The name of the lock file, in the folder of `prose.toml`.
 pub const LOCK_FILE: &str = "prose.lock";
@@ -61,7 +63,7 @@ pub enum LockMismatch {
     /// The text is another one.
     Changed {
         /// What is pinned.
-        pin: Box<Pin>,
+        pin: Pin,
         /// The hash of the text there is.
         found: Hash,
     },
@@ -124,11 +126,11 @@ impl Lock {
     }
 
     /// Whether the text with a hash is the one that the reference is pinned to.
-    pub fn check(&self, reference: &Reference, sha256: Hash) -> Result<(), LockMismatch> {
+    pub fn check(&self, reference: &Reference, sha256: Hash) -> Result<(), Box<LockMismatch>> {
         match self.get(reference) {
-            None => Err(LockMismatch::NotLocked { reference: reference.to_string() }),
+            None => Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() })),
             Some(pin) if pin.sha256 != sha256 => {
-                Err(LockMismatch::Changed { pin: Box::new(pin.clone()), found: sha256 })
+                Err(Box::new(LockMismatch::Changed { pin: pin.clone(), found: sha256 }))
             }
             Some(_) => Ok(()),
         }
@@ -157,6 +159,51 @@ impl Lock {
         self.programs = used;
         let unused: BTreeMap<String, Pin> = unused;
         unused.into_values().collect()
+    }
+}
+
+impl Client {
+    /// Looks up the text that a reference is pinned to. It may come from anywhere, since its hash says that it is the one; the host
+    /// is asked only for what is neither vendored nor in the cache.
+    pub async fn pinned(&self, pin: &Pin, importer: &Importer) -> Result<Outcome, Box<LockMismatch>> {
+        let Some(reference) = pin.reference() else {
+            return Err(Box::new(LockMismatch::NotLocked { reference: pin.reference.clone() }));
+        };
+        let (client, wanted) = (self.clone(), pin.clone());
+        if let Some(found) = on_disk(move || client.kept(&wanted)).await.flatten() {
+            return Ok(Outcome::new(&pin.reference, Ok(found)));
+        }
+        let mut outcome = self.get(&reference, importer, Freshness::Recent).await;
+        outcome.reference.clone_from(&pin.reference);
+        if let Ok(found) = &mut outcome.result {
+            let sha256 = found.program.source.sha256;
+            if sha256 != pin.sha256 {
+                return Err(Box::new(LockMismatch::Changed { pin: pin.clone(), found: sha256 }));
+            }
+            // Local paths in it lead to references as the lock file has them, with the revision and not the commit.
+            found.program.source.reference.clone_from(&pin.reference);
+        }
+        Ok(outcome)
+    }
+
+    fn kept(&self, pin: &Pin) -> Option<Found> {
+        let reference = Reference::parse(&pin.reference).ok()?;
+        let vendored = self.settings().vendor.as_ref().and_then(|vendor| vendor.get(&reference));
+        if let Some(program) = vendored.filter(|program| program.source.sha256 == pin.sha256) {
+            return Some(Found { program, by: By::Vendored });
+        }
+        let text = self.cache().text(pin.sha256)?.into();
+        let source = Source {
+            reference: pin.reference.clone(),
+            url: pin.url.clone(),
+            final_url: pin.url.clone(),
+            moved_to: None,
+            etag: None,
+            last_modified: None,
+            fetched: pin.time,
+            sha256: pin.sha256,
+        };
+        Some(Found { program: Program { text, source }, by: By::Lock })
     }
 }
 

@@ -40,6 +40,8 @@ pub enum By {
     Offline(Option<Duration>),
     /// The folder of vendored copies.
     Vendored,
+    /// The lock file, which names the hash of the text.
+    Lock,
 }
 
 /// Why there is no program.
@@ -198,6 +200,7 @@ impl fmt::Display for By {
             By::Offline(age) => {
                 write!(f, "comes from the cache, {}, since nothing may be fetched", Age(*age))
             }
+            By::Lock => f.write_str("is the text that is locked"),
             By::Vendored => f.write_str("comes from the vendored copies"),
         }
     }

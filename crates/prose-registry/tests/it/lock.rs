@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
-use prose_registry::{Hash, Lock, LockError, Program, Reference, Source, Timestamp};
+use prose_registry::{
+    By, Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Outcome, Pin, Program, Reference,
+    Source, Timestamp,
+};
 use url::Url;
 
-use crate::support::reference;
+use crate::support::{PROGRAM, Reply, Server, client, get, reference, settings, text};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -145,4 +149,42 @@ fn a_file_of_another_form_is_told() {
     }
     let newer = Lock::parse("version = 2\nprograms = \"elsewhere\"\n", path).unwrap_err();
     assert_eq!(newer.to_string(), "prose.lock has version 2, which a newer `prose` has written");
+}
+
+/// What someone gets who has pinned `a/b` to a text, from a host that has another one by now or not.
+async fn pinned(client: &Client, text: &str, server: &Server) -> Result<Outcome, Box<LockMismatch>> {
+    let pin = Pin {
+        reference: "a/b".to_owned(),
+        url: server.url().join("a/b").unwrap(),
+        commit: None,
+        sha256: Hash::of(text),
+        time: time("2026-01-31T12:00:00Z"),
+    };
+    client.pinned(&pin, &Importer::Workspace).await
+}
+
+#[tokio::test]
+async fn a_text_that_is_pinned_is_fetched_and_compared() {
+    let server = Server::with("/a/b", PROGRAM).await;
+    assert_eq!(text(&pinned(&client(server.url()), PROGRAM, &server).await.unwrap()), PROGRAM);
+    let error = pinned(&client(server.url()), "session \"Old\"\n", &server).await.unwrap_err();
+    assert!(matches!(*error, LockMismatch::Changed { found, .. } if found == Hash::of(PROGRAM)));
+}
+
+#[tokio::test]
+async fn a_text_that_is_pinned_and_known_needs_no_host() {
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Reply::text(PROGRAM),
+        _ => Reply::text("session \"New\"\n"),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let client = Client::new(settings(server.url()), Cache::at(dir.path()));
+    get(&client, "a/b").await;
+    get(&client, "a/b").await;
+    let outcome = pinned(&client, PROGRAM, &server).await.unwrap();
+    assert_eq!(text(&outcome), PROGRAM);
+    assert_eq!(outcome.result.unwrap().by, By::Lock);
+    assert_eq!(server.seen().len(), 2);
 }

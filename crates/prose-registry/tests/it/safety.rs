@@ -180,6 +180,19 @@ async fn behind_a_proxy_hosts_are_looked_up_nevertheless() {
 }
 
 #[tokio::test]
+async fn a_host_of_the_web_redirects_nobody_to_this_machine() {
+    let inner = Server::with("/admin", PROGRAM).await;
+    let to = inner.url().join("admin").unwrap();
+    // What answers through a proxy is taken for a host of the web, as is every public address.
+    let proxy = Server::start(move |_| Reply::redirect(302, &to)).await;
+    let proxies = Proxies { http: Some(Secret::new(proxy.url().as_str())), ..Proxies::default() };
+    let settings = Settings { allow_http: true, proxies, ..settings(far()) };
+    let outcome = get(&Client::new(settings, Cache::in_memory()), "http://outer.example/a").await;
+    assert!(matches!(refusal(&outcome), Refusal::NotPublic { by_redirect: true, .. }), "{outcome}");
+    assert!(inner.seen().is_empty());
+}
+
+#[tokio::test]
 async fn some_hosts_are_asked_without_the_proxy() {
     let proxy = Server::start(|_| Reply::status(500)).await;
     let server = Server::with("/a", PROGRAM).await;
