@@ -1,8 +1,34 @@
 //! From a reference to the text of the program: HTTP, cache, lock file, vendored copies.
+//!
+//! [`Client::get`] looks up a [`Reference`] and gives an [`Outcome`]: a program, or a sentence about why there is none. Where the
+//! path of a `use` is local, nothing here reads it.
 
+mod addresses;
 mod cache;
+mod client;
+mod credentials;
+mod lock;
+mod outcome;
 mod program;
+mod secret;
+mod serve;
+mod settings;
+mod tls;
+mod vendor;
+mod walk;
+mod web;
 
+pub use addresses::{Names, SystemNames};
 pub use cache::{CACHE_DIR, Cache, CacheProblem, Cleaned, MOST_BYTES};
+pub use client::{Client, Freshness, Importer, MOST_DEPTH};
+pub use credentials::{CREDENTIALS_FILE, Credentials, CredentialsProblem, TOKENS};
+pub use lock::{LOCK_FILE, Lock, LockError, LockMismatch, Pin};
+pub use outcome::{By, Found, NotAProgram, Outcome, Problem, Refusal, Unreachable};
 pub use program::{Hash, NoHash, Program, Source, Timestamp};
 pub use prose_reference::{GitHost, GitProgram, Invalid, Reference, RegistryProgram};
+pub use secret::Secret;
+pub use serve::RegistryServer;
+pub use settings::{ALLOW_HTTP, Limits, OFFLINE, Proxies, Settings};
+pub use tls::EXTRA_CA;
+pub use vendor::{Vendor, VendorError};
+pub use walk::{MOST_PROGRAMS, Visited};

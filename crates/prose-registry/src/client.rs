@@ -1,0 +1,409 @@
+//! Look-ups: the vendored copies, the cache, the network, in this order.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use prose_reference::{GitProgram, Reference};
+use tokio::sync::{OnceCell, Semaphore};
+use url::Url;
+
+use crate::cache::Cache;
+use crate::outcome::{By, Found, Outcome, Problem, Refusal, Unreachable};
+use crate::program::{self, Program, Source, Timestamp};
+use crate::settings::Settings;
+use crate::web::{Answer, Content, Failure, Question, Web};
+
+/// How many programs may import each other on the way from the workspace to one of them.
+pub const MOST_DEPTH: usize = 16;
+
+/// How many near names are told for a program that was not found.
+const MOST_NEAR: usize = 3;
+
+/// Who imports a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Importer {
+    /// A program of the workspace, or the user.
+    Workspace,
+    /// A program that came from the network.
+    Remote {
+        /// The address that answered with it.
+        url: Url,
+        /// How many programs lie between it and the workspace, with itself.
+        depth: usize,
+    },
+}
+
+impl Importer {
+    /// A program that this one imports, as an importer itself.
+    pub fn of(&self, imported: &Program) -> Self {
+        Importer::Remote { url: imported.source.final_url.clone(), depth: self.depth() + 1 }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Importer::Workspace => 0,
+            Importer::Remote { depth, .. } => *depth,
+        }
+    }
+}
+
+/// How fresh a program has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Freshness {
+    /// As it is known, however old. Nothing is asked.
+    Known,
+    /// The host is asked if its last word is older than [`Settings::fresh_for`].
+    Recent,
+    /// The host is asked in any case.
+    Now,
+}
+
+/// Looks up programs. Clones share everything.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    cache: Cache,
+    /// Made when it is first needed, since reading certificates takes time that a warm start has not.
+    web: OnceCell<Result<Web, String>>,
+    /// The requests under way.
+    flights: DashMap<FlightKey, Flight>,
+    all: Semaphore,
+    hosts: DashMap<String, Arc<Semaphore>>,
+}
+
+type Flight = Shared<BoxFuture<'static, Outcome>>;
+
+/// Look-ups of one key may share a request.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct FlightKey {
+    url: Url,
+    freshness: Freshness,
+    /// What a program of the network may not ask, it may not learn from another's request either.
+    is_remote: bool,
+    is_trusted: bool,
+}
+
+impl Client {
+    /// A client. It asks nobody and reads nothing before it has to.
+    pub fn new(settings: Settings, cache: Cache) -> Self {
+        let inner = Inner {
+            all: Semaphore::new(settings.limits.requests),
+            settings,
+            cache,
+            web: OnceCell::new(),
+            flights: DashMap::new(),
+            hosts: DashMap::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &Cache {
+        &self.inner.cache
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.
+    pub fn known(&self, reference: &Reference) -> Option<Found> {
+        let url = reference.urls(&self.inner.settings.registry).into_iter().next()?;
+        self.inner.known(reference, &url)
+    }
+
+    /// Looks up a program. Needs a runtime of tokio with time and network.
+    ///
+    /// All who ask for one program at one time share a request. Whoever stops waiting ends it for nobody else.
+    pub async fn get(&self, reference: &Reference, importer: &Importer, freshness: Freshness) -> Outcome {
+        let name = reference.to_string();
+        let refused = |refusal| Outcome::new(name.clone(), Err(Problem::Refused(refusal)));
+        if reference.is_local() {
+            return refused(Refusal::Local);
+        }
+        if importer.depth() >= MOST_DEPTH {
+            return refused(Refusal::TooDeep(MOST_DEPTH));
+        }
+        let urls = reference.urls(&self.inner.settings.registry);
+        let Some(url) = urls.first().cloned() else {
+            return refused(Refusal::Registry(self.inner.settings.registry.clone()));
+        };
+        if self.inner.settings.offline || freshness == Freshness::Known {
+            return self.inner.clone().without_asking(reference.clone(), url).await;
+        }
+        let key = FlightKey {
+            is_remote: *importer != Importer::Workspace,
+            is_trusted: self.inner.is_trusted(reference, &url, importer),
+            freshness,
+            url,
+        };
+        self.flight(key, reference, urls).await
+    }
+
+    /// The commit that the revision of a program stands for at this moment, if its git host tells it.
+    pub async fn commit(&self, program: &GitProgram) -> Result<String, Problem> {
+        if let Some(commit) = program.commit() {
+            return Ok(commit.to_owned());
+        }
+        let url = program.commit_url();
+        self.inner.commit(&url).await.map_err(|failure| problem(failure, &url, None))
+    }
+
+    /// The request under way for a key, or a new one.
+    fn flight(&self, key: FlightKey, reference: &Reference, urls: Vec<Url>) -> Flight {
+        match self.inner.flights.entry(key) {
+            Entry::Occupied(flight) => flight.get().clone(),
+            Entry::Vacant(place) => {
+                let (inner, key, reference) = (self.inner.clone(), place.key().clone(), reference.clone());
+                let (name, url) = (reference.to_string(), key.url.clone());
+                let task = tokio::spawn(async move {
+                    let _landing = Landing { inner: inner.clone(), key: key.clone() };
+                    inner.look_up(reference, urls, key).await
+                });
+                let flight = async move {
+                    task.await.unwrap_or_else(|error| {
+                        let why = Unreachable::Client(error.to_string());
+                        Outcome::new(name, Err(Problem::Unreachable { url, why, last: None }))
+                    })
+                };
+                place.insert(flight.boxed().shared()).clone()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("settings", &self.inner.settings)
+            .field("cache", &self.inner.cache.dir())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Forgets a request when it is over, however it ends.
+struct Landing {
+    inner: Arc<Inner>,
+    key: FlightKey,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        self.inner.flights.remove(&self.key);
+    }
+}
+
+impl Inner {
+    /// A registry may be asked for its programs by programs that came from it, and for programs by name by all, since the user chose
+    /// it. So a registry within a company serves programs that import each other, while none can make it answer to anything else.
+    fn is_trusted(&self, reference: &Reference, url: &Url, importer: &Importer) -> bool {
+        let registry = self.settings.registry.origin();
+        let is_asked_by_name = matches!(reference, Reference::Registry(_));
+        let comes_from_there = matches!(importer, Importer::Remote { url, .. } if url.origin() == registry);
+        url.origin() == registry && (is_asked_by_name || comes_from_there)
+    }
+
+    fn known(&self, reference: &Reference, url: &Url) -> Option<Found> {
+        if let Some(program) = self.settings.vendor.as_ref().and_then(|vendor| vendor.get(reference)) {
+            return Some(Found { program, by: By::Vendored });
+        }
+        let program = self.cache.get(url)?;
+        let age = program.source.age(SystemTime::now());
+        let by = if self.settings.offline { By::Offline(age) } else { By::Cache(age) };
+        Some(Found { program, by })
+    }
+
+    async fn without_asking(self: Arc<Self>, reference: Reference, url: Url) -> Outcome {
+        let why = if self.settings.offline { Unreachable::Offline } else { Unreachable::NotFetched };
+        let name = reference.to_string();
+        let asked = url.clone();
+        let found = on_disk(move || self.known(&reference, &asked)).await.flatten();
+        Outcome::new(name, found.ok_or(Problem::Unreachable { url, why, last: None }))
+    }
+
+    async fn look_up(self: Arc<Self>, reference: Reference, urls: Vec<Url>, key: FlightKey) -> Outcome {
+        let name = reference.to_string();
+        let (inner, url) = (self.clone(), key.url.clone());
+        let known = on_disk(move || inner.known(&reference, &url)).await.flatten();
+        let last = match known {
+            Some(found) if found.by == By::Vendored || self.is_enough(&found, &key) => {
+                return Outcome::new(name, Ok(found));
+            }
+            known => known.map(|found| found.program),
+        };
+        let (answer, moment) = self.ask_all(&urls, last.as_ref(), &key).await;
+        let result = match answer {
+            Ok(Some(answer)) => self.clone().keep(name.clone(), key.url, answer, last, moment).await,
+            Ok(None) => {
+                let (inner, wanted) = (self.clone(), name.clone());
+                let near = on_disk(move || inner.cache.near(&wanted, MOST_NEAR)).await.unwrap_or_default();
+                Err(Problem::NotFound { asked: urls, near })
+            }
+            Err((failure, url)) => Err(problem(failure, &url, last)),
+        };
+        Outcome::new(name, result)
+    }
+
+    fn is_enough(&self, found: &Found, key: &FlightKey) -> bool {
+        let By::Cache(Some(age)) = found.by else { return false };
+        key.freshness == Freshness::Recent && age < self.settings.fresh_for
+    }
+
+    /// Asks one address after the other until one has the program, and says when that began.
+    async fn ask_all(
+        &self,
+        urls: &[Url],
+        known: Option<&Program>,
+        key: &FlightKey,
+    ) -> (Result<Option<Answer>, (Failure, Url)>, Timestamp) {
+        let host = self.host(&key.url);
+        // Neither is ever closed. The host comes first, so that those who wait for a slow one keep nobody else waiting.
+        let _of_host = host.acquire().await;
+        let _of_all = self.all.acquire().await;
+        let moment = Timestamp::now();
+        let total = self.settings.limits.total;
+        let deadline = Instant::now() + total;
+        for url in urls {
+            let question = Question {
+                url,
+                known: known.map(|known| &known.source),
+                accept: "text/plain, text/*;q=0.9, */*;q=0.5",
+                is_remote: key.is_remote,
+                trusted: key.is_trusted.then(|| url.origin()),
+                deadline,
+            };
+            let asking = async { self.web().await?.ask(&question).await };
+            match tokio::time::timeout_at(deadline.into(), asking).await {
+                Ok(Ok(Answer { content: Content::Missing, .. })) => {}
+                Ok(Ok(answer)) => return (Ok(Some(answer)), moment),
+                Ok(Err(failure)) => return (Err((failure, url.clone())), moment),
+                Err(_) => return (Err((Unreachable::TimedOut(total).into(), url.clone())), moment),
+            }
+        }
+        (Ok(None), moment)
+    }
+
+    /// Puts an answer into the cache.
+    async fn keep(
+        self: Arc<Self>,
+        reference: String,
+        url: Url,
+        answer: Answer,
+        last: Option<Program>,
+        moment: Timestamp,
+    ) -> Result<Found, Problem> {
+        let Answer { url: final_url, moved_to, content } = answer;
+        let (program, by) = match (content, last) {
+            (Content::Text { text, etag, last_modified }, _) => {
+                let sha256 = program::Hash::of(&text);
+                let source = Source {
+                    reference,
+                    url,
+                    final_url,
+                    moved_to,
+                    etag,
+                    last_modified,
+                    fetched: moment,
+                    sha256,
+                };
+                (Program { text: text.into(), source }, By::Host)
+            }
+            (Content::Unchanged, Some(last)) => {
+                let source = Source { reference, url, final_url, moved_to, fetched: moment, ..last.source };
+                (Program { text: last.text, source }, By::HostUnchanged)
+            }
+            // A host that was asked without a condition cannot say that it holds; `Web` takes that for a status like any other.
+            (Content::Unchanged | Content::Missing, _) => {
+                let why = Unreachable::Status(304);
+                return Err(Problem::Unreachable { url: final_url, why, last: None });
+            }
+        };
+        let kept = program.clone();
+        on_disk(move || self.cache.put(&kept)).await;
+        Ok(Found { program, by })
+    }
+
+    async fn commit(&self, url: &Url) -> Result<String, Failure> {
+        if self.settings.offline {
+            return Err(Unreachable::Offline.into());
+        }
+        let host = self.host(url);
+        let _of_host = host.acquire().await;
+        let _of_all = self.all.acquire().await;
+        let total = self.settings.limits.total;
+        let question = Question {
+            url,
+            known: None,
+            // GitHub would send the whole commit otherwise.
+            accept: "application/vnd.github.sha, application/json;q=0.9",
+            is_remote: false,
+            trusted: None,
+            deadline: Instant::now() + total,
+        };
+        let asking = async { self.web().await?.ask(&question).await };
+        let answer =
+            tokio::time::timeout(total, asking).await.map_err(|_| Unreachable::TimedOut(total))??;
+        match answer.content {
+            Content::Text { text, .. } => commit_in(&text)
+                .ok_or_else(|| Unreachable::Broken("there is no commit in it".to_owned()).into()),
+            Content::Missing => Err(Unreachable::Status(404).into()),
+            Content::Unchanged => Err(Unreachable::Status(304).into()),
+        }
+    }
+
+    async fn web(&self) -> Result<&Web, Failure> {
+        let settings = &self.settings;
+        let make = || async move {
+            let settings = settings.clone();
+            on_disk(move || Web::new(&settings)).await.unwrap_or_else(|| Err("it was stopped".to_owned()))
+        };
+        self.web.get_or_init(make).await.as_ref().map_err(|why| Unreachable::Client(why.clone()).into())
+    }
+
+    fn host(&self, url: &Url) -> Arc<Semaphore> {
+        let host = url.origin().ascii_serialization();
+        let new = || Arc::new(Semaphore::new(self.settings.limits.requests_per_host));
+        self.hosts.entry(host).or_insert_with(new).clone()
+    }
+}
+
+fn problem(failure: Failure, url: &Url, last: Option<Program>) -> Problem {
+    let url = url.clone();
+    match failure {
+        Failure::NotAProgram(what) => Problem::NotAProgram { url, what },
+        Failure::Unreachable(why) => Problem::Unreachable { url, why, last: last.map(Box::new) },
+        Failure::Refused(refusal) => Problem::Refused(refusal),
+    }
+}
+
+/// The commit that a git host tells: GitHub as the whole text, the others in JSON.
+fn commit_in(text: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Commit {
+        #[serde(alias = "id")]
+        sha: String,
+    }
+    let is_commit =
+        |text: &str| matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let text = text.trim();
+    if is_commit(text) {
+        return Some(text.to_owned());
+    }
+    let commit: Commit = serde_json::from_str(text).ok()?;
+    is_commit(&commit.sha).then_some(commit.sha)
+}
+
+/// Does what waits for the disk where it holds up nobody. `None` when the runtime ends.
+pub(crate) async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
+}

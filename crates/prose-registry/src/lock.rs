@@ -1,0 +1,271 @@
+//! `prose.lock`: the texts that a project was checked with.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prose_reference::Reference;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::cache::write_atomically;
+use crate::client::{Client, Freshness, Importer, on_disk};
+use crate::outcome::{By, Found, Outcome};
+use crate::program::{Hash, Program, Source, Timestamp};
+
+/// The name of the lock file, in the folder of `prose.toml`.
+pub const LOCK_FILE: &str = "prose.lock";
+
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// What is pinned. Written in the order of the references, so that a change shows as little as possible.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lock {
+    /// By the canonical spelling of the reference.
+    programs: BTreeMap<String, Pin>,
+}
+
+/// The text that a reference is pinned to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Pin {
+    /// The reference in its canonical spelling.
+    pub reference: String,
+    /// The address that gave the text.
+    pub url: Url,
+    /// The commit it belongs to, if its git host told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The hash of the text.
+    pub sha256: Hash,
+    /// When it was pinned to this text.
+    pub time: Timestamp,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u32,
+    #[serde(default, rename = "program")]
+    programs: Vec<Pin>,
+}
+
+/// Why a text is not the one that is pinned. Displayed as a sentence that starts with the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockMismatch {
+    /// The lock file does not name the reference.
+    NotLocked {
+        /// The reference.
+        reference: String,
+    },
+    /// The text is another one.
+    Changed {
+        /// What is pinned.
+        pin: Pin,
+        /// The hash of the text there is.
+        found: Hash,
+    },
+}
+
+/// Why a lock file cannot be read or written.
+#[derive(Debug)]
+pub enum LockError {
+    /// What the system says.
+    Io(PathBuf, io::Error),
+    /// The file has another form.
+    Malformed(PathBuf, String),
+    /// The file is one of a later version.
+    Version(PathBuf, u32),
+}
+
+impl Lock {
+    /// The lock file at a path. `None` if there is none.
+    pub fn load(path: &Path) -> Result<Option<Self>, LockError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(LockError::Io(path.to_owned(), error)),
+        };
+        Self::parse(&text, path).map(Some)
+    }
+
+    /// The text of a lock file; the path is for messages.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, LockError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let malformed = |error: toml::de::Error| LockError::Malformed(path.to_owned(), error.to_string());
+        let Version { version } = toml::from_str(text).map_err(malformed)?;
+        if version != VERSION {
+            return Err(LockError::Version(path.to_owned(), version));
+        }
+        let file: File = toml::from_str(text).map_err(malformed)?;
+        Ok(Self { programs: file.programs.into_iter().map(|pin| (pin.reference.clone(), pin)).collect() })
+    }
+
+    /// Writes the file, as a whole. One that has the same text already is left alone.
+    pub fn save(&self, path: &Path) -> Result<(), LockError> {
+        let text = self.to_string();
+        if fs::read_to_string(path).is_ok_and(|found| found == text) {
+            return Ok(());
+        }
+        write_atomically(path, text.as_bytes()).map_err(|error| LockError::Io(path.to_owned(), error))
+    }
+
+    /// What a reference is pinned to.
+    pub fn get(&self, reference: &Reference) -> Option<&Pin> {
+        self.programs.get(&reference.to_string())
+    }
+
+    /// All that is pinned, in the order of the references.
+    pub fn pins(&self) -> impl Iterator<Item = &Pin> {
+        self.programs.values()
+    }
+
+    /// Whether the text with a hash is the one that the reference is pinned to.
+    pub fn check(&self, reference: &Reference, sha256: Hash) -> Result<(), Box<LockMismatch>> {
+        match self.get(reference) {
+            None => Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() })),
+            Some(pin) if pin.sha256 != sha256 => {
+                Err(Box::new(LockMismatch::Changed { pin: pin.clone(), found: sha256 }))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Pins a program to its text, and says what it was pinned to if that was another one. The time stays while the text does.
+    pub fn pin(&mut self, program: &Program, commit: Option<String>, time: Timestamp) -> Option<Pin> {
+        let source = &program.source;
+        let before = self.programs.get(&source.reference).cloned();
+        let is_same = before.as_ref().is_some_and(|pin| pin.sha256 == source.sha256);
+        let pin = Pin {
+            reference: source.reference.clone(),
+            url: source.final_url.clone(),
+            commit,
+            sha256: source.sha256,
+            time: before.as_ref().filter(|_| is_same).map_or(time, |pin| pin.time),
+        };
+        self.programs.insert(source.reference.clone(), pin);
+        before.filter(|_| !is_same)
+    }
+
+    /// Forgets what is not used any more, and says what that was.
+    pub fn retain(&mut self, is_used: impl Fn(&str) -> bool) -> Vec<Pin> {
+        let (used, unused) =
+            std::mem::take(&mut self.programs).into_iter().partition(|(reference, _)| is_used(reference));
+        self.programs = used;
+        let unused: BTreeMap<String, Pin> = unused;
+        unused.into_values().collect()
+    }
+}
+
+impl Client {
+    /// Looks up the text that a reference is pinned to. It may come from anywhere, since its hash says that it is the one; the host
+    /// is asked only for what is neither vendored nor in the cache.
+    pub async fn pinned(&self, pin: &Pin, importer: &Importer) -> Result<Outcome, Box<LockMismatch>> {
+        let Some(reference) = pin.reference() else {
+            return Err(Box::new(LockMismatch::NotLocked { reference: pin.reference.clone() }));
+        };
+        let (client, wanted) = (self.clone(), pin.clone());
+        if let Some(found) = on_disk(move || client.kept(&wanted)).await.flatten() {
+            return Ok(Outcome::new(&pin.reference, Ok(found)));
+        }
+        let mut outcome = self.get(&reference, importer, Freshness::Recent).await;
+        outcome.reference.clone_from(&pin.reference);
+        if let Ok(found) = &mut outcome.result {
+            let sha256 = found.program.source.sha256;
+            if sha256 != pin.sha256 {
+                return Err(Box::new(LockMismatch::Changed { pin: pin.clone(), found: sha256 }));
+            }
+            // Local paths in it lead to references as the lock file has them, with the revision and not the commit.
+            found.program.source.reference.clone_from(&pin.reference);
+        }
+        Ok(outcome)
+    }
+
+    fn kept(&self, pin: &Pin) -> Option<Found> {
+        let reference = Reference::parse(&pin.reference).ok()?;
+        let vendored = self.settings().vendor.as_ref().and_then(|vendor| vendor.get(&reference));
+        if let Some(program) = vendored.filter(|program| program.source.sha256 == pin.sha256) {
+            return Some(Found { program, by: By::Vendored });
+        }
+        let text = self.cache().text(pin.sha256)?.into();
+        let source = Source {
+            reference: pin.reference.clone(),
+            url: pin.url.clone(),
+            final_url: pin.url.clone(),
+            moved_to: None,
+            etag: None,
+            last_modified: None,
+            fetched: pin.time,
+            sha256: pin.sha256,
+        };
+        Some(Found { program: Program { text, source }, by: By::Lock })
+    }
+}
+
+impl Pin {
+    /// Where to find the text that is pinned: at its commit, if that is known.
+    pub fn reference(&self) -> Option<Reference> {
+        match (Reference::parse(&self.reference).ok()?, &self.commit) {
+            (Reference::Git(program), Some(commit)) => Some(Reference::Git(program.at(commit))),
+            (reference, _) => Some(reference),
+        }
+    }
+
+    /// Whether the host has another text now.
+    pub fn is_outdated(&self, now: &Program) -> bool {
+        self.sha256 != now.source.sha256
+    }
+}
+
+/// The text of the file.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = File { version: VERSION, programs: self.programs.values().cloned().collect() };
+        let text = toml::to_string(&file).map_err(|_| fmt::Error)?;
+        write!(f, "# Written by `prose lock`; belongs into version control.\n{text}")
+    }
+}
+
+impl fmt::Display for LockMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockMismatch::NotLocked { reference } => {
+                write!(f, "`{reference}` is not in {LOCK_FILE}; `prose lock` adds it")
+            }
+            LockMismatch::Changed { pin, found } => write!(
+                f,
+                "`{}` is another text than the one in {LOCK_FILE}, which is of {} (SHA-256 {:.12}…, here {:.12}…); read what has \
+                 changed, then `prose lock` accepts it",
+                pin.reference,
+                pin.time,
+                pin.sha256.to_string(),
+                found.to_string()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LockMismatch {}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            LockError::Malformed(path, error) => write!(
+                f,
+                "{} is no lock file; if two branches were merged, take one side and run `prose lock`: {error}",
+                path.display()
+            ),
+            LockError::Version(path, version) => {
+                write!(f, "{} has version {version}, which a newer `prose` has written", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for LockError {}

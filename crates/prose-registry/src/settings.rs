@@ -1,0 +1,159 @@
+//! How the client asks.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fmt};
+
+use url::Url;
+
+use crate::addresses::{Names, SystemNames};
+use crate::credentials::{Credentials, CredentialsProblem};
+use crate::secret::Secret;
+use crate::tls::EXTRA_CA;
+use crate::vendor::Vendor;
+
+/// The variable of the environment that allows `http://` also beyond this machine, by the value `1`.
+pub const ALLOW_HTTP: &str = "PROSE_ALLOW_HTTP";
+
+/// The variable of the environment that forbids every request, by the value `1`.
+pub const OFFLINE: &str = "PROSE_OFFLINE";
+
+/// How the client asks.
+#[derive(Clone)]
+pub struct Settings {
+    /// The address that `handle/slug` is appended to.
+    pub registry: Url,
+    /// Copies in a folder, which come before the cache and the network.
+    pub vendor: Option<Vendor>,
+    /// Nothing is asked: what the cache has is used, however old.
+    pub offline: bool,
+    /// Whether `http://` is allowed beyond this machine.
+    pub allow_http: bool,
+    /// How long a program counts as fresh, so that its host is not asked again.
+    pub fresh_for: Duration,
+    /// How much time and room a request may take.
+    pub limits: Limits,
+    /// Who is asked instead of the host.
+    pub proxies: Proxies,
+    /// A file with more certificates to believe, in PEM.
+    pub extra_ca: Option<PathBuf>,
+    /// The tokens of the user.
+    pub credentials: Credentials,
+    /// Who knows the addresses of hosts.
+    pub names: Arc<dyn Names>,
+}
+
+/// How much time and room a request may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Until the host takes the connection.
+    pub connect: Duration,
+    /// Until the host sends the next piece.
+    pub idle: Duration,
+    /// For all that a reference needs: redirects, the other spelling, and all attempts.
+    pub total: Duration,
+    /// How often a request is repeated that may do better the next time.
+    pub retries: u32,
+    /// The wait before the first repetition; it doubles each time. A host that tells another one is obeyed.
+    pub retry_delay: Duration,
+    /// How many redirects are followed.
+    pub redirects: usize,
+    /// The largest text, in bytes, as it is after decompression.
+    pub bytes: usize,
+    /// How many requests to one host are under way at once.
+    pub requests_per_host: usize,
+    /// How many requests are under way at once.
+    pub requests: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            idle: Duration::from_secs(5),
+            total: Duration::from_secs(20),
+            retries: 2,
+            retry_delay: Duration::from_millis(300),
+            redirects: 5,
+            bytes: crate::MOST_BYTES,
+            // So that 100 imports take less than ten round trips, and a small registry is not flooded.
+            requests_per_host: 16,
+            requests: 48,
+        }
+    }
+}
+
+/// Who is asked instead of the host. Their addresses may have a password in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies {
+    /// For `http://`.
+    pub http: Option<Secret>,
+    /// For `https://`.
+    pub https: Option<Secret>,
+    /// The hosts that are asked themselves, with commas in between. This machine always is.
+    pub except: String,
+}
+
+impl Proxies {
+    /// From `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in capitals or not, as curl reads them.
+    pub fn from_environment() -> Self {
+        let var = |name: &str| {
+            let value = env::var(name.to_lowercase()).or_else(|_| env::var(name));
+            value.ok().filter(|value| !value.is_empty())
+        };
+        let proxy = |name| var(name).or_else(|| var("ALL_PROXY")).map(Secret::new);
+        // In a CGI program, `HTTP_PROXY` is a header that whoever asks has written.
+        let http = if env::var_os("REQUEST_METHOD").is_some() { None } else { proxy("HTTP_PROXY") };
+        Self { http, https: proxy("HTTPS_PROXY"), except: var("NO_PROXY").unwrap_or_default() }
+    }
+}
+
+impl Settings {
+    /// Those that depend on nothing but the registry.
+    pub fn new(registry: Url) -> Self {
+        Self {
+            registry,
+            vendor: None,
+            offline: false,
+            allow_http: false,
+            fresh_for: Duration::from_secs(60 * 60),
+            limits: Limits::default(),
+            proxies: Proxies::default(),
+            extra_ca: None,
+            credentials: Credentials::default(),
+            names: Arc::new(SystemNames),
+        }
+    }
+
+    /// Those of the user: with proxies, certificates and tokens, and what is wrong with the tokens.
+    pub fn of_user(registry: Url) -> (Self, Vec<CredentialsProblem>) {
+        let (credentials, problems) = Credentials::of_user();
+        let is_set = |name| env::var_os(name).is_some_and(|value| value == "1");
+        let settings = Self {
+            offline: is_set(OFFLINE),
+            allow_http: is_set(ALLOW_HTTP),
+            proxies: Proxies::from_environment(),
+            extra_ca: env::var_os(EXTRA_CA).filter(|path| !path.is_empty()).map(PathBuf::from),
+            credentials,
+            ..Self::new(registry)
+        };
+        (settings, problems)
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("registry", &self.registry.as_str())
+            .field("vendor", &self.vendor.as_ref().map(Vendor::dir))
+            .field("offline", &self.offline)
+            .field("allow_http", &self.allow_http)
+            .field("fresh_for", &self.fresh_for)
+            .field("limits", &self.limits)
+            .field("proxies", &self.proxies)
+            .field("extra_ca", &self.extra_ca)
+            .field("credentials", &self.credentials)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! Copies of programs in a folder, for machines without network.
+//!
+//! The texts lie under names that people can read, `index.toml` says which is which, and the hash of each is checked when it is
+//! read. The folder can be kept in a repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prose_reference::Reference;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::write_atomically;
+use crate::program::{Hash, Program, Source};
+
+/// The name of the file that says which text is which program.
+const INDEX: &str = "index.toml";
+
+/// Copies of programs in a folder.
+#[derive(Debug, Clone)]
+pub struct Vendor {
+    dir: PathBuf,
+    /// By the canonical spelling of the reference.
+    copies: BTreeMap<String, Copied>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Copied {
+    /// The file, within the folder.
+    file: String,
+    #[serde(flatten)]
+    source: Source,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Index {
+    #[serde(default, rename = "program")]
+    programs: Vec<Copied>,
+}
+
+/// Why a folder of vendored copies cannot be read or written.
+#[derive(Debug)]
+pub enum VendorError {
+    /// What the system says about a file.
+    Io(PathBuf, io::Error),
+    /// The index has another form.
+    Malformed(PathBuf, String),
+}
+
+impl Vendor {
+    /// The copies in a folder. `None` if it has no index.
+    pub fn load(dir: impl Into<PathBuf>) -> Result<Option<Self>, VendorError> {
+        let dir = dir.into();
+        let path = dir.join(INDEX);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(VendorError::Io(path, error)),
+        };
+        let index: Index =
+            toml::from_str(&text).map_err(|error| VendorError::Malformed(path, error.to_string()))?;
+        let copies = index.programs.into_iter().map(|copy| (copy.source.reference.clone(), copy));
+        Ok(Some(Self { dir, copies: copies.collect() }))
+    }
+
+    /// Writes copies of programs into a folder, in place of those that an index there names.
+    pub fn write(dir: impl Into<PathBuf>, programs: &[Program]) -> Result<Self, VendorError> {
+        let dir = dir.into();
+        let before = Self::load(&dir)?.map(|vendor| vendor.files()).unwrap_or_default();
+        let mut taken = BTreeSet::new();
+        let mut copies = BTreeMap::new();
+        for program in programs {
+            let file = file_name(&program.source.reference, &mut taken);
+            let path = dir.join(&file);
+            write_atomically(&path, program.text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+            copies.insert(program.source.reference.clone(), Copied { file, source: program.source.clone() });
+        }
+        let index = Index { programs: copies.values().cloned().collect() };
+        let path = dir.join(INDEX);
+        let text = toml::to_string(&index)
+            .map_err(|error| VendorError::Malformed(path.clone(), error.to_string()))?;
+        write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+        let vendor = Self { dir, copies };
+        for left_over in before.difference(&vendor.files()) {
+            // That it is gone already is what is wanted.
+            let _ = fs::remove_file(vendor.dir.join(left_over));
+        }
+        Ok(vendor)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The references there are copies of, in their order.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        self.copies.keys().map(String::as_str)
+    }
+
+    /// The copy of a program. One that was changed since it was written is none.
+    pub fn get(&self, reference: &Reference) -> Option<Program> {
+        let copy = self.copies.get(&reference.to_string()).filter(|copy| is_plain(&copy.file))?;
+        let text = fs::read_to_string(self.dir.join(&copy.file)).ok()?;
+        if Hash::of(&text) != copy.source.sha256 {
+            tracing::warn!(file = copy.file, "a vendored copy was changed and is not used");
+            return None;
+        }
+        Some(Program { text: text.into(), source: copy.source.clone() })
+    }
+
+    fn files(&self) -> BTreeSet<String> {
+        self.copies.values().map(|copy| copy.file.clone()).filter(|file| is_plain(file)).collect()
+    }
+}
+
+/// Whether a name in an index, which anybody can write, is that of a file in its folder.
+fn is_plain(file: &str) -> bool {
+    file.ends_with(".prose") && !file.contains(['/', '\\', ':'])
+}
+
+/// A name for the copy of a program: its reference with `--` for slashes, as `handle--slug` in the language's run folders.
+fn file_name(reference: &str, taken: &mut BTreeSet<String>) -> String {
+    const MOST_CHARS: usize = 100;
+    let plain: String = reference
+        .trim_start_matches("https://")
+        .trim_start_matches('@')
+        .trim_end_matches(".prose")
+        .replace('/', "--")
+        .chars()
+        // No system has special ideas about these.
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(MOST_CHARS)
+        .collect();
+    let mut name = format!("{plain}.prose");
+    let mut count = 1;
+    // Some systems take capitals and small letters for the same.
+    while !taken.insert(name.to_lowercase()) {
+        count += 1;
+        name = format!("{plain}-{count}.prose");
+    }
+    name
+}
+
+impl fmt::Display for VendorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VendorError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            VendorError::Malformed(path, error) => {
+                write!(
+                    f,
+                    "{} is no index of vendored programs; write it anew with `prose vendor`: {error}",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for VendorError {}

@@ -1,0 +1,80 @@
+//! A program with all that it imports.
+
+use std::collections::HashSet;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use prose_reference::{Invalid, Reference};
+
+use crate::client::{Client, Freshness, Importer};
+use crate::outcome::{Outcome, Problem, Refusal};
+
+/// How many programs are fetched at most for one walk.
+pub const MOST_PROGRAMS: usize = 500;
+
+/// A program on a walk, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visited {
+    /// Which one.
+    pub reference: Reference,
+    /// Who imports it first: the canonical spelling of a reference; `None` for the roots.
+    pub imported_by: Option<String>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The paths that it imports and that name no program, and why.
+    pub invalid: Vec<(String, Invalid)>,
+}
+
+impl Client {
+    /// Looks up programs and all that they import, each of them once, and gives them in the order of their references.
+    ///
+    /// `imports` tells the paths that a text imports, since this crate does not know the language. At most [`MOST_PROGRAMS`] are
+    /// looked up; the others are told as refused.
+    pub async fn walk(
+        &self,
+        roots: impl IntoIterator<Item = Reference>,
+        freshness: Freshness,
+        imports: impl Fn(&str) -> Vec<String>,
+    ) -> Vec<Visited> {
+        let mut seen = HashSet::new();
+        let mut under_way = FuturesUnordered::new();
+        let mut visited: Vec<Visited> = Vec::new();
+        let look_up = async |reference: Reference, importer: Importer, imported_by: Option<String>| {
+            let outcome = self.get(&reference, &importer, freshness).await;
+            (Visited { reference, imported_by, outcome, invalid: Vec::new() }, importer)
+        };
+        for root in roots {
+            if seen.insert(root.clone()) {
+                under_way.push(look_up(root, Importer::Workspace, None));
+            }
+        }
+        while let Some((mut found, importer)) = under_way.next().await {
+            if let Some(program) = found.outcome.program() {
+                let base = program.base();
+                for path in imports(&program.text) {
+                    let reference = match Reference::parse_in(&path, &base) {
+                        Ok(reference) => reference,
+                        Err(error) => {
+                            found.invalid.push((path, error));
+                            continue;
+                        }
+                    };
+                    if !seen.insert(reference.clone()) {
+                        continue;
+                    }
+                    let imported_by = Some(found.reference.to_string());
+                    if seen.len() > MOST_PROGRAMS {
+                        let result = Err(Problem::Refused(Refusal::TooMany(MOST_PROGRAMS)));
+                        let outcome = Outcome { reference: reference.to_string(), result };
+                        visited.push(Visited { reference, imported_by, outcome, invalid: Vec::new() });
+                        continue;
+                    }
+                    under_way.push(look_up(reference, importer.of(program), imported_by));
+                }
+            }
+            visited.push(found);
+        }
+        visited.sort_by(|a, b| a.reference.cmp(&b.reference));
+        visited
+    }
+}

@@ -1,0 +1,339 @@
+//! Servers and networks that do not work.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use prose_registry::{
+    Cache, Client, Freshness, Importer, MOST_BYTES, NotAProgram, Problem, Settings, Unreachable,
+};
+use url::Url;
+
+use crate::support::{
+    Act, Hosts, PROGRAM, Reply, Server, client, closed_port, connects, get, reference, settings, text,
+    unreachable,
+};
+
+/// A server whose first answers are these, and all further ones the last.
+async fn one_after_the_other(replies: Vec<Reply>) -> Server {
+    let count = AtomicUsize::new(0);
+    Server::start(move |_| {
+        let next = count.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1);
+        replies[next].clone()
+    })
+    .await
+}
+
+/// What the outcome for `a/b` says, with the address of the server left out.
+async fn told(server: &Server) -> String {
+    let outcome = get(&client(server.url()), "a/b").await;
+    // Whatever a server did, it has not shut the client down.
+    assert!(connects(server.address).await);
+    outcome.to_string().replace(server.url().as_str(), "URL/")
+}
+
+fn not_a_program(outcome: &prose_registry::Outcome) -> &NotAProgram {
+    match &outcome.result {
+        Err(Problem::NotAProgram { what, .. }) => what,
+        result => panic!("{result:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_server_may_pass() {
+    for status in [500, 502, 503, 504] {
+        let server = one_after_the_other(vec![Reply::status(status), Reply::text(PROGRAM)]).await;
+        assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+        assert_eq!(server.seen().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_stays_is_told_after_three_attempts() {
+    let server = one_after_the_other(vec![Reply::status(500)]).await;
+    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 answered with status 500");
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn a_host_that_is_busy_is_asked_again_when_it_says() {
+    let busy = Reply::status(429).header("Retry-After", 1);
+    let server = one_after_the_other(vec![busy, Reply::text(PROGRAM)]).await;
+    let start = Instant::now();
+    assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+    assert!(start.elapsed() >= Duration::from_secs(1));
+
+    let server = one_after_the_other(vec![Reply::status(429), Reply::text(PROGRAM)]).await;
+    assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_host_that_is_busy_for_too_long() {
+    let server = one_after_the_other(vec![Reply::status(429).header("Retry-After", 3600)]).await;
+    let start = Instant::now();
+    assert_eq!(
+        told(&server).await,
+        "`a/b` could not be fetched: 127.0.0.1 has too much to do and asks to come back in 3600 s"
+    );
+    assert!(start.elapsed() < Duration::from_millis(500));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn other_statuses_are_told_and_not_tried_again() {
+    for status in [204, 206, 304, 400, 418] {
+        let server = one_after_the_other(vec![Reply::status(status)]).await;
+        assert_eq!(
+            told(&server).await,
+            format!("`a/b` could not be fetched: 127.0.0.1 answered with status {status}")
+        );
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn redirects_that_lead_nowhere_are_told() {
+    let circle = one_after_the_other(vec![Reply::redirect(302, "/a/b")]).await;
+    assert_eq!(
+        told(&circle).await,
+        "`a/b` could not be fetched: 127.0.0.1 redirects in a circle, or more than 5 times"
+    );
+    assert_eq!(circle.seen().len(), 6);
+
+    let nowhere = one_after_the_other(vec![Reply::status(302)]).await;
+    assert_eq!(
+        told(&nowhere).await,
+        "`a/b` could not be fetched: 127.0.0.1 redirects to ``, which is no address"
+    );
+    let bad = one_after_the_other(vec![Reply::redirect(302, "https://[")]).await;
+    assert_eq!(
+        told(&bad).await,
+        "`a/b` could not be fetched: 127.0.0.1 redirects to `https://[`, which is no address"
+    );
+}
+
+#[tokio::test]
+async fn a_host_that_says_nothing_is_given_up() {
+    let server = one_after_the_other(vec![Reply::text(PROGRAM).after(Duration::from_secs(60))]).await;
+    let start = Instant::now();
+    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 did not answer within 300ms");
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_host_that_sends_one_byte_after_the_other_is_given_up() {
+    let mut acts = vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n".to_vec())];
+    for _ in 0..100 {
+        acts.extend([Act::Wait(Duration::from_millis(100)), Act::Send(b"#".to_vec())]);
+    }
+    let server = one_after_the_other(vec![Reply::raw(acts)]).await;
+    let start = Instant::now();
+    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 did not answer within 1s 500ms");
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn a_head_that_comes_slowly_is_given_up() {
+    let byte = |byte: &u8| [Act::Send(vec![*byte]), Act::Wait(Duration::from_millis(100))];
+    let acts = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: yyyyyyyyyyyyyyyyyyyyyyyy"
+        .iter()
+        .flat_map(byte)
+        .collect();
+    let server = one_after_the_other(vec![Reply::raw(acts)]).await;
+    let start = Instant::now();
+    let outcome = get(&client(server.url()), "a/b").await;
+    assert!(matches!(unreachable(&outcome), Unreachable::TimedOut(_)));
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_shorter_than_it_says_is_none() {
+    let cut = Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsession".to_vec());
+    let broken = Reply::raw(vec![cut]);
+    let server = one_after_the_other(vec![broken.clone()]).await;
+    let told = told(&server).await;
+    assert!(
+        told.starts_with("`a/b` could not be fetched: 127.0.0.1 sent an answer that breaks off ("),
+        "{told}"
+    );
+    assert_eq!(server.seen().len(), 3);
+
+    let server = one_after_the_other(vec![broken, Reply::text(PROGRAM)]).await;
+    assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn a_reset_in_the_middle_may_pass() {
+    let reset = Reply::raw(vec![
+        Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsession".to_vec()),
+        Act::Wait(Duration::from_millis(20)),
+        Act::Reset,
+    ]);
+    let server = one_after_the_other(vec![reset.clone()]).await;
+    let told = told(&server).await;
+    assert!(told.contains("sent an answer that breaks off"), "{told}");
+
+    let server = one_after_the_other(vec![reset, Reply::text(PROGRAM)]).await;
+    assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_told() {
+    for bytes in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"", b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"] {
+        let server = one_after_the_other(vec![Reply::raw(vec![Act::Send(bytes.to_vec())])]).await;
+        let told = told(&server).await;
+        assert!(told.contains("sent an answer that breaks off"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_takes_no_connection_is_told_and_the_last_text_is_at_hand() {
+    let address = closed_port().await;
+    let registry = Url::parse(&format!("http://{address}/")).unwrap();
+    let client = client(registry);
+    let outcome = get(&client, "a/b").await;
+    assert!(matches!(unreachable(&outcome), Unreachable::Connect(_)));
+    assert_eq!(outcome.program(), None);
+    let told = outcome.to_string();
+    assert!(told.starts_with("`a/b` could not be fetched: 127.0.0.1 takes no connection ("), "{told}");
+}
+
+#[tokio::test]
+async fn the_last_text_is_at_hand_when_the_host_is_not() {
+    let server = one_after_the_other(vec![Reply::text(PROGRAM), Reply::status(503)]).await;
+    let client = client(server.url());
+    get(&client, "a/b").await;
+    let outcome = get(&client, "a/b").await;
+    assert!(matches!(unreachable(&outcome), Unreachable::Status(503)));
+    assert_eq!(outcome.program().map(|program| &*program.text), Some(PROGRAM));
+    assert_eq!(
+        outcome.to_string(),
+        "`a/b` could not be fetched: 127.0.0.1 answered with status 503; the last text known is used"
+    );
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_is_told() {
+    let settings = settings(Url::parse("https://registry.invalid/").unwrap());
+    let outcome = get(&Client::new(settings.clone(), Cache::in_memory()), "a/b").await;
+    assert_eq!(
+        outcome.to_string(),
+        "`a/b` could not be fetched: registry.invalid has no address (no such host); is the name right, and is there a network?"
+    );
+    // As the system says it.
+    let settings = Settings { names: std::sync::Arc::new(prose_registry::SystemNames), ..settings };
+    let outcome = get(&Client::new(settings, Cache::in_memory()), "a/b").await;
+    assert!(matches!(unreachable(&outcome), Unreachable::Name(_) | Unreachable::TimedOut(_)));
+}
+
+#[tokio::test]
+async fn a_host_without_any_address_is_told() {
+    let hosts = Hosts([("empty.example".to_owned(), Vec::new())].into());
+    let settings = Settings {
+        names: std::sync::Arc::new(hosts),
+        ..settings(Url::parse("https://empty.example/").unwrap())
+    };
+    let outcome = get(&Client::new(settings, Cache::in_memory()), "a/b").await;
+    assert!(outcome.to_string().starts_with("`a/b` could not be fetched: empty.example "), "{outcome}");
+}
+
+#[tokio::test]
+async fn a_page_is_no_program() {
+    let server = one_after_the_other(vec![
+        Reply::text("<!DOCTYPE html>\n<html><body>Sign in</body></html>").header("Content-Type", "text/html"),
+    ])
+    .await;
+    assert_eq!(
+        told(&server).await,
+        "`a/b` is no program: URL/a/b is a page for browsers; the address of the bare text is needed"
+    );
+}
+
+#[tokio::test]
+async fn a_program_may_be_called_html_by_a_server_that_knows_no_better() {
+    let server =
+        one_after_the_other(vec![Reply::text(PROGRAM).header("Content-Type", "text/html; charset=utf-8")])
+            .await;
+    assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_no_program() {
+    let server = one_after_the_other(vec![Reply::text(b"\x7fELF\x02\x01\x01\0\0")]).await;
+    assert_eq!(told(&server).await, "`a/b` is no program: URL/a/b is no text");
+    let server = one_after_the_other(vec![Reply::text(b"session \"\xe9t\xe9\"\n")]).await;
+    assert_eq!(
+        told(&server).await,
+        "`a/b` is no program: URL/a/b is no UTF-8 at byte 9; save the program as UTF-8"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_program_takes_the_place_of_none() {
+    let server = one_after_the_other(vec![Reply::text(PROGRAM), Reply::text("<html>")]).await;
+    let client = client(server.url());
+    get(&client, "a/b").await;
+    assert_eq!(not_a_program(&get(&client, "a/b").await), &NotAProgram::Page);
+    assert_eq!(&*client.known(&reference("a/b")).unwrap().program.text, PROGRAM);
+}
+
+#[tokio::test]
+async fn a_body_of_100_megabytes_is_not_read() {
+    let head =
+        |length: &str| Act::Send(format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{length}\r\n").into());
+    let declared = Reply::raw(vec![head("Content-Length: 100000000\r\n"), Act::Flood(100_000_000)]);
+    let server = one_after_the_other(vec![declared]).await;
+    let outcome = get(&client(server.url()), "a/b").await;
+    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MOST_BYTES));
+    assert!(server.sent() < 10_000_000, "{}", server.sent());
+
+    // Without a length, the limit is met on the way.
+    let endless = Reply::raw(vec![head(""), Act::Flood(100_000_000)]);
+    let server = one_after_the_other(vec![endless]).await;
+    let told = told(&server).await;
+    assert!(told.ends_with("has more than 1048576 bytes, which no program needs"), "{told}");
+    assert!((MOST_BYTES..20_000_000).contains(&server.sent()), "{}", server.sent());
+}
+
+#[tokio::test]
+async fn a_program_of_just_the_largest_size_is_fetched() {
+    let most = Server::start(|_| Reply::text(vec![b'#'; MOST_BYTES])).await;
+    assert_eq!(text(&get(&client(most.url()), "a/b").await).len(), MOST_BYTES);
+    let more = Server::start(|_| Reply::text(vec![b'#'; MOST_BYTES + 1])).await;
+    assert_eq!(not_a_program(&get(&client(more.url()), "a/b").await), &NotAProgram::TooLarge(MOST_BYTES));
+}
+
+#[tokio::test]
+async fn a_bomb_of_gzip_is_cut_off() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..100 {
+        gzip.write_all(&[b'#'; 1_000_000]).unwrap();
+    }
+    let bomb = gzip.finish().unwrap();
+    assert!(bomb.len() < MOST_BYTES);
+    let server = Server::start(move |_| Reply::text(&bomb).header("Content-Encoding", "gzip")).await;
+    let outcome = get(&client(server.url()), "a/b").await;
+    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MOST_BYTES));
+}
+
+#[tokio::test]
+async fn compressed_rubbish_is_told() {
+    for coding in ["gzip", "br"] {
+        let server =
+            Server::start(move |_| Reply::text(b"\xff\xff\xff\xff").header("Content-Encoding", coding)).await;
+        let outcome = get(&client(server.url()), "a/b").await;
+        assert!(matches!(unreachable(&outcome), Unreachable::Broken(_)), "{outcome}");
+    }
+}
+
+#[tokio::test]
+async fn a_cache_that_cannot_be_written_to_stops_nothing() {
+    let server = Server::with("/a/b", PROGRAM).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let client = Client::new(settings(server.url()), Cache::at(file.path()));
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+    assert!(client.cache().take_problem().is_some());
+    let outcome = client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
+    assert_eq!(text(&outcome), PROGRAM);
+    assert_eq!(server.seen().len(), 1);
+}

@@ -1,0 +1,190 @@
+//! `prose.lock`
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use prose_registry::{
+    By, Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Outcome, Pin, Program, Reference,
+    Source, Timestamp,
+};
+use url::Url;
+
+use crate::support::{PROGRAM, Reply, Server, client, get, reference, settings, text};
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+fn program(path: &str, text: &str) -> Program {
+    let registry = Url::parse("https://p.prose.md/").unwrap();
+    let reference = reference(path);
+    let url = reference.urls(&registry).remove(0);
+    let source = Source {
+        reference: reference.to_string(),
+        final_url: url.clone(),
+        url,
+        moved_to: None,
+        etag: None,
+        last_modified: None,
+        fetched: Timestamp::now(),
+        sha256: Hash::of(text),
+    };
+    Program { text: text.into(), source }
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn lock() -> Lock {
+    let mut lock = Lock::default();
+    let moment = time("2026-01-31T12:00:00Z");
+    lock.pin(&program("github.com/o/r/a.prose@v1", "session \"A\"\n"), Some(COMMIT.to_owned()), moment);
+    lock.pin(&program("@alice/research", "session \"R\"\n"), None, moment);
+    lock
+}
+
+#[test]
+fn the_file_is_sorted_and_the_same_each_time() {
+    expect![[r##"
+        # Written by `prose lock`; belongs into version control.
+        version = 1
+
+        [[program]]
+        reference = "@alice/research"
+        url = "https://p.prose.md/@alice/research"
+        sha256 = "737e509aae927b524fa45e26a899fbbfd3b857d95b916106171f1d2f4c013457"
+        time = "2026-01-31T12:00:00Z"
+
+        [[program]]
+        reference = "github.com/o/r/a.prose@v1"
+        url = "https://raw.githubusercontent.com/o/r/v1/a.prose"
+        commit = "0123456789abcdef0123456789abcdef01234567"
+        sha256 = "21033fcc7f43cb9d6a0412d040bfa07c34a1a8562615802f43d89ee5ad1abdd4"
+        time = "2026-01-31T12:00:00Z"
+    "##]]
+    .assert_eq(&lock().to_string());
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("prose.lock");
+    assert_eq!(Lock::load(&path).unwrap(), None);
+    lock().save(&path).unwrap();
+    let read = Lock::load(&path).unwrap().unwrap();
+    assert_eq!(read, lock());
+    assert_eq!(read.to_string(), lock().to_string());
+}
+
+#[test]
+fn a_file_that_says_the_same_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("prose.lock");
+    lock().save(&path).unwrap();
+    let before = fs::metadata(&path).unwrap().modified().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    lock().save(&path).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn what_differs_is_refused() {
+    let lock = lock();
+    assert_eq!(lock.check(&reference("@alice/research"), Hash::of("session \"R\"\n")), Ok(()));
+    let told = |path: &str, text: &str| lock.check(&reference(path), Hash::of(text)).unwrap_err().to_string();
+    expect!["`@alice/research` is another text than the one in prose.lock, which is of 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); read what has changed, then `prose lock` accepts it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
+    expect!["`alice/other` is not in prose.lock; `prose lock` adds it"].assert_eq(&told("alice/other", ""));
+}
+
+#[test]
+fn a_pin_keeps_its_time_while_the_text_stays() {
+    let mut lock = lock();
+    let later = time("2026-03-01T00:00:00Z");
+    assert_eq!(lock.pin(&program("@alice/research", "session \"R\"\n"), None, later), None);
+    assert_eq!(lock.get(&reference("@alice/research")).unwrap().time, time("2026-01-31T12:00:00Z"));
+
+    let changed = program("@alice/research", "session \"New\"\n");
+    assert!(lock.get(&reference("@alice/research")).unwrap().is_outdated(&changed));
+    let before = lock.pin(&changed, None, later).unwrap();
+    assert_eq!(before.sha256, Hash::of("session \"R\"\n"));
+    let now = lock.get(&reference("@alice/research")).unwrap();
+    assert_eq!((now.time, now.sha256), (later, Hash::of("session \"New\"\n")));
+}
+
+#[test]
+fn what_is_not_used_any_more_is_forgotten() {
+    let mut lock = lock();
+    let gone = lock.retain(|reference| reference.starts_with('@'));
+    assert_eq!(
+        gone.iter().map(|pin| pin.reference.as_str()).collect::<Vec<_>>(),
+        ["github.com/o/r/a.prose@v1"]
+    );
+    assert_eq!(lock.pins().count(), 1);
+}
+
+#[test]
+fn a_pin_of_a_git_host_leads_to_its_commit() {
+    let lock = lock();
+    let pinned = lock.get(&reference("github.com/o/r/a.prose@v1")).unwrap().reference().unwrap();
+    assert_eq!(pinned.to_string(), format!("github.com/o/r/a.prose@{COMMIT}"));
+    let pinned = lock.get(&reference("@alice/research")).unwrap().reference().unwrap();
+    assert_eq!(pinned, Reference::parse("@alice/research").unwrap());
+}
+
+#[test]
+fn a_file_of_another_form_is_told() {
+    let path = Path::new("prose.lock");
+    let good = lock().to_string();
+    let merged = good.replace("[[program]]", "<<<<<<< HEAD\n[[program]]");
+    let odd_hash = good.replace(&Hash::of("session \"R\"\n").to_string(), "abc");
+    for (text, expected) in [
+        (
+            merged.as_str(),
+            "prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`",
+        ),
+        ("", "missing field `version`"),
+        (&odd_hash, "a SHA-256 has 64 hexadecimal digits"),
+    ] {
+        let error = Lock::parse(text, path).unwrap_err();
+        assert!(matches!(error, LockError::Malformed(..)));
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let newer = Lock::parse("version = 2\nprograms = \"elsewhere\"\n", path).unwrap_err();
+    assert_eq!(newer.to_string(), "prose.lock has version 2, which a newer `prose` has written");
+}
+
+/// What someone gets who has pinned `a/b` to a text, from a host that has another one by now or not.
+async fn pinned(client: &Client, text: &str, server: &Server) -> Result<Outcome, Box<LockMismatch>> {
+    let pin = Pin {
+        reference: "a/b".to_owned(),
+        url: server.url().join("a/b").unwrap(),
+        commit: None,
+        sha256: Hash::of(text),
+        time: time("2026-01-31T12:00:00Z"),
+    };
+    client.pinned(&pin, &Importer::Workspace).await
+}
+
+#[tokio::test]
+async fn a_text_that_is_pinned_is_fetched_and_compared() {
+    let server = Server::with("/a/b", PROGRAM).await;
+    assert_eq!(text(&pinned(&client(server.url()), PROGRAM, &server).await.unwrap()), PROGRAM);
+    let error = pinned(&client(server.url()), "session \"Old\"\n", &server).await.unwrap_err();
+    assert!(matches!(*error, LockMismatch::Changed { found, .. } if found == Hash::of(PROGRAM)));
+}
+
+#[tokio::test]
+async fn a_text_that_is_pinned_and_known_needs_no_host() {
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Reply::text(PROGRAM),
+        _ => Reply::text("session \"New\"\n"),
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let client = Client::new(settings(server.url()), Cache::at(dir.path()));
+    get(&client, "a/b").await;
+    get(&client, "a/b").await;
+    let outcome = pinned(&client, PROGRAM, &server).await.unwrap();
+    assert_eq!(text(&outcome), PROGRAM);
+    assert_eq!(outcome.result.unwrap().by, By::Lock);
+    assert_eq!(server.seen().len(), 2);
+}

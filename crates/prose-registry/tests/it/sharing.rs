@@ -1,0 +1,109 @@
+//! Many who ask at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use prose_registry::{Cache, Client, Freshness, Importer, Limits, Settings};
+
+use crate::support::{PROGRAM, Reply, Server, client, get, reference, settings, text};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn fifty_who_ask_for_one_program_make_one_request() {
+    for freshness in [Freshness::Recent, Freshness::Now] {
+        let server = Server::start(|_| Reply::text(PROGRAM).after(Duration::from_millis(100))).await;
+        let client = client(server.url());
+        let look_ups = (0..50).map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.get(&reference("a/b"), &Importer::Workspace, freshness).await })
+        });
+        for outcome in join_all(look_ups).await {
+            assert_eq!(text(&outcome.unwrap()), PROGRAM);
+        }
+        assert_eq!(server.seen().len(), 1, "{freshness:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_who_stops_waiting_stops_nobody_else() {
+    let server = Server::start(|_| Reply::text(PROGRAM).after(Duration::from_millis(100))).await;
+    let client = client(server.url());
+    let hasty = tokio::time::timeout(Duration::from_millis(20), get(&client, "a/b"));
+    let (hasty, patient) = tokio::join!(hasty, get(&client, "a/b"));
+    assert!(hasty.is_err());
+    assert_eq!(text(&patient), PROGRAM);
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_program_can_be_asked_for_again_after_a_failure() {
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Reply::status(400),
+        _ => Reply::text(PROGRAM),
+    })
+    .await;
+    let client = client(server.url());
+    assert!(get(&client, "a/b").await.result.is_err());
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_hundred_programs_come_within_ten_round_trips() {
+    let trip = Duration::from_millis(50);
+    let server = Server::start(move |_| Reply::text(PROGRAM).after(trip)).await;
+    let client = client(server.url());
+    // The certificates are read before the clock starts; a network has them read while it waits for the first name.
+    get(&client, "warm/up").await;
+    let start = Instant::now();
+    let look_ups = (0..100).map(|number| {
+        let client = client.clone();
+        async move { get(&client, format!("a/b{number}")).await }
+    });
+    for outcome in join_all(look_ups).await {
+        assert_eq!(text(&outcome), PROGRAM);
+    }
+    assert!(start.elapsed() < 10 * trip, "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn no_host_is_asked_for_more_at_once_than_it_should() {
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, seen) = (now.clone(), most.clone());
+    let server = Server::start(move |_| {
+        seen.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let counted = counted.clone();
+        // The connection is over for the client when the answer is; the count falls a little before that.
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(15)).await;
+            counted.fetch_sub(1, Ordering::SeqCst);
+        });
+        Reply::text(PROGRAM).after(Duration::from_millis(20))
+    })
+    .await;
+    let limits = Limits { requests_per_host: 3, ..settings(server.url()).limits };
+    let client = Client::new(Settings { limits, ..settings(server.url()) }, Cache::in_memory());
+    let paths: Vec<String> = (0..20).map(|number| format!("a/b{number}")).collect();
+    let outcomes = join_all(paths.iter().map(|path| get(&client, path))).await;
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_host_that_never_answers_keeps_no_other_waiting() {
+    let dead = Server::start(|_| Reply::text(PROGRAM).after(Duration::from_secs(60))).await;
+    let alive = Server::with("/a/b", PROGRAM).await;
+    let client = client(alive.url());
+    let waiting: Vec<_> = (0..40)
+        .map(|number| {
+            let (client, url) = (client.clone(), dead.url().join(&number.to_string()).unwrap());
+            tokio::spawn(async move { get(&client, url).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let start = Instant::now();
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+    assert!(start.elapsed() < Duration::from_millis(250), "{:?}", start.elapsed());
+    waiting.into_iter().for_each(|task| task.abort());
+}
