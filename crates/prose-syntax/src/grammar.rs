@@ -8,8 +8,10 @@ mod literals;
 mod pipelines;
 mod recovery;
 mod sessions;
+mod unindented;
 
 pub(crate) use literals::literal;
+pub(crate) use unindented::Unindented;
 
 use rowan::TextRange;
 
@@ -64,6 +66,7 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
     let outer = std::mem::take(&mut p.clause_has_error);
     let is_outer_unknown = std::mem::replace(&mut p.is_place_unknown, parent == Parent::Unknown);
     statement(p, parent, after_error);
+    unindented::report(p);
     p.is_place_unknown = is_outer_unknown;
     let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
     let has_error = p.has_error_up_to(line_end, before);
@@ -371,7 +374,11 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
     if p.at_lines_below() {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
+    } else if unindented::is_body_below(p, parent) {
+        unindented::body(p, owner, parent);
+        p.looked_ahead(header.start());
     } else if p.at_line_end() {
+        p.looked_ahead(header.start());
         // Lines that are indented without reason may have left their body behind.
         // Of a choice without options the analysis says more.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {

@@ -48,12 +48,18 @@ pub(crate) fn parse(text: &str) -> Parsed {
         in_expression: false,
         clause_has_error: false,
         handlerless_try: None,
+        is_body_unindented: false,
+        unindented: None,
+        lookaheads: Vec::new(),
     };
     grammar::source_file(&mut parser);
     let mut diagnostics = parser.diagnostics;
     // Layout and grammar report in passes of their own. The sort is stable, so those at one place keep their order.
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start());
-    Parsed { green: parser.builder.finish(), diagnostics, lookaheads: tokens.lookaheads }
+    let mut lookaheads = parser.lookaheads;
+    lookaheads.extend_from_slice(&tokens.lookaheads);
+    lookaheads.sort_by_key(|looked| looked.start());
+    Parsed { green: parser.builder.finish(), diagnostics, lookaheads }
 }
 
 pub(crate) struct Parser<'a> {
@@ -91,6 +97,12 @@ pub(crate) struct Parser<'a> {
     pub(crate) clause_has_error: bool,
     /// The diagnostic of a `try` that just ended without a handler.
     pub(crate) handlerless_try: Option<usize>,
+    /// Whether the present statement stands in a body that is not indented.
+    pub(crate) is_body_unindented: bool,
+    /// The bodies of the present statement that are not indented, which are reported behind it.
+    pub(crate) unindented: Option<grammar::Unindented>,
+    /// For each header without an indented body: its start, and how far the lines below it were looked at.
+    lookaheads: Vec<TextRange>,
 }
 
 /// Looking.
@@ -230,11 +242,14 @@ impl<'a> Parser<'a> {
     /// Where the physical lines of `range` start, without those inside of literals.
     pub(crate) fn line_starts(&self, range: TextRange) -> impl Iterator<Item = TextSize> {
         let first = range.start() - TextSize::of(self.indentation_at(range.start()));
-        let newlines = self.tokens.list.iter().enumerate().filter(|(_, token)| token.kind == NEWLINE);
+        let list = &self.tokens.list;
+        let from = list.partition_point(|token| TextSize::new(token.start) < range.start());
+        let to = list.partition_point(|token| TextSize::new(token.start) < range.end());
         std::iter::once(first).chain(
-            newlines
-                .map(|(index, _)| self.tokens.range(index).end())
-                .filter(move |&start| range.start() < start && start < range.end())
+            (from..to)
+                .filter(|&index| list[index].kind == NEWLINE)
+                .map(|index| self.tokens.range(index).end())
+                .filter(move |&start| start < range.end())
                 .filter(|&start| !self.text[usize::from(start)..].starts_with(['\n', '\r'])),
         )
     }
@@ -440,6 +455,17 @@ impl Parser<'_> {
     pub(crate) fn line_is_reported(&mut self) {
         self.reported_at = Some(self.lexemes[self.at].token as usize);
         self.is_line_reported = true;
+    }
+
+    /// Remembers that what is at `from` depends on the text up to the next token, so that both are parsed again together.
+    pub(crate) fn looked_ahead(&mut self, from: TextSize) {
+        let next = self.lexemes[self.at..].iter().find(|lexeme| lexeme.kind != LINE_END);
+        let end = match next.map(|lexeme| lexeme.token as usize) {
+            Some(token) if self.tokens.list[token].kind != END => self.tokens.range(token).end(),
+            _ => TextSize::of(self.text),
+        };
+        // Of a header that lacks its keyword there is nothing but the token before.
+        self.lookaheads.push(TextRange::new(from.min(self.previous_range().start()), end));
     }
 
     /// How many diagnostics there are so far.

@@ -193,3 +193,151 @@ xs
         "#]],
     );
 }
+
+#[test]
+fn bodies_that_are_not_indented() {
+    check(
+        r#"
+for x in xs:
+session "say {x}"
+
+parallel:
+a = session "x"
+b = session "y"
+
+if **it is late**:
+session "x"
+  model: opus
+session "y"
+else:
+  session "z"
+try:
+session "x"
+catch:
+session "y"
+
+choice **which one**:
+option "a":
+session "x"
+option "b":
+  session "y"
+
+xs | map:
+# About each.
+session "x"
+
+repeat 2:
+  do:
+  session "y"
+repeat 3:
+for y in xs:
+session "x"
+output y
+
+block f():
+session "x"
+do f()
+"#,
+        expect![[r#"
+            for x in xs:
+            session "say {x}"
+            ^^^^^^^ error[E101] the body of the `for` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"say {x}\""
+
+            parallel:
+            a = session "x"
+            ^ error[E101] the body of the `parallel` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  a = session \"x\"\n  b = session \"y\""
+            b = session "y"
+
+            if **it is late**:
+            session "x"
+            ^^^^^^^ error[E101] the body of the `if` above must be indented, two spaces deeper than its header
+            fix: Indent the body => "  session \"x\"\n    model: opus\n  session \"y\""
+              model: opus
+            session "y"
+            else:
+              session "z"
+            try:
+            session "x"
+            ^^^^^^^ error[E101] the body of the `try` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\"\ncatch:\n  session \"y\""
+            catch:
+            session "y"
+
+            choice **which one**:
+            option "a":
+            ^^^^^^ error[E101] the body of the `choice` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  option \"a\":\n    session \"x\"\n  option \"b\":\n    session \"y\""
+            session "x"
+            option "b":
+              session "y"
+
+            xs | map:
+            # About each.
+            session "x"
+            ^^^^^^^ error[E101] the body of the `map` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\""
+
+            repeat 2:
+              do:
+              session "y"
+              ^^^^^^^ error[E101] the body of the `do` above must be indented, two spaces deeper than its header
+              fix: Indent the body => "    session \"y\""
+            repeat 3:
+            for y in xs:
+            ^^^ error[E101] the body of the `repeat` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  for y in xs:\n    session \"x\""
+            session "x"
+            output y
+
+            block f():
+            session "x"
+            ^^^^^^^ error[E101] the body of the `block` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\""
+            do f()
+        "#]],
+    );
+}
+
+#[test]
+fn headers_that_were_left_without_a_body() {
+    check(
+        r#"
+repeat 3:
+
+session "x"
+repeat 3:
+  # nothing yet
+session "x"
+repeat 3:
+block f:
+agent g:
+session "x"
+try:
+catch:
+  session "y"
+"#,
+        expect![[r#"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+
+            session "x"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+              # nothing yet
+            session "x"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+            block f:
+            ^^^^^ warning[W101] this `block` has an empty body
+            agent g:
+            ^^^^^ warning[W101] this `agent` has no properties
+            session "x"
+            try:
+            ^^^ warning[W101] this `try` has an empty body
+            catch:
+              session "y"
+        "#]],
+    );
+}
