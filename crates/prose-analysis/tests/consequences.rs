@@ -204,3 +204,31 @@ fn a_value_is_made_before_its_name_is_bound() {
         "#,
     );
 }
+
+#[test]
+fn a_condition_in_words_without_its_markers_is_one_mistake() {
+    check(
+        r#"
+        let draft = session "Write"
+        if it is nice:
+        #  ^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Go out"
+        elif it is late and dark:
+        #    ^^^^^^^^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Sleep"
+        loop until work is done (max: 3):
+        #          ^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Work"
+        loop while ready:
+        #          ^^^^^ error[E119] there is no variable `ready`; a condition in words is written between `**`
+          session "Wait"
+        if draft is good:
+        #           ^^^^ error[E119] there is no variable `good`
+          session "Publish"
+        choice which:
+        #      ^^^^^ error[E119] a condition in words is written between `**`
+          option "a":
+            session "Do a"
+        "#,
+    );
+}
