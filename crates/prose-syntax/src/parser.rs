@@ -391,6 +391,19 @@ impl Parser<'_> {
         self.at += 1;
     }
 
+    /// Passes the present string, which holds nothing but a name, with that as a token of its own.
+    pub(crate) fn bump_unquoted(&mut self) {
+        self.flush_trivia();
+        let range = self.range();
+        let quote = TextSize::of('"');
+        let name = TextRange::new(range.start() + quote, range.end() - quote);
+        self.part(QUOTE, TextRange::new(range.start(), name.start()));
+        self.part(IDENT, name);
+        self.part(QUOTE, TextRange::new(name.end(), range.end()));
+        self.next_token += 1;
+        self.at += 1;
+    }
+
     /// Puts a part of a literal into the tree.
     pub(crate) fn part(&mut self, kind: SyntaxKind, range: TextRange) {
         if !range.is_empty() {

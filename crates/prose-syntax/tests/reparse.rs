@@ -189,7 +189,8 @@ fn a_try_above_an_empty_clause_lacks_its_handler_whatever_follows() {
 
 #[test]
 fn a_body_that_is_not_indented_grows_and_shrinks() {
-    let text = "repeat 3:\nsession \"a\"\nsession \"b\"\nsession \"c\"\n\nsession \"d\"\nagent e:\n  model: opus\n";
+    let text =
+        "repeat 3:\nsession \"a\"\nsession \"b\"\nsession \"c\"\n\nsession \"d\"\nagent e:\n  model: opus\n";
     check(text, "repeat 3:\n", "repeat 3:\n\n");
     check(text, "repeat 3:\n", "");
     check(text, "\"b\"\n", "\"b\"\n\n");

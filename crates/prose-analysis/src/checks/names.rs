@@ -126,10 +126,12 @@ impl<'db> Checker<'_, 'db> {
             .map(|condition| self.body[condition].range)
             .find(|range| range.contains_range(data.range))?;
         let source = self.source(condition);
-        let is_word = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        let is_word =
+            |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         let has_words = source.contains(' ') && source.split(' ').all(is_word);
-        let is_nothing =
-            |(id, other): (RefId, &RefData)| !condition.contains_range(other.range) || self.resolution.of(id) == Resolved::Undefined;
+        let is_nothing = |(id, other): (RefId, &RefData)| {
+            !condition.contains_range(other.range) || self.resolution.of(id) == Resolved::Undefined
+        };
         (has_words && self.body.refs().all(is_nothing)).then_some(condition)
     }
 
@@ -188,7 +190,8 @@ impl<'db> Checker<'_, 'db> {
             false => format!("there is no variable `{name}`"),
         };
         let mut finding = self.with_nearest_visible(code, message, data);
-        let is_condition = self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
+        let is_condition =
+            self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
         if is_condition && finding.diagnostic.fix.is_none() {
             finding.diagnostic.message.push_str("; a condition in words is written between `**`");
             let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];

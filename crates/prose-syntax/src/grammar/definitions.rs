@@ -3,8 +3,8 @@
 use rowan::TextRange;
 
 use super::{
-    body, end_of_statement, expect_name, expressions, header_end, name, name_ref, recovery, right_hand_side,
-    sessions,
+    body, end_of_statement, expect_name, expressions, foreign, header_end, modifiers, name, name_ref,
+    recovery, right_hand_side, sessions,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
@@ -244,6 +244,9 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     p.bump_as(AGENT_KW);
     recovery::misplaced_colon(p, "agent");
     expect_name(p, Code::E005, "the name of an agent");
+    if p.at(L_PAREN) {
+        foreign::parameters_of_agent(p);
+    }
     header_end(p, "agent");
     let has_error = p.is_line_reported || p.is_place_unknown;
     if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
@@ -269,8 +272,9 @@ pub(super) fn block(p: &mut Parser<'_>) {
         });
     }
     if p.at(L_PAREN) {
-        sessions::modifiers(p);
+        modifiers::modifiers(p);
     }
+    modifiers::bare_modifiers(p, "block");
     header_end(p, "block");
     let loops = std::mem::take(&mut p.loops);
     body(p, keyword, "block");

@@ -1,11 +1,15 @@
 //! Statements of other languages and dialects, which are answered with what to write instead (decision 6).
 
+mod values;
+
+pub(super) use values::*;
+
 use rowan::TextRange;
 
 use super::{Parent, control, end_of_statement, expressions, keyword_statement, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, is_string};
+use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// A word that starts a statement elsewhere.
@@ -21,7 +25,9 @@ struct Foreign {
 #[derive(Clone, Copy)]
 enum Followed {
     Name,
+    NameOrParenthesis,
     Condition,
+    Error,
     Text,
     Colon,
     Anything,
@@ -42,7 +48,7 @@ const fn refused(word: &'static str, followed: Followed, message: &'static str) 
 }
 
 const FOREIGN: &[Foreign] = &[
-    replaced("foreach", Followed::Name, "a loop over a collection is a `for`", "for", FOR_KW),
+    replaced("foreach", Followed::NameOrParenthesis, "a loop over a collection is a `for`", "for", FOR_KW),
     replaced("var", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
     replaced("val", Followed::Name, "a constant is bound with `const`", "const", CONST_KW),
     replaced("set", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
@@ -57,7 +63,7 @@ const FOREIGN: &[Foreign] = &[
     replaced("switch", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
     replaced("match", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
     replaced("case", Followed::Text, "a label of a `choice` is an `option`", "option", OPTION_KW),
-    replaced("raise", Followed::Text, "an error is raised with `throw`", "throw", THROW_KW),
+    replaced("raise", Followed::Error, "an error is raised with `throw`", "throw", THROW_KW),
     replaced("except", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
     replaced("rescue", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
     replaced("ensure", Followed::Colon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
@@ -84,6 +90,11 @@ const FOREIGN: &[Foreign] = &[
         Followed::Text,
         "`exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`",
     ),
+    refused(
+        "from",
+        Followed::Name,
+        "programs are imported with `use \"path\"`, and with `as` for another name",
+    ),
     refused("pass", Followed::Anything, "OpenProse has no `pass`; leave the block out"),
     refused("end", Followed::Anything, "a block ends where its indentation ends; it needs no `end`"),
 ];
@@ -93,6 +104,8 @@ impl Foreign {
         let next = p.nth(1);
         match self.followed {
             Followed::Name => is_name(next),
+            Followed::NameOrParenthesis => is_name(next) || next == L_PAREN,
+            Followed::Error => is_string(next) || is_name(next) || next == LINE_END,
             Followed::Condition => is_discretion(next) || is_name(next),
             Followed::Text => is_string(next),
             Followed::Colon => matches!(next, COLON | AS_KW),
@@ -118,7 +131,12 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
                 Code::E108,
                 range,
                 foreign.message,
-                fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
+                Some(Fix {
+                    title: format!("Change to `{keyword}`"),
+                    // What stands in parentheses may have to be written in another way too.
+                    safety: safe_if(p.nth(1) != L_PAREN),
+                    edits: std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
+                }),
             );
             keyword_statement(p, kind, parent, after_error);
         }
@@ -129,6 +147,13 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
         }
     }
     true
+}
+
+/// The text alone, in the place of the error that is made of it: `raise ValueError("message")`.
+fn raised_text(p: &Parser<'_>) -> Option<TextEdit> {
+    let is_object =
+        p.token_text() == "raise" && p.nth(2) == L_PAREN && is_string(p.nth(3)) && p.nth(4) == R_PAREN;
+    is_object.then(|| TextEdit::replace(p.nth_range(1).cover(p.nth_range(4)), p.nth_text(3)))
 }
 
 /// What to put in the place of a line whose statement has no counterpart of the same form.

@@ -137,9 +137,7 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             "this colon is a full-width one; the language has `:`",
             fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
         ),
-        UNKNOWN if text == "&" && p.nth_text(1) == "&" => operator_in_words(p, 2, "and"),
-        PIPE if p.nth(1) == PIPE => operator_in_words(p, 2, "or"),
-        UNKNOWN if text == "!" => operator_in_words(p, 1, "not"),
+        _ if foreign::unexpected(p) => {}
         _ if is_behind_string(p) => {
             let quick_fix = escaped_quotes(p);
             p.error_with_fix(
@@ -199,28 +197,14 @@ fn double_quotes(p: &Parser<'_>) -> Option<Fix> {
         None => (&text[1..], text.len()),
     };
     let content = content.replace(&format!("\\{quote}"), &quote.to_string());
+    // A template names its values with a `$`.
+    let content = if quote == '`' { content.replace("${", "{") } else { content };
     let range = TextRange::at(rest.start(), rowan::TextSize::new(len as u32));
     let is_clear =
         len == text.len() && text.len() > 1 && text.ends_with(quote) && !content.contains(['\\', quote]);
     let string = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
     fix("Use double quotes", safe_if(is_clear), TextEdit::replace(range, string))
         .filter(|_| !text.contains(['\n', '\r']))
-}
-
-/// An operator that the language writes as a word.
-fn operator_in_words(p: &mut Parser<'_>, tokens: usize, word: &str) {
-    let range = p.range().cover(p.nth_range(tokens - 1));
-    let operator = p.text_at(range);
-    p.error_with_fix(
-        Code::E108,
-        range,
-        format!("`{operator}` is written `{word}`"),
-        fix(
-            format!("Change to `{word}`"),
-            FixSafety::Unsafe,
-            TextEdit::replace(range, if tokens == 1 { format!("{word} ") } else { word.to_owned() }),
-        ),
-    );
 }
 
 fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
@@ -283,6 +267,25 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         end_of_statement(p);
         return;
     }
+    if p.nth(1) == COLON && p.nth(2) == EQ && p.nth_is_glued(2) {
+        let sign = p.nth_range(1).cover(p.nth_range(2));
+        p.error_with_fix(
+            Code::E108,
+            sign,
+            format!("a variable is bound with `let {} = …`, and gets another value with `=`", shorten(word)),
+            fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "=")),
+        );
+        p.start(ASSIGNMENT);
+        super::name_ref(p);
+        p.start(ERROR);
+        p.bump();
+        p.bump();
+        p.finish();
+        super::right_hand_side(p);
+        p.finish();
+        end_of_statement(p);
+        return;
+    }
     if foreign::statement(p, parent, after_error) {
         return;
     }
@@ -297,6 +300,17 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         return;
     }
     if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
+        p.skip_line();
+        end_of_statement(p);
+        return;
+    }
+    if p.nth(1) == L_PAREN {
+        p.error_with_fix(
+            Code::E005,
+            range,
+            format!("a reusable part of a program is defined with `block`: `block {}(…):`", shorten(word)),
+            fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block ")),
+        );
         p.skip_line();
         end_of_statement(p);
         return;
@@ -321,6 +335,16 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
         .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
         .filter(|&(_, kind)| fits(p, kind));
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
+}
+
+/// The keyword of a block expression that the present word was probably meant to be, behind a `=`.
+pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, SyntaxKind)> {
+    // With parentheses behind it the word is most likely the name of a program.
+    if !p.at(IDENT) || p.nth(1) == L_PAREN {
+        return None;
+    }
+    nearest_keyword(p, Parent::File)
+        .filter(|(_, kind)| matches!(kind, SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | LOOP_KW | TRY_KW))
 }
 
 /// Whether what follows the present word would fit a statement of this keyword.
@@ -502,8 +526,8 @@ fn not_a_name(p: &mut Parser<'_>) {
     );
 }
 
-/// Passes a string that stands in the place of a name.
-pub(super) fn quoted_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
+/// Passes a string that stands in the place of a name, which is a `node` where it is written without quotes.
+pub(super) fn quoted_name(p: &mut Parser<'_>, node: SyntaxKind, code: Code, what: &str) -> bool {
     let range = p.range();
     let is_clear = match p.nth(1) {
         COLON | EQ | IN_KW | LINE_END => true,
@@ -513,8 +537,14 @@ pub(super) fn quoted_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
     let quick_fix = unquoted(p.token_text())
         .and_then(|name| fix("Remove the quotes", safe_if(is_clear), TextEdit::replace(range, name)));
     p.error_with_fix(code, range, format!("{what} is written without quotes"), quick_fix);
-    p.start(ERROR);
-    p.bump();
+    if unquoted(p.token_text()).is_some() && matches!(p.kind(), STRING_LITERAL | SINGLE_QUOTED) {
+        // What the name is used for elsewhere is no mistake.
+        p.start(node);
+        p.bump_unquoted();
+    } else {
+        p.start(ERROR);
+        p.bump();
+    }
     p.finish();
     true
 }

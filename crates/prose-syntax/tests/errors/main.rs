@@ -5,6 +5,7 @@ mod garbage;
 mod languages;
 mod layout;
 mod literals;
+mod newcomers;
 mod parts;
 #[path = "../shown/mod.rs"]
 mod shown;

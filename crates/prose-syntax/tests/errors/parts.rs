@@ -333,7 +333,8 @@ try
               a,
               b
             loop until **a** max: 3:
-                             ^^^ error[E004] unexpected `max`
+                             ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 3)`
+                             fix: Put the options in parentheses => "loop until **a** (max: 3):"
               session "x"
             loop (max 3):
                      ^ error[E005] missing `:` behind `max`
