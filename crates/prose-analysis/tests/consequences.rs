@@ -232,3 +232,42 @@ fn a_condition_in_words_without_its_markers_is_one_mistake() {
         "#,
     );
 }
+
+#[test]
+fn what_is_written_as_in_another_language_is_one_mistake() {
+    check(
+        r#"
+        agent "writer":
+        #     ^^^^^^^^ error[E005] without quotes
+          prompt: "Write"
+          skills:
+            - web
+        #   ^ error[E108] stand between brackets
+        let topic = None
+        #           ^^^^ error[E119] `None` is written `null`
+        let topics = session: writer
+        output texts = topics | map(each):
+        #                          ^^^^^^ error[E116]
+          session "Write about {each}, {topic}"
+        "#,
+    );
+    check(
+        r#"
+        block greet(name: string):
+        #               ^^^^^^^^ error[E108] parameters have no types
+          session "Greet {name}"
+        do greet("Ann")
+        for person in ["a", "b"]:
+        session "Greet {person}"
+        #<^^^^^^^ error[E101] the body of the `for` above
+
+        parallel:
+        a = session "Greet Ann"
+        #<^ error[E101] the body of the `parallel` above
+        b = session "Greet Bob"
+
+        session "Sum up"
+          context: [a, b]
+        "#,
+    );
+}

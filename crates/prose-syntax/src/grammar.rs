@@ -105,7 +105,8 @@ fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     foreign::words_of_waiting(p);
     if let Some(keyword) = statement_keyword(p) {
-        if parent == Parent::Choice && keyword != OPTION_KW {
+        let is_clause = matches!(keyword, ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW);
+        if parent == Parent::Choice && keyword != OPTION_KW && !is_clause {
             p.note(
                 Code::W102,
                 p.range(),
@@ -143,6 +144,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             end_of_statement(p);
         }
         PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        MINUS | SLASH if foreign::comment(p) => end_of_statement(p),
         DISCRETION_LITERAL if p.nth(1) == COLON => keyword_statement(p, IF_KW, parent, after_error),
         kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
         kind if is_string(kind) && p.nth(1) == COLON && parent == Parent::Choice => {
@@ -384,6 +386,16 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         return;
     }
     recovery::braces_around_body(p);
+    if p.token_text() == "then" && matches!(p.nth(1), COLON | LINE_END) {
+        let superfluous = TextRange::new(p.previous_end(), p.range().end());
+        let colon = if p.nth(1) == COLON { "" } else { ":" };
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            format!("a `:` ends the `{header}` line; it needs no `then`"),
+            fix("Remove `then`", FixSafety::Safe, TextEdit::replace(superfluous, colon)),
+        );
+    }
     recovery::unexpected(p);
     p.start(ERROR);
     while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
@@ -402,11 +414,14 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
     if p.at_lines_below() {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
-    } else if unindented::is_body_below(p, parent) {
-        unindented::body(p, owner, parent);
-        p.looked_ahead(header.start());
     } else if p.at_line_end() {
-        p.looked_ahead(header.start());
+        let (is_body, looked) = unindented::is_body_below(p, parent);
+        if is_body {
+            unindented::body(p, owner, parent);
+            p.looked_ahead(header.start(), 0);
+            return;
+        }
+        p.looked_ahead(header.start(), looked);
         // Lines that are indented without reason may have left their body behind.
         // Of a choice without options the analysis says more.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {

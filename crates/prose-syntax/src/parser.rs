@@ -50,6 +50,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
         handlerless_try: None,
         is_body_unindented: false,
         unindented: None,
+        broken_string_end: None,
         lookaheads: Vec::new(),
     };
     grammar::source_file(&mut parser);
@@ -101,7 +102,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) is_body_unindented: bool,
     /// The bodies of the present statement that are not indented, which are reported behind it.
     pub(crate) unindented: Option<grammar::Unindented>,
-    /// For each header without an indented body: its start, and how far the lines below it were looked at.
+    /// Where the string ends that was last found to go on in the line below its own.
+    pub(crate) broken_string_end: Option<TextSize>,
+    /// For each header without an indented body, and each string that is not closed on its line: its start, and how far the lines below it were
+    /// looked at.
     lookaheads: Vec<TextRange>,
 }
 
@@ -470,15 +474,15 @@ impl Parser<'_> {
         self.is_line_reported = true;
     }
 
-    /// Remembers that what is at `from` depends on the text up to the next token, so that both are parsed again together.
-    pub(crate) fn looked_ahead(&mut self, from: TextSize) {
-        let next = self.lexemes[self.at..].iter().find(|lexeme| lexeme.kind != LINE_END);
+    /// Remembers that what is at `from` depends on the text up to the token `ahead` places on, so that both are parsed again together.
+    pub(crate) fn looked_ahead(&mut self, from: TextSize, ahead: usize) {
+        let first = (self.at + ahead).min(self.lexemes.len());
+        let next = self.lexemes[first..].iter().find(|lexeme| lexeme.kind != LINE_END);
         let end = match next.map(|lexeme| lexeme.token as usize) {
             Some(token) if self.tokens.list[token].kind != END => self.tokens.range(token).end(),
             _ => TextSize::of(self.text),
         };
-        // Of a header that lacks its keyword there is nothing but the token before.
-        self.lookaheads.push(TextRange::new(from.min(self.previous_range().start()), end));
+        self.lookaheads.push(TextRange::new(from, end));
     }
 
     /// How many diagnostics there are so far.
@@ -497,6 +501,11 @@ impl Parser<'_> {
             .iter()
             .skip(before)
             .any(|diagnostic| diagnostic.severity() == Severity::Error && diagnostic.range.start() <= end)
+    }
+
+    /// Takes back what was reported since there were `before` diagnostics, when it was about text that is no code.
+    pub(crate) fn retract_since(&mut self, before: usize) {
+        self.diagnostics.truncate(before);
     }
 
     /// Takes the diagnostic at `index` back, when a later line has shown that it was a consequence.

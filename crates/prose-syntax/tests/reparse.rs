@@ -203,5 +203,8 @@ fn a_body_that_is_not_indented_grows_and_shrinks() {
     check(text, "session \"a\"", "# comment");
     check("repeat 3:\n\nsession \"a\"\nsession \"b\"\n\nsession \"c\"\n", "\n\n", "\n");
     check("repeat 3:\nagent a:\nsession \"b\"\nsession \"c\"\n", "agent a:", "let a = 3");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\n\nsession \"b\"\n", "3:\n\n", "3:\n");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\nsession \"b\"\n", "session \"b\"", "agent b:");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\n  session \"b\"\n", "  session", "# ");
     check("if **a**:\nsession \"b\"\nelse:\nsession \"c\"\nsession \"d\"\n", "else:", "do:");
 }

@@ -173,6 +173,19 @@ impl<'db> Checker<'_, 'db> {
             );
             return Finding::new(code, range, message);
         }
+        // The constants of other languages.
+        let constant = match name.as_str() {
+            "None" | "nil" | "NULL" | "Null" | "undefined" => Some("null"),
+            "True" | "TRUE" => Some("true"),
+            "False" | "FALSE" => Some("false"),
+            _ => None,
+        };
+        if let Some(constant) = constant.filter(|_| !in_string) {
+            let fix = Fix::safe(format!("Change to `{constant}`"), vec![TextEdit::replace(range, constant)]);
+            return Diagnostic::new(code, range, format!("`{name}` is written `{constant}`"))
+                .with_fix(fix)
+                .into();
+        }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
             && self.is_variable(left, data)

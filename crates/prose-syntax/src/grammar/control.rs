@@ -37,6 +37,15 @@ pub(super) fn parallel(p: &mut Parser<'_>) {
 /// `repeat 3 as i:`
 pub(super) fn repeat(p: &mut Parser<'_>) {
     let keyword = p.range();
+    if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && is_discretion(p.nth(2)) {
+        p.error_with_fix(
+            Code::E108,
+            keyword,
+            "a `repeat` counts; a loop with a condition is a `loop`",
+            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(keyword, "loop")),
+        );
+        return loop_statement(p);
+    }
     p.start(REPEAT);
     p.bump_as(REPEAT_KW);
     if p.at(COLON) {
@@ -106,13 +115,23 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
     if let Some(open) = parenthesis {
         let close =
             (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
+        let is_plain = is_name(p.nth(1))
+            && matches!(p.nth(2), IN_KW | COMMA)
+            && !p.text_at(p.rest_of_line_range()).contains('{');
+        let counts = matches!(p.nth(1), LET_KW) || matches!(p.nth_text(1), "var" | "int");
+        let message = match counts && p.nth(3) == EQ {
+            true => {
+                "a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`"
+            }
+            false => "`for` has no parentheses: `for item in items:`",
+        };
         p.error_with_fix(
             Code::E108,
             open,
-            "`for` has no parentheses: `for item in items:`",
-            close.map(|close| Fix {
+            message,
+            close.filter(|_| p.nth(3) != EQ).map(|close| Fix {
                 title: "Remove the parentheses".into(),
-                safety: FixSafety::Safe,
+                safety: safe_if(is_plain),
                 edits: vec![TextEdit::delete(open), TextEdit::delete(close)],
             }),
         );
@@ -180,6 +199,18 @@ pub(super) fn loop_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(LOOP);
     p.bump_as(LOOP_KW);
+    if p.token_text() == "forever" && p.nth(1) == COLON {
+        let superfluous = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "a loop that goes on until a `break` is written `loop:`",
+            fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
     loop_header(p, keyword);
     p.finish();
 }
@@ -434,6 +465,19 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
         p.start(CATCH_CLAUSE);
         p.bump_as(CATCH_KW);
         if p.eat(AS_KW) {
+            expect_name(p, Code::E005, "the name of the error");
+        } else if p.at_name() && p.nth(1) == AS_KW {
+            let class = TextRange::new(p.range().start(), p.nth_range(1).start());
+            p.error_with_fix(
+                Code::E108,
+                p.range(),
+                "a `catch` handles every error: it names no kind of them",
+                fix("Remove the kind", FixSafety::Safe, TextEdit::delete(class)),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            p.bump();
             expect_name(p, Code::E005, "the name of the error");
         } else if p.at_name() {
             let at = p.range().start();

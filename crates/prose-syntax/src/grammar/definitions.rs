@@ -8,7 +8,7 @@ use super::{
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, safe_if};
+use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `use "path" [as name]`
@@ -268,11 +268,24 @@ pub(super) fn block(p: &mut Parser<'_>) {
             p.start(PARAM);
             let found = expect_name(p, Code::E005, "the name of a parameter");
             p.finish();
-            found
+            found && foreign::type_or_default(p)
         });
     }
     if p.at(L_PAREN) {
         modifiers::modifiers(p);
+    }
+    if p.at(ARROW) && is_name(p.nth(1)) {
+        let result = TextRange::new(p.previous_end(), p.nth_range(1).end());
+        p.error_with_fix(
+            Code::E108,
+            p.range().cover(p.nth_range(1)),
+            "a block does not say what it returns",
+            fix("Remove it", FixSafety::Safe, TextEdit::delete(result)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.bump();
+        p.finish();
     }
     modifiers::bare_modifiers(p, "block");
     header_end(p, "block");
@@ -284,7 +297,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
 }
 
 fn is_modifier_list(p: &Parser<'_>) -> bool {
-    crate::parser::is_name(p.nth(1)) && p.nth(2) == COLON
+    is_name(p.nth(1)) && p.nth(2) == COLON && !foreign::is_type(p.nth_text(3))
 }
 
 /// `let name = value`, `const { a, b } = value`

@@ -54,7 +54,8 @@ fn at_stage(p: &Parser<'_>) -> bool {
 pub(super) fn stage(p: &mut Parser<'_>) {
     p.start(PIPE_STAGE);
     p.bump();
-    let header = p.range();
+    // Where the operator is missing, the stage is known by its `|`.
+    let header = if p.at_line_end() { p.previous_range() } else { p.range() };
     let operator = p.token_text().to_owned();
     match p.kind() {
         MAP_KW | FILTER_KW | PMAP_KW => {

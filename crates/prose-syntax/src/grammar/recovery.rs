@@ -4,7 +4,7 @@ use rowan::TextRange;
 
 use super::{
     Parent, block_of, end_of_statement, expressions, foreign, keyword_statement, pipelines, sessions,
-    statement_keyword, statements,
+    statement_keyword, statements, yaml,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
@@ -51,7 +51,7 @@ fn indentation_before(p: &Parser<'_>, ahead: usize) -> TextRange {
 }
 
 /// Passes an indented region without looking at it.
-fn skip_block(p: &mut Parser<'_>) {
+pub(super) fn skip_block(p: &mut Parser<'_>) {
     let mut open = 0usize;
     p.start(ERROR);
     loop {
@@ -244,6 +244,12 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
 pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     let range = p.range();
     let word = p.token_text();
+    if ends_broken_string(p) {
+        p.line_is_reported();
+        p.skip_line();
+        end_of_statement(p);
+        return;
+    }
     if p.nth(1) == COLON && properties::find(word).is_some() {
         p.error(
             Code::E004,
@@ -287,6 +293,20 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         return;
     }
     if foreign::statement(p, parent, after_error) {
+        return;
+    }
+    if p.nth(1) == COLON && yaml::is_list_below(p, 2) && p.nth(3) == INDENT {
+        p.error(
+            Code::E108,
+            range,
+            "a program is no YAML: its statements stand one below the other, without `-` and without a word above them",
+        );
+        p.bump_as(IDENT);
+        p.bump();
+        p.bump();
+        let before = p.diagnostic_count();
+        skip_block(p);
+        p.retract_since(before);
         return;
     }
     if let Some((keyword, kind)) = nearest_keyword(p, parent) {
@@ -335,6 +355,11 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
         .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
         .filter(|&(_, kind)| fits(p, kind));
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
+}
+
+/// Whether the present line goes on with the string that the line above does not close.
+fn ends_broken_string(p: &Parser<'_>) -> bool {
+    p.broken_string_end.is_some_and(|end| p.range().start() < end && end < p.rest_of_line_range().end())
 }
 
 /// The keyword of a block expression that the present word was probably meant to be, behind a `=`.

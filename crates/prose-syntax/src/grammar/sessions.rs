@@ -310,7 +310,16 @@ fn behind_text(p: &mut Parser<'_>, session: TextRange) {
 /// The `:` and the value of a property whose name was passed, both on the present line.
 fn property_value(p: &mut Parser<'_>) {
     let property = p.text_at(p.previous_range());
-    if !p.eat(COLON) {
+    if p.at(EQ) {
+        let behind_name = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E005,
+            p.range(),
+            format!("a property is written with `:`, as in `{}: …`", recovery::shorten(property)),
+            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+        );
+        p.bump();
+    } else if !p.eat(COLON) {
         let range = recovery::missing_at(p);
         p.error(
             Code::E005,
@@ -522,6 +531,10 @@ pub(super) fn property(p: &mut Parser<'_>) {
         recovery::quoted_name(p, NAME, Code::E005, "the name of a property");
     }
     match p.kind() {
+        COLON if yaml::is_text_below(p, 0) => {
+            p.bump();
+            yaml::text(p, property);
+        }
         COLON if yaml::is_list_below(p, 1) => {
             p.bump();
             yaml::list(p, property != "context");

@@ -21,10 +21,32 @@ pub(crate) struct Unindented {
     is_clear: bool,
 }
 
-/// Whether the lines below the present one, which is a header, are its body although they are not indented.
-pub(super) fn is_body_below(p: &Parser<'_>, parent: Parent) -> bool {
+/// Whether the lines below the present one, which is a header, are its body although they are not indented; and how many lexemes
+/// were looked at to know.
+pub(super) fn is_body_below(p: &Parser<'_>, parent: Parent) -> (bool, usize) {
     let is_known = !p.is_line_reported && !p.is_place_unknown && parent != Parent::Unknown;
-    is_known && !p.in_expression && p.at(LINE_END) && is_next_line(p, 1, parent)
+    if is_known && !p.in_expression && p.at(LINE_END) && is_next_line(p, 1, parent) {
+        leads_to_statement(p, 1)
+    } else {
+        (false, 0)
+    }
+}
+
+/// Whether the line that starts `ahead` places on is no header, or one with a body. Headers one below the other are a sketch, and
+/// none of them is the body of the one above.
+fn leads_to_statement(p: &Parser<'_>, mut ahead: usize) -> (bool, usize) {
+    const MOST_HEADERS: usize = 8;
+    for _ in 0..MOST_HEADERS {
+        let end = (ahead..).find(|&at| matches!(p.nth(at), LINE_END | END)).unwrap_or(ahead);
+        if p.nth(end - 1) != COLON || p.nth(end + 1) == INDENT {
+            return (true, end + 1);
+        }
+        if !may_stand_in_body(p.nth(end + 1)) && p.nth(end + 1) != OPTION_KW && p.nth(end + 2) != EQ {
+            return (false, end + 2);
+        }
+        ahead = end + 1;
+    }
+    (false, ahead)
 }
 
 /// Whether the line that starts `ahead` places on is one of such a body: a statement without anything between it and the line above.

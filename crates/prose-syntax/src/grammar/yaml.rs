@@ -1,10 +1,10 @@
-//! Lists in the form of YAML, an item a line behind a `-`.
+//! What is written as in YAML: lists with an item a line behind a `-`, and texts below a `|`.
 
 use rowan::TextRange;
 
 use super::{expressions, recovery};
 use crate::codes::Code;
-use crate::diagnostic::TextEdit;
+use crate::diagnostic::{Fix, TextEdit};
 use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
@@ -54,4 +54,43 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     if is_indented && !p.eat(DEDENT) {
         recovery::rest_of_block(p, "an item of the list");
     }
+}
+
+/// Whether a text in the form of YAML stands behind the colon `ahead` places on: `prompt: |` with indented lines below.
+pub(super) fn is_text_below(p: &Parser<'_>, ahead: usize) -> bool {
+    let end = ahead + 1 + usize::from(p.nth(ahead + 2) == MINUS);
+    matches!(p.nth(ahead + 1), PIPE | GT)
+        && p.nth(end + 1) == LINE_END
+        && p.nth(end + 2) == INDENT
+        && p.nth(end + 3) != PIPE
+        && !p.in_expression
+}
+
+/// The sign behind the colon and the text below it, whose words are no code.
+pub(super) fn text(p: &mut Parser<'_>, property: &str) {
+    let indentation = p.indentation_at(p.range().start());
+    let sign = p.rest_of_line_range();
+    p.start(ERROR);
+    while !p.at(LINE_END) {
+        p.bump();
+    }
+    p.finish();
+    p.bump();
+    let before = p.diagnostic_count();
+    let first = p.nth_range(1).start();
+    recovery::skip_block(p);
+    // Quotes in the text are no strings.
+    p.retract_since(before);
+    let text = p.text_at(TextRange::new(first, p.previous_end()));
+    let is_clear = !text.contains(['"', '\\', '#', '{']);
+    let edits = vec![
+        TextEdit::replace(sign, "\"\"\""),
+        TextEdit::insert(p.previous_end(), format!("\n{indentation}\"\"\"")),
+    ];
+    p.note(
+        Code::E108,
+        sign,
+        format!("a text of several lines stands between `\"\"\"`: `{property}: \"\"\"` opens it, and `\"\"\"` on a line of its own closes it"),
+        Some(Fix { title: "Put the text between `\"\"\"`".into(), safety: safe_if(is_clear), edits }),
+    );
 }

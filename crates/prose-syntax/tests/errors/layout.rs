@@ -317,6 +317,9 @@ session "x"
 try:
 catch:
   session "y"
+parallel ("first"):
+parallel (on-fail: "continue"):
+repeat 3:
 "#,
         expect![[r#"
             repeat 3:
@@ -338,6 +341,12 @@ catch:
             ^^^ warning[W101] this `try` has an empty body
             catch:
               session "y"
+            parallel ("first"):
+            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            parallel (on-fail: "continue"):
+            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
         "#]],
     );
 }

@@ -412,3 +412,202 @@ session "y"
         "#]],
     );
 }
+
+#[test]
+fn texts_and_steps_of_yaml() {
+    check(
+        r#"
+agent a:
+  prompt: |
+    You write "well.
+    Don't stop. (Ever
+  model: opus
+agent b:
+  prompt: >-
+    You read.
+steps:
+  - session "a"
+  - name: "b
+session "y"
+"#,
+        expect![[r#"
+            agent a:
+              prompt: |
+                      ^ error[E108] a text of several lines stands between `"""`: `prompt: """` opens it, and `"""` on a line of its own closes it
+                      guess: Put the text between `"""` => "  prompt: \"\"\"\n    You write \"well.\n    Don't stop. (Ever\n  \"\"\""
+                You write "well.
+                Don't stop. (Ever
+              model: opus
+            agent b:
+              prompt: >-
+                      ^^ error[E108] a text of several lines stands between `"""`: `prompt: """` opens it, and `"""` on a line of its own closes it
+                      fix: Put the text between `"""` => "  prompt: \"\"\"\n    You read.\n  \"\"\""
+                You read.
+            steps:
+            ^^^^^ error[E108] a program is no YAML: its statements stand one below the other, without `-` and without a word above them
+              - session "a"
+              - name: "b
+            session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn loops_and_clauses_of_other_languages() {
+    check(
+        r#"
+loop forever:
+  session "x"
+while True:
+  session "x"
+repeat until **it is good** (max: 3):
+  session "x"
+unless **it is late**:
+  session "x"
+if **it is late** then:
+  session "x"
+try:
+  session "x"
+except ValueError as e:
+  session "y"
+try:
+  session "x"
+catch ValueError as e:
+  session "y"
+for (let i = 0; i < 3; i++):
+  session "x"
+for (x in xs):
+  session "x"
+choice **which**:
+  option "a":
+    session "x"
+  else:
+    session "y"
+"#,
+        expect![[r#"
+            loop forever:
+                 ^^^^^^^ error[E108] a loop that goes on until a `break` is written `loop:`
+                 fix: Remove `forever` => "loop:"
+              session "x"
+            while True:
+            ^^^^^^^^^^ error[E108] a loop that goes on until a `break` is written `loop:`
+            fix: Change to `loop` => "loop:"
+              session "x"
+            repeat until **it is good** (max: 3):
+            ^^^^^^ error[E108] a `repeat` counts; a loop with a condition is a `loop`
+            fix: Change to `loop` => "loop until **it is good** (max: 3):"
+              session "x"
+            unless **it is late**:
+            ^^^^^^ error[E108] the opposite of a condition is written `if not`
+            fix: Change to `if not` => "if not **it is late**:"
+              session "x"
+            if **it is late** then:
+                              ^^^^ error[E108] a `:` ends the `if` line; it needs no `then`
+                              fix: Remove `then` => "if **it is late**:"
+              session "x"
+            try:
+              session "x"
+            except ValueError as e:
+            ^^^^^^ error[E108] errors are handled in a `catch`
+            guess: Change to `catch` => "catch ValueError as e:"
+              session "y"
+            try:
+              session "x"
+            catch ValueError as e:
+                  ^^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
+                  fix: Remove the kind => "catch as e:"
+              session "y"
+            for (let i = 0; i < 3; i++):
+                ^ error[E108] a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`
+              session "x"
+            for (x in xs):
+                ^ error[E108] `for` has no parentheses: `for item in items:`
+                fix: Remove the parentheses => "for x in xs:"
+              session "x"
+            choice **which**:
+              option "a":
+                session "x"
+              else:
+              ^^^^ error[E104] this `else` does not belong to an `if`: none ends above it at this indentation
+                session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_of_other_languages() {
+    check(
+        r#"
+class Writer:
+  prompt: "x"
+block f(x: string, y: int):
+  session "x"
+block g(x = "a") -> string:
+  session "x"
+block h(x) -> string:
+  session "x"
+"#,
+        expect![[r#"
+            class Writer:
+            ^^^^^ error[E108] there are no classes: who works is an `agent name:`, and a reusable part of a program is a `block name:`
+              prompt: "x"
+            block f(x: string, y: int):
+                     ^^^^^^^^ error[E108] parameters have no types
+                     guess: Remove it => "block f(x, y: int):"
+              session "x"
+            block g(x = "a") -> string:
+                      ^^^^^ error[E108] parameters have no default values: each call gives all of them
+                      guess: Remove it => "block g(x) -> string:"
+              session "x"
+            block h(x) -> string:
+                       ^^^^^^^^^ error[E108] a block does not say what it returns
+                       fix: Remove it => "block h(x):"
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn what_stands_behind_a_text() {
+    check(
+        r#"
+session "do " + x
+session "do " + x + "y"
+session "a" then session "b"
+session "a" retry 3
+session "a" (context = x)
+session "do this
+and that"
+/* a "comment */
+-- another
+session "y"
+"#,
+        expect![[r##"
+            session "do " + x
+                          ^ error[E108] a value is put into a text in braces: `"Write about {topic}"`
+                          fix: Put the value into the string => "session \"do {x}\""
+            session "do " + x + "y"
+                          ^ error[E108] a value is put into a text in braces: `"Write about {topic}"`
+            session "a" then session "b"
+                        ^^^^ error[E108] one session is chained to the next by `->`
+                        fix: Change to `->` => "session \"a\" -> session \"b\""
+            session "a" retry 3
+                             ^ error[E005] missing `:` behind `retry`
+                             fix: Insert `:` => "session \"a\" retry: 3"
+            session "a" (context = x)
+                                 ^ error[E005] a property is written with `:`, as in `context: …`
+                                 fix: Change `=` to `:` => "session \"a\" (context: x)"
+            session "do this
+                    ^^^^^^^^ error[E001] this string is not closed on its line; a text of several lines stands between `"""`
+                    guess: Use `"""` => "session \"\"\"do this\nand that\"\"\""
+            and that"
+            /* a "comment */
+            ^^ error[E110] a comment starts with `#`
+            fix: Change to `#` => "# a \"comment */"
+            -- another
+            ^^ error[E110] a comment starts with `#`
+            fix: Change to `#` => "# another"
+            session "y"
+        "##]],
+    );
+}

@@ -255,6 +255,40 @@ pub(in crate::grammar) fn parameters_of_agent(p: &mut Parser<'_>) {
     p.finish();
 }
 
+/// Whether `word` names a type in other languages.
+pub(in crate::grammar) fn is_type(word: &str) -> bool {
+    const TYPES: &[&str] = &[
+        "string", "str", "String", "text", "int", "integer", "number", "float", "bool", "boolean", "list",
+        "array", "dict", "object", "any", "Any",
+    ];
+    TYPES.contains(&word)
+}
+
+/// What stands behind the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; tells whether the list goes on.
+pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
+    let message = match p.kind() {
+        COLON if is_name(p.nth(1)) => "parameters have no types",
+        EQ => "parameters have no default values: each call gives all of them",
+        _ => return true,
+    };
+    let range = p.range().cover(p.nth_range(1));
+    let superfluous = TextRange::new(p.previous_end(), range.end());
+    // The colon of the type and that of the header are the only ones.
+    let signs = (0..p.rest_of_line()).filter(|&ahead| matches!(p.nth(ahead), COLON | EQ | ARROW)).count();
+    let is_only = p.at(COLON) && signs == 2;
+    p.error_with_fix(
+        Code::E108,
+        range,
+        message,
+        fix("Remove it", safe_if(is_only), TextEdit::delete(superfluous)),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.bump();
+    p.finish();
+    true
+}
+
 /// A call of what other languages print with. It is no call of a program, to which values are given by name.
 pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
     let is_call = matches!(p.token_text(), "print" | "println" | "echo" | "log")
@@ -281,6 +315,24 @@ pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
     );
 }
 
+/// A comment as other languages start it: `-- text`, `/* text */`. Tells whether there is one.
+pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
+    let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && is_name(p.nth(2));
+    let is_block = p.at(SLASH) && matches!(p.nth_text(1).as_bytes(), [b'*', ..]);
+    if !(is_dashes || is_block) || !p.nth_is_glued(1) {
+        return false;
+    }
+    let opener = TextRange::at(p.range().start(), TextSize::new(2));
+    p.error_with_fix(
+        Code::E110,
+        opener,
+        "a comment starts with `#`",
+        fix("Change to `#`", FixSafety::Safe, TextEdit::replace(opener, "#")),
+    );
+    p.skip_line();
+    true
+}
+
 /// Whether the line has the form of a header whose name has parentheses behind it, as that of a function has.
 pub(in crate::grammar) fn is_header_with_parentheses(p: &Parser<'_>) -> bool {
     let last = || p.nth(p.rest_of_line().saturating_sub(1));
@@ -302,6 +354,23 @@ pub(in crate::grammar) fn unexpected(p: &mut Parser<'_>) -> bool {
             range,
             "one session is chained to the next by `->`; behind `|` stands what is done with each item of an array",
             fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
+        );
+        return true;
+    }
+    if p.at(PLUS) && p.text_at(p.previous_range()).ends_with('"') {
+        let range = p.range();
+        let quote = TextRange::new(p.previous_end() - TextSize::of('"'), p.nth_range(1).end());
+        let is_name = p.nth(1) == IDENT && p.nth(2) == LINE_END;
+        let quick_fix = fix(
+            "Put the value into the string",
+            FixSafety::Safe,
+            TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1))),
+        );
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "a value is put into a text in braces: `\"Write about {topic}\"`",
+            quick_fix.filter(|_| is_name),
         );
         return true;
     }
