@@ -376,6 +376,18 @@ pub enum Target {
     Local(RefId),
 }
 
+impl Stmt {
+    /// What the statement decides by: the conditions of an `if` or a loop, the criterion of a `choice`.
+    pub fn conditions(&self) -> impl Iterator<Item = ExprId> {
+        let (branches, single) = match self {
+            Stmt::If { branches, .. } => (branches.as_slice(), None),
+            Stmt::Loop { condition, .. } | Stmt::Choice { criterion: condition, .. } => (&[][..], *condition),
+            _ => (&[][..], None),
+        };
+        branches.iter().filter_map(|branch| branch.condition).chain(single)
+    }
+}
+
 /// What stands where a value is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Value {

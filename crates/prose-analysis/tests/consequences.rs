@@ -204,3 +204,70 @@ fn a_value_is_made_before_its_name_is_bound() {
         "#,
     );
 }
+
+#[test]
+fn a_condition_in_words_without_its_markers_is_one_mistake() {
+    check(
+        r#"
+        let draft = session "Write"
+        if it is nice:
+        #  ^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Go out"
+        elif it is late and dark:
+        #    ^^^^^^^^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Sleep"
+        loop until work is done (max: 3):
+        #          ^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Work"
+        loop while ready:
+        #          ^^^^^ error[E119] there is no variable `ready`; a condition in words is written between `**`
+          session "Wait"
+        if draft is good:
+        #           ^^^^ error[E119] there is no variable `good`
+          session "Publish"
+        choice which:
+        #      ^^^^^ error[E119] a condition in words is written between `**`
+          option "a":
+            session "Do a"
+        "#,
+    );
+}
+
+#[test]
+fn what_is_written_as_in_another_language_is_one_mistake() {
+    check(
+        r#"
+        agent "writer":
+        #     ^^^^^^^^ error[E005] without quotes
+          prompt: "Write"
+          skills:
+            - web
+        #   ^ error[E108] stand between brackets
+        let topic = None
+        #           ^^^^ error[E119] `None` is written `null`
+        let topics = session: writer
+        output texts = topics | map(each):
+        #                          ^^^^^^ error[E116]
+          session "Write about {each}, {topic}"
+        "#,
+    );
+    check(
+        r#"
+        block greet(name: string):
+        #               ^^^^^^^^ error[E108] parameters have no types
+          session "Greet {name}"
+        do greet("Ann")
+        for person in ["a", "b"]:
+        session "Greet {person}"
+        #<^^^^^^^ error[E101] the body of the `for` above
+
+        parallel:
+        a = session "Greet Ann"
+        #<^ error[E101] the body of the `parallel` above
+        b = session "Greet Bob"
+
+        session "Sum up"
+          context: [a, b]
+        "#,
+    );
+}

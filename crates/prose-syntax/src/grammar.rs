@@ -5,11 +5,15 @@ mod definitions;
 mod expressions;
 mod foreign;
 mod literals;
+mod modifiers;
 mod pipelines;
 mod recovery;
 mod sessions;
+mod unindented;
+mod yaml;
 
 pub(crate) use literals::literal;
+pub(crate) use unindented::Unindented;
 
 use rowan::TextRange;
 
@@ -64,6 +68,7 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
     let outer = std::mem::take(&mut p.clause_has_error);
     let is_outer_unknown = std::mem::replace(&mut p.is_place_unknown, parent == Parent::Unknown);
     statement(p, parent, after_error);
+    unindented::report(p);
     p.is_place_unknown = is_outer_unknown;
     let clause_has_error = std::mem::replace(&mut p.clause_has_error, outer);
     let has_error = p.has_error_up_to(line_end, before);
@@ -98,8 +103,10 @@ fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 }
 
 fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
+    foreign::words_of_waiting(p);
     if let Some(keyword) = statement_keyword(p) {
-        if parent == Parent::Choice && keyword != OPTION_KW {
+        let is_clause = matches!(keyword, ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW);
+        if parent == Parent::Choice && keyword != OPTION_KW && !is_clause {
             p.note(
                 Code::W102,
                 p.range(),
@@ -118,6 +125,9 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
             COLON if parent == Parent::Unknown => sessions::property(p),
+            L_PAREN if foreign::is_header_with_parentheses(p) => {
+                recovery::unknown_statement(p, parent, after_error);
+            }
             PLUS | MINUS if p.nth(2) == EQ && p.nth_is_glued(2) => recovery::compound_assignment(p),
             DOT | L_PAREN | L_BRACKET | PIPE | PLUS | MINUS | STAR | SLASH | EQ_EQ | BANG_EQ | LT | GT
             | LT_EQ | GT_EQ | QUESTION => expression_statement(p, parent),
@@ -134,6 +144,8 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             end_of_statement(p);
         }
         PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        MINUS | SLASH if foreign::comment(p) => end_of_statement(p),
+        DISCRETION_LITERAL if p.nth(1) == COLON => keyword_statement(p, IF_KW, parent, after_error),
         kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
         kind if is_string(kind) && p.nth(1) == COLON && parent == Parent::Choice => {
             control::option_without_keyword(p);
@@ -255,6 +267,7 @@ fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let next = p.nth(1);
     let is_header_without_colon = next == LINE_END && p.nth(2) == INDENT && !p.in_expression;
     let starts = match p.kind() {
+        SESSION_KW if next == L_PAREN => is_string(p.nth(2)),
         SESSION_KW => is_string(next) || is_name(next) || matches!(next, COLON | LINE_END),
         RESUME_KW => is_name(next) || next == COLON,
         DO_KW => is_name(next) || next == COLON,
@@ -273,7 +286,23 @@ fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
 
 /// What stands behind `=`, `output` and `return`: a block expression, or an expression with its pipeline.
 fn right_hand_side(p: &mut Parser<'_>) {
+    if yaml::is_list_below(p, 0) {
+        return yaml::list(p, false);
+    }
+    foreign::words_of_waiting(p);
     let checkpoint = p.checkpoint();
+    if block_expression_keyword(p).is_none()
+        && let Some((keyword, kind)) = recovery::nearest_value_keyword(p)
+    {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E107,
+            range,
+            format!("there is no `{}`; did you mean `{keyword}`?", recovery::shorten(p.token_text())),
+            fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
+        );
+        return block_expression(p, kind);
+    }
     match block_expression_keyword(p) {
         Some(keyword) => {
             block_expression(p, keyword);
@@ -285,6 +314,9 @@ fn right_hand_side(p: &mut Parser<'_>) {
             let start = p.range();
             let kind = expressions::expression(p);
             recovery::text_without_quotes(p, start, kind);
+            if kind != ERROR {
+                foreign::conditional_value(p, start.start());
+            }
             pipelines::pipeline(p, checkpoint);
         }
     }
@@ -294,6 +326,7 @@ fn right_hand_side(p: &mut Parser<'_>) {
 fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
     let start = p.range();
     let checkpoint = p.checkpoint();
+    foreign::call_that_prints(p);
     let kind = expressions::expression(p);
     let has_effect = pipelines::pipeline(p, checkpoint)
         || kind == CALL
@@ -353,6 +386,16 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         return;
     }
     recovery::braces_around_body(p);
+    if p.token_text() == "then" && matches!(p.nth(1), COLON | LINE_END) {
+        let superfluous = TextRange::new(p.previous_end(), p.range().end());
+        let colon = if p.nth(1) == COLON { "" } else { ":" };
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            format!("a `:` ends the `{header}` line; it needs no `then`"),
+            fix("Remove `then`", FixSafety::Safe, TextEdit::replace(superfluous, colon)),
+        );
+    }
     recovery::unexpected(p);
     p.start(ERROR);
     while !(p.at_line_end() || p.at(COLON) && p.nth(1) == LINE_END) {
@@ -372,6 +415,13 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // A header that was not understood may have been any.
         block_of(p, if p.line_has_error() { Parent::Unknown } else { parent });
     } else if p.at_line_end() {
+        let (is_body, looked) = unindented::is_body_below(p, parent);
+        if is_body {
+            unindented::body(p, owner, parent);
+            p.looked_ahead(header.start(), 0);
+            return;
+        }
+        p.looked_ahead(header.start(), looked);
         // Lines that are indented without reason may have left their body behind.
         // Of a choice without options the analysis says more.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {
@@ -431,7 +481,7 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
     let (range, message) = match p.kind() {
         UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
-        kind if is_string(kind) => return recovery::quoted_name(p, code, what),
+        kind if is_string(kind) => return recovery::quoted_name(p, NAME, code, what),
         _ => (recovery::missing_at(p), format!("missing {what}")),
     };
     p.error(code, range, message);

@@ -368,7 +368,12 @@ fn is_prose(line: &str) -> bool {
     };
     let mut words = line.trim_end_matches(':').split_ascii_whitespace();
     let is_sentence = match (words.next(), words.next()) {
-        (Some(one), None) => is_spoken(one) && one.ends_with(['.', '!', '?', ',']),
+        // A word alone is no statement, unless it is one of the keywords that were excluded above.
+        (Some(one), None) => {
+            is_spoken(one)
+                && (one.ends_with(['.', '!', '?', ','])
+                    || one.chars().all(|c| c.is_alphabetic() || c == '\''))
+        }
         (Some(one), Some(two)) => is_spoken(one) && two.starts_with(char::is_alphabetic),
         _ => false,
     };

@@ -48,12 +48,19 @@ pub(crate) fn parse(text: &str) -> Parsed {
         in_expression: false,
         clause_has_error: false,
         handlerless_try: None,
+        is_body_unindented: false,
+        unindented: None,
+        broken_string_end: None,
+        lookaheads: Vec::new(),
     };
     grammar::source_file(&mut parser);
     let mut diagnostics = parser.diagnostics;
     // Layout and grammar report in passes of their own. The sort is stable, so those at one place keep their order.
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start());
-    Parsed { green: parser.builder.finish(), diagnostics, lookaheads: tokens.lookaheads }
+    let mut lookaheads = parser.lookaheads;
+    lookaheads.extend_from_slice(&tokens.lookaheads);
+    lookaheads.sort_by_key(|looked| looked.start());
+    Parsed { green: parser.builder.finish(), diagnostics, lookaheads }
 }
 
 pub(crate) struct Parser<'a> {
@@ -91,6 +98,15 @@ pub(crate) struct Parser<'a> {
     pub(crate) clause_has_error: bool,
     /// The diagnostic of a `try` that just ended without a handler.
     pub(crate) handlerless_try: Option<usize>,
+    /// Whether the present statement stands in a body that is not indented.
+    pub(crate) is_body_unindented: bool,
+    /// The bodies of the present statement that are not indented, which are reported behind it.
+    pub(crate) unindented: Option<grammar::Unindented>,
+    /// Where the string ends that was last found to go on in the line below its own.
+    pub(crate) broken_string_end: Option<TextSize>,
+    /// For each header without an indented body, and each string that is not closed on its line: its start, and how far the lines below it were
+    /// looked at.
+    lookaheads: Vec<TextRange>,
 }
 
 /// Looking.
@@ -230,11 +246,14 @@ impl<'a> Parser<'a> {
     /// Where the physical lines of `range` start, without those inside of literals.
     pub(crate) fn line_starts(&self, range: TextRange) -> impl Iterator<Item = TextSize> {
         let first = range.start() - TextSize::of(self.indentation_at(range.start()));
-        let newlines = self.tokens.list.iter().enumerate().filter(|(_, token)| token.kind == NEWLINE);
+        let list = &self.tokens.list;
+        let from = list.partition_point(|token| TextSize::new(token.start) < range.start());
+        let to = list.partition_point(|token| TextSize::new(token.start) < range.end());
         std::iter::once(first).chain(
-            newlines
-                .map(|(index, _)| self.tokens.range(index).end())
-                .filter(move |&start| range.start() < start && start < range.end())
+            (from..to)
+                .filter(|&index| list[index].kind == NEWLINE)
+                .map(|index| self.tokens.range(index).end())
+                .filter(move |&start| start < range.end())
                 .filter(|&start| !self.text[usize::from(start)..].starts_with(['\n', '\r'])),
         )
     }
@@ -376,6 +395,19 @@ impl Parser<'_> {
         self.at += 1;
     }
 
+    /// Passes the present string, which holds nothing but a name, with that as a token of its own.
+    pub(crate) fn bump_unquoted(&mut self) {
+        self.flush_trivia();
+        let range = self.range();
+        let quote = TextSize::of('"');
+        let name = TextRange::new(range.start() + quote, range.end() - quote);
+        self.part(QUOTE, TextRange::new(range.start(), name.start()));
+        self.part(IDENT, name);
+        self.part(QUOTE, TextRange::new(name.end(), range.end()));
+        self.next_token += 1;
+        self.at += 1;
+    }
+
     /// Puts a part of a literal into the tree.
     pub(crate) fn part(&mut self, kind: SyntaxKind, range: TextRange) {
         if !range.is_empty() {
@@ -442,6 +474,17 @@ impl Parser<'_> {
         self.is_line_reported = true;
     }
 
+    /// Remembers that what is at `from` depends on the text up to the token `ahead` places on, so that both are parsed again together.
+    pub(crate) fn looked_ahead(&mut self, from: TextSize, ahead: usize) {
+        let first = (self.at + ahead).min(self.lexemes.len());
+        let next = self.lexemes[first..].iter().find(|lexeme| lexeme.kind != LINE_END);
+        let end = match next.map(|lexeme| lexeme.token as usize) {
+            Some(token) if self.tokens.list[token].kind != END => self.tokens.range(token).end(),
+            _ => TextSize::of(self.text),
+        };
+        self.lookaheads.push(TextRange::new(from, end));
+    }
+
     /// How many diagnostics there are so far.
     pub(crate) fn diagnostic_count(&self) -> usize {
         self.diagnostics.len()
@@ -458,6 +501,11 @@ impl Parser<'_> {
             .iter()
             .skip(before)
             .any(|diagnostic| diagnostic.severity() == Severity::Error && diagnostic.range.start() <= end)
+    }
+
+    /// Takes back what was reported since there were `before` diagnostics, when it was about text that is no code.
+    pub(crate) fn retract_since(&mut self, before: usize) {
+        self.diagnostics.truncate(before);
     }
 
     /// Takes the diagnostic at `index` back, when a later line has shown that it was a consequence.

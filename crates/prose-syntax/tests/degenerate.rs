@@ -120,6 +120,8 @@ const LINES: &[&str] = &[
     "]\n",
     "if a:\nelif b:\n",
     "try:\n",
+    "repeat 2:\n",
+    "repeat 2:\nb()\n",
     "catch:\n",
     "else:\n",
     "| map:\n",

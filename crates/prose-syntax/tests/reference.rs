@@ -445,13 +445,17 @@ fn empty_bodies() {
         r#"if **a**:
 elif **b**:
 else:
+
 choice **which**:
   option "a":
   option "b":
     session "x"
 repeat 2:
+
 for x in xs:
+
 loop:
+
 parallel:
 block b:
 agent c:
@@ -460,13 +464,13 @@ agent c:
             1:1 warning[W101] "if": this `if` has an empty body
             2:1 warning[W101] "elif": this `elif` has an empty body
             3:1 warning[W101] "else": this `else` has an empty body
-            5:3 warning[W101] "option": this `option` has an empty body
-            8:1 warning[W101] "repeat": this `repeat` has an empty body
-            9:1 warning[W101] "for": this `for` has an empty body
-            10:1 warning[W101] "loop": this `loop` has an empty body
-            11:1 warning[W101] "parallel": this `parallel` has an empty body
-            12:1 warning[W101] "block": this `block` has an empty body
-            13:1 warning[W101] "agent": this `agent` has no properties
+            6:3 warning[W101] "option": this `option` has an empty body
+            9:1 warning[W101] "repeat": this `repeat` has an empty body
+            11:1 warning[W101] "for": this `for` has an empty body
+            13:1 warning[W101] "loop": this `loop` has an empty body
+            15:1 warning[W101] "parallel": this `parallel` has an empty body
+            16:1 warning[W101] "block": this `block` has an empty body
+            17:1 warning[W101] "agent": this `agent` has no properties
         "#]],
         r#"if **a**:
   session "x"

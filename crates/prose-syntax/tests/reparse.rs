@@ -186,3 +186,25 @@ fn a_try_above_an_empty_clause_lacks_its_handler_whatever_follows() {
     let text = "use \"a\"\nif **a**:\n  session \"b\"\nelse\n\nfoo bar\n\nsession \"c\"\n";
     check(text, "session \"b\"", "try: do b");
 }
+
+#[test]
+fn a_body_that_is_not_indented_grows_and_shrinks() {
+    let text =
+        "repeat 3:\nsession \"a\"\nsession \"b\"\nsession \"c\"\n\nsession \"d\"\nagent e:\n  model: opus\n";
+    check(text, "repeat 3:\n", "repeat 3:\n\n");
+    check(text, "repeat 3:\n", "");
+    check(text, "\"b\"\n", "\"b\"\n\n");
+    check(text, "\"c\"\n\n", "\"c\"\n");
+    check(text, "\"a\"", "\"a\":");
+    check(text, "session \"a\"\n", "agent a:\n");
+    check(text, "session \"c\"", "try:");
+    check(text, "session \"d\"", "  session \"d\"");
+    check(text, "session \"a\"", "  # comment");
+    check(text, "session \"a\"", "# comment");
+    check("repeat 3:\n\nsession \"a\"\nsession \"b\"\n\nsession \"c\"\n", "\n\n", "\n");
+    check("repeat 3:\nagent a:\nsession \"b\"\nsession \"c\"\n", "agent a:", "let a = 3");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\n\nsession \"b\"\n", "3:\n\n", "3:\n");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\nsession \"b\"\n", "session \"b\"", "agent b:");
+    check("repeat 1:\nrepeat 2:\nrepeat 3:\n  session \"b\"\n", "  session", "# ");
+    check("if **a**:\nsession \"b\"\nelse:\nsession \"c\"\nsession \"d\"\n", "else:", "do:");
+}

@@ -1,7 +1,7 @@
 //! Used names: whether they are bound, and whether to what is wanted.
 
 use prose_syntax::suggest::nearest;
-use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
@@ -18,13 +18,18 @@ use crate::summary::Persist;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     let mut told_elsewhere = FxHashSet::default();
+    let mut words_told = FxHashSet::default();
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
             _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
-            Resolved::Undefined => {
-                let finding = checker.undefined(data);
-                checker.report(finding);
-            }
+            Resolved::Undefined => match checker.condition_in_words(data) {
+                Some(condition) if words_told.insert(condition) => checker.words_without_markers(condition),
+                Some(_) => {}
+                None => {
+                    let finding = checker.undefined(data);
+                    checker.report(finding);
+                }
+            },
             Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
             Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
             Resolved::AgentAsValue => {
@@ -111,6 +116,33 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
+    /// The condition that a name stands in, if that is made of several words and none of them is the name of anything: `it is nice`.
+    fn condition_in_words(&self, data: &RefData) -> Option<TextRange> {
+        if data.kind != RefKind::Variable {
+            return None;
+        }
+        let condition = self.body[data.stmt]
+            .stmt
+            .conditions()
+            .map(|condition| self.body[condition].range)
+            .find(|range| range.contains_range(data.range))?;
+        let source = self.source(condition);
+        let is_word =
+            |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        let has_words = source.contains(' ') && source.split(' ').all(is_word);
+        let is_nothing = |(id, other): (RefId, &RefData)| {
+            !condition.contains_range(other.range) || self.resolution.of(id) == Resolved::Undefined
+        };
+        (has_words && self.body.refs().all(is_nothing)).then_some(condition)
+    }
+
+    fn words_without_markers(&mut self, condition: TextRange) {
+        let message = "a condition in words is written between `**` markers, so that a model judges it";
+        let edits = vec![TextEdit::insert(condition.start(), "**"), TextEdit::insert(condition.end(), "**")];
+        let fix = Fix::safe("Put it between `**`", edits);
+        self.report(Diagnostic::new(Code::E113, condition, message).with_fix(fix));
+    }
+
     fn undefined_variable(&self, data: &RefData, named: &Named<'db>) -> Finding<'db> {
         let name = &data.text;
         let range = data.range;
@@ -142,6 +174,19 @@ impl<'db> Checker<'_, 'db> {
             );
             return Finding::new(code, range, message);
         }
+        // The constants of other languages.
+        let constant = match name.as_str() {
+            "None" | "nil" | "NULL" | "Null" | "undefined" => Some("null"),
+            "True" | "TRUE" => Some("true"),
+            "False" | "FALSE" => Some("false"),
+            _ => None,
+        };
+        if let Some(constant) = constant.filter(|_| !in_string) {
+            let fix = Fix::safe(format!("Change to `{constant}`"), vec![TextEdit::replace(range, constant)]);
+            return Diagnostic::new(code, range, format!("`{name}` is written `{constant}`"))
+                .with_fix(fix)
+                .into();
+        }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
             && self.is_variable(left, data)
@@ -158,7 +203,14 @@ impl<'db> Checker<'_, 'db> {
             true => format!("there is no variable `{name}` to fill in here"),
             false => format!("there is no variable `{name}`"),
         };
-        let finding = self.with_nearest_visible(code, message, data);
+        let mut finding = self.with_nearest_visible(code, message, data);
+        let is_condition =
+            self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
+        if is_condition && finding.diagnostic.fix.is_none() {
+            finding.diagnostic.message.push_str("; a condition in words is written between `**`");
+            let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
+            finding.diagnostic.fix = Some(Fix::guess("Put it between `**`", edits));
+        }
         let finding = match in_string {
             true if finding.diagnostic.fix.is_none() => {
                 let at = range.start() - prose_syntax::TextSize::new(1);

@@ -282,7 +282,11 @@ impl Lowering {
                 }
                 (_, token) => {
                     let range = token.map_or_else(|| node.syntax().text_range(), |token| token.text_range());
-                    vec![this.bind("item".into(), range, NameKind::ImplicitItem)]
+                    let item = this.bind("item".into(), range, NameKind::ImplicitItem);
+                    // A name in parentheses is reported where it stands, and not where it is used.
+                    let params = node.params().into_iter().flat_map(|list| list.params());
+                    let named = params.filter_map(|param| this.name(param.name(), NameKind::Item));
+                    std::iter::once(item).chain(named).collect()
                 }
             };
             Stage { operator, names, body: this.list(node.body()), range: node.syntax().text_range() }

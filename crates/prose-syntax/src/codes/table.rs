@@ -207,8 +207,9 @@ codes! {
     wrong "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.summary\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\nlet found = research(topic: \"tides\")\noutput found.findings\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
-    E101 [Error Error Error] "unexpected indentation"
-    "A line is indented deeper than the one above it only below a header that ends in `:`, or as a property of an agent or a session."
+    E101 [Error Error Error] "unexpected or missing indentation"
+    "A line is indented deeper than the one above it only below a header that ends in `:`, or as a property of an agent or a session; \
+     the body of a header and properties always are."
     wrong "let count = 3\n  session \"Say hello\"\n"
     right "let count = 3\nsession \"Say hello\"\n"
 

@@ -3,9 +3,9 @@
 use rowan::TextRange;
 
 use super::expressions::{self, expression};
-use super::sessions::{check_count, modifiers};
+use super::modifiers::{bare_modifiers, check_count, modifiers};
 use super::{
-    Parent, body, body_of, end_of_statement, expect_name, header_end, recovery, right_hand_side,
+    Parent, body, body_of, end_of_statement, expect_name, foreign, header_end, recovery, right_hand_side,
     starts_statement,
 };
 use crate::codes::Code;
@@ -27,6 +27,7 @@ pub(super) fn parallel(p: &mut Parser<'_>) {
         if p.at(L_PAREN) {
             modifiers(p);
         }
+        bare_modifiers(p, "parallel");
         header_end(p, "parallel");
         body(p, keyword, "parallel");
     }
@@ -36,6 +37,15 @@ pub(super) fn parallel(p: &mut Parser<'_>) {
 /// `repeat 3 as i:`
 pub(super) fn repeat(p: &mut Parser<'_>) {
     let keyword = p.range();
+    if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && is_discretion(p.nth(2)) {
+        p.error_with_fix(
+            Code::E108,
+            keyword,
+            "a `repeat` counts; a loop with a condition is a `loop`",
+            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(keyword, "loop")),
+        );
+        return loop_statement(p);
+    }
     p.start(REPEAT);
     p.bump_as(REPEAT_KW);
     if p.at(COLON) {
@@ -47,6 +57,17 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
     }
     if p.at_name() && p.token_text() == "times" {
         superfluous_times(p);
+    }
+    if matches!(p.token_text(), "with" | "for" | "using") && is_name(p.nth(1)) && p.nth(2) == COLON {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E005,
+            range,
+            format!("the number of the iteration gets its name behind `as`: `as {}`", p.nth_text(1)),
+            fix("Change to `as`", FixSafety::Safe, TextEdit::replace(range, "as")),
+        );
+        p.bump_as(AS_KW);
+        expect_name(p, Code::E005, "the name of the iteration");
     }
     loop_name(p);
     header_end(p, "repeat");
@@ -94,17 +115,39 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
     if let Some(open) = parenthesis {
         let close =
             (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
+        let is_plain = is_name(p.nth(1))
+            && matches!(p.nth(2), IN_KW | COMMA)
+            && !p.text_at(p.rest_of_line_range()).contains('{');
+        let counts = matches!(p.nth(1), LET_KW) || matches!(p.nth_text(1), "var" | "int");
+        let message = match counts && p.nth(3) == EQ {
+            true => {
+                "a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`"
+            }
+            false => "`for` has no parentheses: `for item in items:`",
+        };
         p.error_with_fix(
             Code::E108,
             open,
-            "`for` has no parentheses: `for item in items:`",
-            close.map(|close| Fix {
+            message,
+            close.filter(|_| p.nth(3) != EQ).map(|close| Fix {
                 title: "Remove the parentheses".into(),
-                safety: FixSafety::Safe,
+                safety: safe_if(is_plain),
                 edits: vec![TextEdit::delete(open), TextEdit::delete(close)],
             }),
         );
         p.bump();
+    }
+    if p.at(IDENT) && p.token_text() == "each" && is_name(p.nth(1)) && p.nth(1) != IN_KW {
+        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "`for` alone goes through each item: `for item in items:`",
+            fix("Remove `each`", FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
     }
     if p.at(IN_KW) && p.nth(1) != IN_KW {
         let range = p.range();
@@ -141,6 +184,7 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         let range = recovery::missing_at(p);
         p.error(Code::E005, range, "missing the collection behind `in`");
     } else {
+        foreign::range_call(p);
         expression(p);
     }
     if parenthesis.is_some() {
@@ -155,6 +199,18 @@ pub(super) fn loop_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(LOOP);
     p.bump_as(LOOP_KW);
+    if p.token_text() == "forever" && p.nth(1) == COLON {
+        let superfluous = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "a loop that goes on until a `break` is written `loop:`",
+            fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
     loop_header(p, keyword);
     p.finish();
 }
@@ -170,7 +226,9 @@ pub(super) fn bare_while(p: &mut Parser<'_>) {
 fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
     if p.at(NUMBER) && p.nth_text(1) == "times" {
         loop_times(p, keyword);
-    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW) || (p.at_name() && !p.at(AS_KW)) {
+    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW)
+        || (p.at_name() && !p.at(AS_KW) && (p.nth(1) != COLON || p.nth(2) == LINE_END))
+    {
         loop_keyword(p);
         condition(p, Followed::ByModifiers);
     } else if p.at(NUMBER) && p.nth(1) == COLON {
@@ -188,6 +246,7 @@ fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
     if p.at(L_PAREN) {
         modifiers(p);
     }
+    bare_modifiers(p, "loop");
     loop_name(p);
     header_end(p, "loop");
     loop_body(p, keyword, "loop");
@@ -282,11 +341,13 @@ fn condition(p: &mut Parser<'_>, followed: Followed) {
     let start = p.range();
     // `if the tests pass:` – words in a row are no expression.
     // Behind the condition of a loop a parenthesis opens the modifiers.
-    let first = usize::from(p.at(STAR) || (p.at(L_PAREN) && followed == Followed::ByColon));
-    let is_prose = is_name(p.nth(first))
+    let first = usize::from(p.at(L_PAREN) && followed == Followed::ByColon);
+    let are_words = is_name(p.nth(first))
         && p.nth(first) != NOT_KW
         && is_name(p.nth(first + 1))
         && !is_operator(p.nth(first + 1));
+    // Nothing else starts with a `*`.
+    let is_prose = are_words || p.at(STAR);
     if !is_prose {
         match followed {
             Followed::ByColon => expression(p),
@@ -389,9 +450,14 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
 
 /// Whether a clause of the present statement comes next; passes the line end before it.
 fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
-    let (clause, next) = if p.at(LINE_END) { (p.nth(1), p.nth(2)) } else { (p.kind(), p.nth(1)) };
-    // `else = 3` assigns to a variable of that name.
-    let found = is_clause(clause) && starts_statement(clause, next) && !(p.in_expression && p.at(LINE_END));
+    let first = usize::from(p.at(LINE_END));
+    let (clause, next) = (p.nth(first), p.nth(first + 1));
+    // `else = 3` assigns to a variable of that name, and `catch (error):` is a clause of other languages.
+    let is_header =
+        clause == CATCH_KW && next == L_PAREN && p.nth(first + 3) == R_PAREN && p.nth(first + 4) == COLON;
+    let found = is_clause(clause)
+        && (starts_statement(clause, next) || is_header)
+        && !(p.in_expression && p.at(LINE_END));
     if found {
         p.eat(LINE_END);
     }
@@ -411,6 +477,19 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
         p.bump_as(CATCH_KW);
         if p.eat(AS_KW) {
             expect_name(p, Code::E005, "the name of the error");
+        } else if p.at_name() && p.nth(1) == AS_KW {
+            let class = TextRange::new(p.range().start(), p.nth_range(1).start());
+            p.error_with_fix(
+                Code::E108,
+                p.range(),
+                "a `catch` handles every error: it names no kind of them",
+                fix("Remove the kind", FixSafety::Safe, TextEdit::delete(class)),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            p.bump();
+            expect_name(p, Code::E005, "the name of the error");
         } else if p.at_name() {
             let at = p.range().start();
             let is_clear = p.nth(1) == COLON;
@@ -421,6 +500,22 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
                 fix("Insert `as`", safe_if(is_clear), TextEdit::insert(at, "as ")),
             );
             super::name(p);
+        } else if p.at(L_PAREN) && is_name(p.nth(1)) && p.nth(2) == R_PAREN {
+            let parenthesis = p.range().cover(p.nth_range(2));
+            let name = p.nth_text(1);
+            p.error_with_fix(
+                Code::E108,
+                parenthesis,
+                format!("the name of the error stands behind `as`: `catch as {name}:`"),
+                fix(
+                    format!("Change to `as {name}`"),
+                    FixSafety::Safe,
+                    TextEdit::replace(parenthesis, format!("as {name}")),
+                ),
+            );
+            p.bump();
+            super::name(p);
+            p.bump();
         }
         clause_header_end(p, "catch");
         body(p, keyword, "catch");
@@ -525,7 +620,16 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 pub(super) fn if_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(IF);
-    p.bump_as(IF_KW);
+    if is_discretion(p.kind()) {
+        p.error_with_fix(
+            Code::E005,
+            keyword,
+            "a condition stands behind `if`, and one that ends a loop behind `loop until`",
+            fix("Insert `if`", FixSafety::Unsafe, TextEdit::insert(keyword.start(), "if ")),
+        );
+    } else {
+        p.bump_as(IF_KW);
+    }
     condition(p, Followed::ByColon);
     header_end(p, "if");
     body(p, keyword, "if");
@@ -618,7 +722,7 @@ pub(super) fn throw(p: &mut Parser<'_>) {
     if p.at(COLON) && p.nth(1) != LINE_END {
         recovery::superfluous_colon(p, "throw", FixSafety::Safe);
     }
-    if !p.at_line_end() {
+    if !p.at_line_end() && !foreign::thrown_object(p) {
         let start = p.range();
         let kind = expression(p);
         recovery::text_without_quotes(p, start, kind);

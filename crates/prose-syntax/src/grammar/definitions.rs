@@ -3,12 +3,12 @@
 use rowan::TextRange;
 
 use super::{
-    body, end_of_statement, expect_name, expressions, header_end, name, name_ref, recovery, right_hand_side,
-    sessions,
+    body, end_of_statement, expect_name, expressions, foreign, header_end, modifiers, name, name_ref,
+    recovery, right_hand_side, sessions,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, safe_if};
+use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `use "path" [as name]`
@@ -244,6 +244,9 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     p.bump_as(AGENT_KW);
     recovery::misplaced_colon(p, "agent");
     expect_name(p, Code::E005, "the name of an agent");
+    if p.at(L_PAREN) {
+        foreign::parameters_of_agent(p);
+    }
     header_end(p, "agent");
     let has_error = p.is_line_reported || p.is_place_unknown;
     if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
@@ -265,12 +268,26 @@ pub(super) fn block(p: &mut Parser<'_>) {
             p.start(PARAM);
             let found = expect_name(p, Code::E005, "the name of a parameter");
             p.finish();
-            found
+            found && foreign::type_or_default(p)
         });
     }
     if p.at(L_PAREN) {
-        sessions::modifiers(p);
+        modifiers::modifiers(p);
     }
+    if p.at(ARROW) && is_name(p.nth(1)) {
+        let result = TextRange::new(p.previous_end(), p.nth_range(1).end());
+        p.error_with_fix(
+            Code::E108,
+            p.range().cover(p.nth_range(1)),
+            "a block does not say what it returns",
+            fix("Remove it", FixSafety::Safe, TextEdit::delete(result)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.bump();
+        p.finish();
+    }
+    modifiers::bare_modifiers(p, "block");
     header_end(p, "block");
     let loops = std::mem::take(&mut p.loops);
     body(p, keyword, "block");
@@ -280,7 +297,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
 }
 
 fn is_modifier_list(p: &Parser<'_>) -> bool {
-    crate::parser::is_name(p.nth(1)) && p.nth(2) == COLON
+    is_name(p.nth(1)) && p.nth(2) == COLON && !foreign::is_type(p.nth_text(3))
 }
 
 /// `let name = value`, `const { a, b } = value`

@@ -2,7 +2,7 @@
 
 use rowan::TextRange;
 
-use super::{block_expression, block_expression_keyword, name, name_ref, recovery};
+use super::{block_expression, block_expression_keyword, foreign, name, name_ref, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
@@ -187,6 +187,7 @@ fn atom(p: &mut Parser<'_>) -> SyntaxKind {
         p.in_expression = in_expression;
         return BLOCK;
     }
+    foreign::string_prefix(p);
     match p.kind() {
         kind if is_string(kind) => string(p),
         kind if is_discretion(kind) => {
@@ -377,6 +378,10 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
     let at = p.previous_end();
     let opening = p.text_at(open);
     p.is_bracket_open = true;
+    if is_closed_in_broken_string(p, closing) {
+        p.line_is_reported();
+        return;
+    }
     p.error_with_fix(
         Code::E005,
         open,
@@ -385,4 +390,16 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
         fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing))
             .filter(|_| at > open.end() && !(p.text_at(p.previous_range()) == "," && p.nth(1) == INDENT)),
     );
+}
+
+/// Whether the closing bracket stands on a line below, in a string that is never closed. That is the mistake then.
+fn is_closed_in_broken_string(p: &Parser<'_>, closing: &str) -> bool {
+    // No more than the lines of an array or a call.
+    const FARTHEST: usize = 200;
+    if !p.at(LINE_END) || p.nth(1) != INDENT {
+        return false;
+    }
+    (2..FARTHEST)
+        .take_while(|&ahead| !matches!(p.nth(ahead), INDENT | DEDENT | END))
+        .any(|ahead| p.nth(ahead) == UNTERMINATED_STRING && p.nth_text(ahead).contains(closing))
 }

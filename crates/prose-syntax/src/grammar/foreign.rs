@@ -1,11 +1,16 @@
 //! Statements of other languages and dialects, which are answered with what to write instead (decision 6).
 
+mod values;
+
+pub(super) use values::*;
+
 use rowan::TextRange;
 
 use super::{Parent, control, end_of_statement, expressions, keyword_statement, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, is_string};
+use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
+use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// A word that starts a statement elsewhere.
@@ -21,7 +26,10 @@ struct Foreign {
 #[derive(Clone, Copy)]
 enum Followed {
     Name,
+    NameOrParenthesis,
     Condition,
+    Error,
+    Handler,
     Text,
     Colon,
     Anything,
@@ -42,7 +50,7 @@ const fn refused(word: &'static str, followed: Followed, message: &'static str) 
 }
 
 const FOREIGN: &[Foreign] = &[
-    replaced("foreach", Followed::Name, "a loop over a collection is a `for`", "for", FOR_KW),
+    replaced("foreach", Followed::NameOrParenthesis, "a loop over a collection is a `for`", "for", FOR_KW),
     replaced("var", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
     replaced("val", Followed::Name, "a constant is bound with `const`", "const", CONST_KW),
     replaced("set", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
@@ -54,11 +62,18 @@ const FOREIGN: &[Foreign] = &[
     replaced("elsif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
     replaced("elseif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
     replaced("when", Followed::Condition, "a condition is written `if`", "if", IF_KW),
+    replaced(
+        "unless",
+        Followed::Condition,
+        "the opposite of a condition is written `if not`",
+        "if not",
+        IF_KW,
+    ),
     replaced("switch", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
     replaced("match", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
     replaced("case", Followed::Text, "a label of a `choice` is an `option`", "option", OPTION_KW),
-    replaced("raise", Followed::Text, "an error is raised with `throw`", "throw", THROW_KW),
-    replaced("except", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
+    replaced("raise", Followed::Error, "an error is raised with `throw`", "throw", THROW_KW),
+    replaced("except", Followed::Handler, "errors are handled in a `catch`", "catch", CATCH_KW),
     replaced("rescue", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
     replaced("ensure", Followed::Colon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
     replaced("spawn", Followed::Text, "an agent is spawned with `session`", "session", SESSION_KW),
@@ -84,6 +99,16 @@ const FOREIGN: &[Foreign] = &[
         Followed::Text,
         "`exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`",
     ),
+    refused(
+        "from",
+        Followed::Name,
+        "programs are imported with `use \"path\"`, and with `as` for another name",
+    ),
+    refused(
+        "class",
+        Followed::Name,
+        "there are no classes: who works is an `agent name:`, and a reusable part of a program is a `block name:`",
+    ),
     refused("pass", Followed::Anything, "OpenProse has no `pass`; leave the block out"),
     refused("end", Followed::Anything, "a block ends where its indentation ends; it needs no `end`"),
 ];
@@ -93,7 +118,10 @@ impl Foreign {
         let next = p.nth(1);
         match self.followed {
             Followed::Name => is_name(next),
+            Followed::NameOrParenthesis => is_name(next) || next == L_PAREN,
+            Followed::Error => is_string(next) || is_name(next) || next == LINE_END,
             Followed::Condition => is_discretion(next) || is_name(next),
+            Followed::Handler => is_name(next) || next == COLON,
             Followed::Text => is_string(next),
             Followed::Colon => matches!(next, COLON | AS_KW),
             Followed::Anything => true,
@@ -118,7 +146,14 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
                 Code::E108,
                 range,
                 foreign.message,
-                fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
+                Some(Fix {
+                    title: format!("Change to `{keyword}`"),
+                    // What stands in parentheses may have to be written in another way too.
+                    safety: safe_if(
+                        p.nth(1) != L_PAREN && !(word == "except" && is_name(p.nth(1)) && p.nth(1) != AS_KW),
+                    ),
+                    edits: std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
+                }),
             );
             keyword_statement(p, kind, parent, after_error);
         }
@@ -129,6 +164,13 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
         }
     }
     true
+}
+
+/// The text alone, in the place of the error that is made of it: `raise ValueError("message")`.
+fn raised_text(p: &Parser<'_>) -> Option<TextEdit> {
+    let is_object =
+        p.token_text() == "raise" && p.nth(2) == L_PAREN && is_string(p.nth(3)) && p.nth(4) == R_PAREN;
+    is_object.then(|| TextEdit::replace(p.nth_range(1).cover(p.nth_range(4)), p.nth_text(3)))
 }
 
 /// What to put in the place of a line whose statement has no counterpart of the same form.
@@ -175,6 +217,15 @@ fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
 fn bare_while(p: &mut Parser<'_>) {
     let range = p.range();
     let word = p.token_text();
+    if word == "while" && matches!(p.nth_text(1), "True" | "true") && p.nth(2) == COLON {
+        let header = range.cover(p.nth_range(1));
+        p.error_with_fix(
+            Code::E108,
+            header,
+            "a loop that goes on until a `break` is written `loop:`",
+            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(header, "loop")),
+        );
+    }
     p.error_with_fix(
         Code::E108,
         range,
@@ -225,6 +276,24 @@ pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
                 range,
                 format!("the result of a session is bound in front of it: `let {name} = session …`"),
                 quick_fix,
+            );
+            p.skip_line();
+        }
+        "then" if matches!(p.nth(1), SESSION_KW | RESUME_KW) => {
+            p.error_with_fix(
+                Code::E108,
+                range,
+                "one session is chained to the next by `->`",
+                fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
+            );
+            p.skip_line();
+        }
+        word if properties::find(word).is_some() && expressions::starts_value(p.nth(1)) => {
+            p.error_with_fix(
+                Code::E005,
+                TextRange::empty(range.end()),
+                format!("missing `:` behind `{word}`"),
+                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(range.end(), ":")),
             );
             p.skip_line();
         }

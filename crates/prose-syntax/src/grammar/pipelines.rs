@@ -5,7 +5,8 @@ use rowan::Checkpoint;
 use super::expressions::close;
 use super::{body, expect_name, header_end, recovery};
 use crate::codes::Code;
-use crate::parser::Parser;
+use crate::diagnostic::{FixSafety, TextEdit};
+use crate::parser::{Parser, fix};
 use crate::syntax_kind::SyntaxKind::*;
 
 /// The stages behind the expression that began at `checkpoint`: on its line, on lines indented below it, or on lines that start
@@ -53,10 +54,14 @@ fn at_stage(p: &Parser<'_>) -> bool {
 pub(super) fn stage(p: &mut Parser<'_>) {
     p.start(PIPE_STAGE);
     p.bump();
-    let header = p.range();
+    // Where the operator is missing, the stage is known by its `|`.
+    let header = if p.at_line_end() { p.previous_range() } else { p.range() };
     let operator = p.token_text().to_owned();
     match p.kind() {
-        MAP_KW | FILTER_KW | PMAP_KW => p.bump(),
+        MAP_KW | FILTER_KW | PMAP_KW => {
+            p.bump();
+            superfluous_names(p, &operator);
+        }
         REDUCE_KW => {
             p.bump();
             reduce_names(p);
@@ -66,6 +71,32 @@ pub(super) fn stage(p: &mut Parser<'_>) {
     header_end(p, if p.line_has_error() { "|" } else { &operator });
     p.clause_has_error |= p.line_has_error();
     body(p, header, &operator);
+    p.finish();
+}
+
+/// `map(x):`, where the item always has the same name.
+fn superfluous_names(p: &mut Parser<'_>, operator: &str) {
+    if !p.at(L_PAREN) {
+        return;
+    }
+    let Some(end) = (0..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN) else { return };
+    let range = p.range().cover(p.nth_range(end));
+    p.error_with_fix(
+        Code::E116,
+        range,
+        format!("`{operator}:` names nothing: in its body the item is called `item`"),
+        fix("Remove the parentheses", FixSafety::Unsafe, TextEdit::delete(range)),
+    );
+    p.start(PARAM_LIST);
+    p.bump();
+    while !p.at(R_PAREN) && !p.at_line_end() {
+        if p.at_name() {
+            param(p);
+        } else {
+            p.bump();
+        }
+    }
+    p.eat(R_PAREN);
     p.finish();
 }
 

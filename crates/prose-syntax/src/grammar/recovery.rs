@@ -4,7 +4,7 @@ use rowan::TextRange;
 
 use super::{
     Parent, block_of, end_of_statement, expressions, foreign, keyword_statement, pipelines, sessions,
-    statement_keyword, statements,
+    statement_keyword, statements, yaml,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
@@ -51,7 +51,7 @@ fn indentation_before(p: &Parser<'_>, ahead: usize) -> TextRange {
 }
 
 /// Passes an indented region without looking at it.
-fn skip_block(p: &mut Parser<'_>) {
+pub(super) fn skip_block(p: &mut Parser<'_>) {
     let mut open = 0usize;
     p.start(ERROR);
     loop {
@@ -137,9 +137,7 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             "this colon is a full-width one; the language has `:`",
             fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
         ),
-        UNKNOWN if text == "&" && p.nth_text(1) == "&" => operator_in_words(p, 2, "and"),
-        PIPE if p.nth(1) == PIPE => operator_in_words(p, 2, "or"),
-        UNKNOWN if text == "!" => operator_in_words(p, 1, "not"),
+        _ if foreign::unexpected(p) => {}
         _ if is_behind_string(p) => {
             let quick_fix = escaped_quotes(p);
             p.error_with_fix(
@@ -199,28 +197,14 @@ fn double_quotes(p: &Parser<'_>) -> Option<Fix> {
         None => (&text[1..], text.len()),
     };
     let content = content.replace(&format!("\\{quote}"), &quote.to_string());
+    // A template names its values with a `$`.
+    let content = if quote == '`' { content.replace("${", "{") } else { content };
     let range = TextRange::at(rest.start(), rowan::TextSize::new(len as u32));
     let is_clear =
         len == text.len() && text.len() > 1 && text.ends_with(quote) && !content.contains(['\\', quote]);
     let string = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
     fix("Use double quotes", safe_if(is_clear), TextEdit::replace(range, string))
         .filter(|_| !text.contains(['\n', '\r']))
-}
-
-/// An operator that the language writes as a word.
-fn operator_in_words(p: &mut Parser<'_>, tokens: usize, word: &str) {
-    let range = p.range().cover(p.nth_range(tokens - 1));
-    let operator = p.text_at(range);
-    p.error_with_fix(
-        Code::E108,
-        range,
-        format!("`{operator}` is written `{word}`"),
-        fix(
-            format!("Change to `{word}`"),
-            FixSafety::Unsafe,
-            TextEdit::replace(range, if tokens == 1 { format!("{word} ") } else { word.to_owned() }),
-        ),
-    );
 }
 
 fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
@@ -260,6 +244,12 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
 pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     let range = p.range();
     let word = p.token_text();
+    if ends_broken_string(p) {
+        p.line_is_reported();
+        p.skip_line();
+        end_of_statement(p);
+        return;
+    }
     if p.nth(1) == COLON && properties::find(word).is_some() {
         p.error(
             Code::E004,
@@ -283,7 +273,40 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         end_of_statement(p);
         return;
     }
+    if p.nth(1) == COLON && p.nth(2) == EQ && p.nth_is_glued(2) {
+        let sign = p.nth_range(1).cover(p.nth_range(2));
+        p.error_with_fix(
+            Code::E108,
+            sign,
+            format!("a variable is bound with `let {} = …`, and gets another value with `=`", shorten(word)),
+            fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "=")),
+        );
+        p.start(ASSIGNMENT);
+        super::name_ref(p);
+        p.start(ERROR);
+        p.bump();
+        p.bump();
+        p.finish();
+        super::right_hand_side(p);
+        p.finish();
+        end_of_statement(p);
+        return;
+    }
     if foreign::statement(p, parent, after_error) {
+        return;
+    }
+    if p.nth(1) == COLON && yaml::is_list_below(p, 2) && p.nth(3) == INDENT {
+        p.error(
+            Code::E108,
+            range,
+            "a program is no YAML: its statements stand one below the other, without `-` and without a word above them",
+        );
+        p.bump_as(IDENT);
+        p.bump();
+        p.bump();
+        let before = p.diagnostic_count();
+        skip_block(p);
+        p.retract_since(before);
         return;
     }
     if let Some((keyword, kind)) = nearest_keyword(p, parent) {
@@ -297,6 +320,17 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         return;
     }
     if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
+        p.skip_line();
+        end_of_statement(p);
+        return;
+    }
+    if p.nth(1) == L_PAREN {
+        p.error_with_fix(
+            Code::E005,
+            range,
+            format!("a reusable part of a program is defined with `block`: `block {}(…):`", shorten(word)),
+            fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block ")),
+        );
         p.skip_line();
         end_of_statement(p);
         return;
@@ -321,6 +355,21 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
         .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
         .filter(|&(_, kind)| fits(p, kind));
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
+}
+
+/// Whether the present line goes on with the string that the line above does not close.
+fn ends_broken_string(p: &Parser<'_>) -> bool {
+    p.broken_string_end.is_some_and(|end| p.range().start() < end && end < p.rest_of_line_range().end())
+}
+
+/// The keyword of a block expression that the present word was probably meant to be, behind a `=`.
+pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, SyntaxKind)> {
+    // With parentheses behind it the word is most likely the name of a program.
+    if !p.at(IDENT) || p.nth(1) == L_PAREN {
+        return None;
+    }
+    nearest_keyword(p, Parent::File)
+        .filter(|(_, kind)| matches!(kind, SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | LOOP_KW | TRY_KW))
 }
 
 /// Whether what follows the present word would fit a statement of this keyword.
@@ -502,8 +551,8 @@ fn not_a_name(p: &mut Parser<'_>) {
     );
 }
 
-/// Passes a string that stands in the place of a name.
-pub(super) fn quoted_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
+/// Passes a string that stands in the place of a name, which is a `node` where it is written without quotes.
+pub(super) fn quoted_name(p: &mut Parser<'_>, node: SyntaxKind, code: Code, what: &str) -> bool {
     let range = p.range();
     let is_clear = match p.nth(1) {
         COLON | EQ | IN_KW | LINE_END => true,
@@ -513,8 +562,14 @@ pub(super) fn quoted_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
     let quick_fix = unquoted(p.token_text())
         .and_then(|name| fix("Remove the quotes", safe_if(is_clear), TextEdit::replace(range, name)));
     p.error_with_fix(code, range, format!("{what} is written without quotes"), quick_fix);
-    p.start(ERROR);
-    p.bump();
+    if unquoted(p.token_text()).is_some() && matches!(p.kind(), STRING_LITERAL | SINGLE_QUOTED) {
+        // What the name is used for elsewhere is no mistake.
+        p.start(node);
+        p.bump_unquoted();
+    } else {
+        p.start(ERROR);
+        p.bump();
+    }
     p.finish();
     true
 }

@@ -5,12 +5,12 @@ use rowan::TextRange;
 use super::definitions::agent_reference;
 use super::{Parent, expect_name};
 use super::{
-    body, end_of_statement, expressions, foreign, listed_statement, name, name_ref, recovery,
-    statement_keyword,
+    body, end_of_statement, expressions, foreign, listed_statement, modifiers::check_count, name, name_ref,
+    recovery, statement_keyword, yaml,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
+use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -73,6 +73,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
     let is_session = keyword == SESSION_KW;
     p.start(if is_session { SESSION } else { RESUME });
     p.bump_as(keyword);
+    foreign::string_prefix(p);
     match p.kind() {
         COLON => {
             let colon = p.range();
@@ -81,7 +82,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 agent_reference(p);
                 text_behind_agent(p, keyword_range);
             } else if p.at_string() && !is_session {
-                recovery::quoted_name(p, Code::E003, "the name of an agent");
+                recovery::quoted_name(p, NAME_REF, Code::E003, "the name of an agent");
             } else if p.at_string() {
                 // One word may be the name of an agent as well.
                 let name = recovery::unquoted(p.token_text());
@@ -309,7 +310,16 @@ fn behind_text(p: &mut Parser<'_>, session: TextRange) {
 /// The `:` and the value of a property whose name was passed, both on the present line.
 fn property_value(p: &mut Parser<'_>) {
     let property = p.text_at(p.previous_range());
-    if !p.eat(COLON) {
+    if p.at(EQ) {
+        let behind_name = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E005,
+            p.range(),
+            format!("a property is written with `:`, as in `{}: …`", recovery::shorten(property)),
+            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+        );
+        p.bump();
+    } else if !p.eat(COLON) {
         let range = recovery::missing_at(p);
         p.error(
             Code::E005,
@@ -405,35 +415,6 @@ fn bare_model_id(p: &mut Parser<'_>) -> bool {
     }
     p.finish();
     true
-}
-
-/// Reports a number that a count cannot be: `max: 0`, `retry: 1.5`, `count: -1`.
-pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
-    if !matches!(what, "retry" | "max" | "count" | "max_depth" | "repeat") {
-        return;
-    }
-    let (number, range) = match (p.kind(), p.nth(1)) {
-        (NUMBER, _) => (p.token_text(), p.range()),
-        (MINUS, NUMBER) => (p.nth_text(1), p.range().cover(p.nth_range(1))),
-        _ => return,
-    };
-    let is_positive = number.bytes().any(|byte| matches!(byte, b'1'..=b'9')) && p.at(NUMBER);
-    let what = if what == "repeat" { "the count of `repeat`".to_owned() } else { format!("`{what}`") };
-    let message = if number.contains('.') {
-        format!("{what} must be a whole number")
-    } else if !is_positive {
-        format!("{what} must be at least 1")
-    } else {
-        return;
-    };
-    let whole = number.split('.').next().filter(|_| is_positive).and_then(|whole| whole.parse::<u32>().ok());
-    let nearest = whole.unwrap_or(0).max(1);
-    let quick_fix = fix(
-        format!("Change to `{nearest}`"),
-        FixSafety::Unsafe,
-        TextEdit::replace(range, nearest.to_string()),
-    );
-    p.note(Code::E112, range, message, quick_fix);
 }
 
 /// The indented property lines below the present line. Tells whether there are any.
@@ -547,9 +528,17 @@ pub(super) fn property(p: &mut Parser<'_>) {
     if p.at_name() {
         name(p);
     } else {
-        recovery::quoted_name(p, Code::E005, "the name of a property");
+        recovery::quoted_name(p, NAME, Code::E005, "the name of a property");
     }
     match p.kind() {
+        COLON if yaml::is_text_below(p, 0) => {
+            p.bump();
+            yaml::text(p, property);
+        }
+        COLON if yaml::is_list_below(p, 1) => {
+            p.bump();
+            yaml::list(p, property != "context");
+        }
         COLON if p.nth(1) == LINE_END && p.nth(2) == INDENT && !p.in_expression => {
             p.bump();
             properties_below(p);
@@ -595,54 +584,6 @@ pub(super) fn property(p: &mut Parser<'_>) {
     end_of_statement(p);
 }
 
-/// `(max: 3)`, `("first", on-fail: "continue")`
-pub(super) fn modifiers(p: &mut Parser<'_>) {
-    expressions::list(p, MODIFIER_LIST, R_PAREN, |p| {
-        p.start(MODIFIER);
-        let mut found = true;
-        if p.at_name() && p.nth(1) == COLON {
-            let modifier = p.token_text();
-            name(p);
-            p.bump();
-            check_count(p, modifier);
-            found = expressions::expression(p) != ERROR;
-            // `wait: 2s each`
-            while found && p.at_name() {
-                p.bump_as(IDENT);
-            }
-        } else if p.at_name() && matches!(p.nth(1), EQ) {
-            let equals = p.nth_range(1);
-            p.error_with_fix(
-                Code::E005,
-                equals,
-                "a modifier is written with `:`, as in `(max: 5)`",
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":")),
-            );
-            found = false;
-        } else if p.at_name() && matches!(p.nth(1), NUMBER | DURATION | STRING_LITERAL) && !p.nth_is_glued(1)
-        {
-            let modifier = p.token_text();
-            name(p);
-            let at = p.previous_end();
-            p.error_with_fix(
-                Code::E005,
-                TextRange::empty(at),
-                format!("missing `:` behind `{modifier}`"),
-                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
-            );
-            check_count(p, modifier);
-            expressions::expression(p);
-        } else if p.at_string() || p.at_name() || is_discretion(p.kind()) {
-            expressions::expression(p);
-        } else {
-            recovery::unexpected(p);
-            found = false;
-        }
-        p.finish();
-        found
-    });
-}
-
 /// `do:` with its body, or `do block(arguments)`
 pub(super) fn do_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
@@ -658,7 +599,7 @@ pub(super) fn do_statement(p: &mut Parser<'_>) {
             if p.at_name() {
                 name_ref(p);
             } else {
-                recovery::quoted_name(p, Code::E005, "the name of a block");
+                recovery::quoted_name(p, NAME_REF, Code::E005, "the name of a block");
             }
             if p.at(L_PAREN) {
                 expressions::arguments(p);

@@ -1,0 +1,383 @@
+//! Values and signs of other languages (decision 6).
+
+use rowan::{TextRange, TextSize};
+
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::grammar::expressions;
+use crate::parser::{Parser, fix, is_name, is_string, safe_if};
+use crate::syntax_kind::SyntaxKind::*;
+
+/// A sign that other languages have between values, or before or behind one.
+struct Sign {
+    text: &'static str,
+    message: &'static str,
+    /// What takes its place.
+    replacement: Option<&'static str>,
+}
+
+const fn written(text: &'static str, message: &'static str, replacement: &'static str) -> Sign {
+    Sign { text, message, replacement: Some(replacement) }
+}
+
+const fn missing(text: &'static str, message: &'static str) -> Sign {
+    Sign { text, message, replacement: None }
+}
+
+const ARROW_MESSAGE: &str = "an arrow is written `->`, and leads from one session to the next";
+
+/// A longer sign stands before one that it starts with.
+const SIGNS: &[Sign] = &[
+    written("===", "`===` is written `==`", "=="),
+    written("!==", "`!==` is written `!=`", "!="),
+    written("==>", ARROW_MESSAGE, "->"),
+    written("=>", ARROW_MESSAGE, "->"),
+    written("&&", "`&&` is written `and`", "and"),
+    written("||", "`||` is written `or`", "or"),
+    missing("??", "there is no `??`; a choice between two values is written `condition ? one : other`"),
+    written("!", "`!` is written `not`", "not "),
+    missing("++", "there is no `++`; one is added with `count = count + 1`"),
+    missing("--", "there is no `--`; one is taken away with `count = count - 1`"),
+    missing(
+        "%",
+        "there is no `%`: values are counted and compared, and anything harder is asked of a `session`",
+    ),
+];
+
+/// Reports the sign of another language that starts here, or with the token before, which is an operator on its own. Tells whether
+/// there is one.
+pub(in crate::grammar) fn sign(p: &mut Parser<'_>) -> bool {
+    // A sign has three tokens at most, and a line can have very many.
+    let tokens = (0..4).take_while(|&ahead| p.nth(ahead) != LINE_END).count();
+    let next = p.range().cover(p.nth_range(tokens.saturating_sub(1)));
+    let start = match p.text_at(p.previous_range()) {
+        "=" | "==" | "!=" | "?" | "+" | "-" if p.is_glued() => p.previous_range().start(),
+        _ => next.start(),
+    };
+    let text = p.text_at(TextRange::new(start, next.end()));
+    let Some(sign) = SIGNS.iter().find(|sign| text.starts_with(sign.text)) else { return false };
+    // In a row of signs none of them is meant.
+    let behind = text[sign.text.len()..].trim_start();
+    let is_operand = |c: char| c.is_alphanumeric() || matches!(c, '"' | '*' | '(' | '[' | '{' | '_');
+    if !(behind.starts_with(is_operand) || behind.is_empty() && sign.replacement.is_none()) {
+        return false;
+    }
+    let range = TextRange::at(start, TextSize::of(sign.text));
+    let leads_to_session = matches!(p.nth(2), SESSION_KW | RESUME_KW);
+    let quick_fix = sign.replacement.filter(|&replacement| replacement != "->" || leads_to_session).and_then(
+        |replacement| {
+            let title = format!("Change to `{}`", replacement.trim());
+            fix(title, safe_if(leads_to_session), TextEdit::replace(range, replacement))
+        },
+    );
+    p.error_with_fix(Code::E108, range, sign.message, quick_fix);
+    true
+}
+
+/// Two dots between two numbers.
+pub(in crate::grammar) fn range_of_numbers(p: &mut Parser<'_>) -> bool {
+    if !(p.at(DOT) && p.nth(1) == DOT && p.nth_is_glued(1)) {
+        return false;
+    }
+    let start = p.previous_range();
+    let range =
+        if p.nth(2) == NUMBER { start.cover(p.nth_range(2)) } else { p.range().cover(p.nth_range(1)) };
+    let bounds = (p.text_at(start).parse::<u32>(), p.nth_text(2).parse::<u32>());
+    numbers_in_a_row(p, range, bounds.0.ok().zip(bounds.1.ok()));
+    true
+}
+
+/// `range(5)` as a collection.
+pub(in crate::grammar) fn range_call(p: &mut Parser<'_>) {
+    if p.token_text() != "range" || p.nth(1) != L_PAREN {
+        return;
+    }
+    let end = (0..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN);
+    let range = p.range().cover(p.nth_range(end.unwrap_or(1)));
+    let number = |ahead: usize| p.nth_text(ahead).parse::<u32>().ok();
+    let bounds = match end {
+        Some(3) => Some(0).zip(number(2)),
+        Some(5) => number(2).zip(number(4)),
+        _ => None,
+    };
+    numbers_in_a_row(p, range, bounds.and_then(|(first, behind)| Some((first, behind.checked_sub(1)?))));
+}
+
+fn numbers_in_a_row(p: &mut Parser<'_>, range: TextRange, bounds: Option<(u32, u32)>) {
+    const LONGEST: u32 = 20;
+    let array =
+        bounds.filter(|(first, last)| first <= last && last - first < LONGEST).map(|(first, last)| {
+            let numbers: Vec<String> = (first..=last).map(|number| number.to_string()).collect();
+            format!("[{}]", numbers.join(", "))
+        });
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`",
+        array.and_then(|array| {
+            fix("Write the numbers out", FixSafety::Unsafe, TextEdit::replace(range, array))
+        }),
+    );
+}
+
+/// The letter before the quotes of `f"…"`. Passes it, so that the string comes next.
+pub(in crate::grammar) fn string_prefix(p: &mut Parser<'_>) {
+    let is_prefix = p.at(IDENT)
+        && matches!(p.token_text(), "f" | "F" | "r" | "R" | "b" | "u" | "rf" | "fr")
+        && is_string(p.nth(1))
+        && p.nth_is_glued(1);
+    if !is_prefix {
+        return;
+    }
+    let range = p.range();
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "a string has no letter before its quotes: `{name}` in it is filled in anyway",
+        fix(
+            format!("Remove `{}`", p.token_text()),
+            safe_if(p.nth(1) == STRING_LITERAL),
+            TextEdit::delete(range),
+        ),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// Words that say how a value is waited for. Passes them, so that what they stand before comes next.
+pub(in crate::grammar) fn words_of_waiting(p: &mut Parser<'_>) {
+    while matches!(p.token_text(), "await" | "async" | "yield")
+        && matches!(p.nth(1), SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | FOR_KW | LOOP_KW | BLOCK_KW)
+        && p.nth(2) != EQ
+    {
+        let word = p.token_text();
+        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            format!(
+                "there is no `{word}`: each statement waits for the one above, and those of a `parallel:` run at the same time"
+            ),
+            fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
+}
+
+/// `one if condition else other`, whose first part starts at `start` and has been passed.
+pub(in crate::grammar) fn conditional_value(p: &mut Parser<'_>, start: TextSize) {
+    if !p.at(IF_KW) {
+        return;
+    }
+    let count = p.rest_of_line();
+    let Some(otherwise) = (1..count).find(|&ahead| p.nth(ahead) == ELSE_KW) else { return };
+    if otherwise < 2 || otherwise + 1 == count || p.line_has_error() {
+        return;
+    }
+    let first = TextRange::new(start, p.previous_end());
+    let condition = p.nth_range(1).cover(p.nth_range(otherwise - 1));
+    let other = p.nth_range(otherwise + 1).cover(p.nth_range(count - 1));
+    let range = first.cover(other);
+    let [first, condition, other] = [first, condition, other].map(|part| p.text_at(part));
+    let is_clear = (1..count).all(|ahead| !matches!(p.nth(ahead), COMMA | UNKNOWN | PIPE | COLON));
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "a choice between two values is written `condition ? one : other`",
+        fix(
+            "Write it with `?` and `:`",
+            safe_if(is_clear),
+            TextEdit::replace(range, format!("{condition} ? {first} : {other}")),
+        ),
+    );
+    // The names in it are used all the same.
+    p.start(ERROR);
+    p.bump();
+    expressions::expression(p);
+    if p.eat(ELSE_KW) {
+        expressions::expression(p);
+    }
+    p.finish();
+}
+
+/// `throw new Error("message")`. Tells whether there is one.
+pub(in crate::grammar) fn thrown_object(p: &mut Parser<'_>) -> bool {
+    let class = usize::from(p.token_text() == "new");
+    let ends = |ahead: usize| p.nth(ahead) == LINE_END || p.nth(ahead) == END;
+    let is_object = is_name(p.nth(class))
+        && p.nth(class + 1) == L_PAREN
+        && is_string(p.nth(class + 2))
+        && p.nth(class + 3) == R_PAREN
+        && ends(class + 4);
+    if !is_object {
+        return false;
+    }
+    let object = p.rest_of_line_range();
+    let message = p.nth_text(class + 2);
+    p.error_with_fix(
+        Code::E108,
+        object,
+        "an error is a text alone: `throw \"what went wrong\"`",
+        fix("Throw the text", FixSafety::Safe, TextEdit::replace(object, message)),
+    );
+    p.start(ERROR);
+    for _ in 0..class + 2 {
+        p.bump();
+    }
+    expressions::string(p);
+    p.bump();
+    p.finish();
+    true
+}
+
+/// `agent name():`
+pub(in crate::grammar) fn parameters_of_agent(p: &mut Parser<'_>) {
+    let open = p.range();
+    let Some(close) = (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN) else { return };
+    let range = open.cover(p.nth_range(close));
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "an agent has no parameters: what it is to do stands in the `prompt:` of each session, and `context:` passes values",
+        Some(Fix {
+            title: "Remove the parentheses".into(),
+            safety: safe_if(close == 1),
+            edits: vec![TextEdit::delete(range)],
+        }),
+    );
+    p.start(ERROR);
+    for _ in 0..=close {
+        p.bump();
+    }
+    p.finish();
+}
+
+/// Whether `word` names a type in other languages.
+pub(in crate::grammar) fn is_type(word: &str) -> bool {
+    const TYPES: &[&str] = &[
+        "string", "str", "String", "text", "int", "integer", "number", "float", "bool", "boolean", "list",
+        "array", "dict", "object", "any", "Any",
+    ];
+    TYPES.contains(&word)
+}
+
+/// What stands behind the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; tells whether the list goes on.
+pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
+    let message = match p.kind() {
+        COLON if is_name(p.nth(1)) => "parameters have no types",
+        EQ => "parameters have no default values: each call gives all of them",
+        _ => return true,
+    };
+    let range = p.range().cover(p.nth_range(1));
+    let superfluous = TextRange::new(p.previous_end(), range.end());
+    // The colon of the type and that of the header are the only ones.
+    let signs = (0..p.rest_of_line()).filter(|&ahead| matches!(p.nth(ahead), COLON | EQ | ARROW)).count();
+    let is_only = p.at(COLON) && signs == 2;
+    p.error_with_fix(
+        Code::E108,
+        range,
+        message,
+        fix("Remove it", safe_if(is_only), TextEdit::delete(superfluous)),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.bump();
+    p.finish();
+    true
+}
+
+/// A call of what other languages print with. It is no call of a program, to which values are given by name.
+pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
+    let is_call = matches!(p.token_text(), "print" | "println" | "echo" | "log")
+        && p.nth(1) == L_PAREN
+        && is_string(p.nth(2))
+        && p.nth(3) == R_PAREN;
+    if !is_call {
+        return;
+    }
+    let call = p.range().cover(p.nth_range(3));
+    let text = p.nth_text(2);
+    p.error_with_fix(
+        Code::E108,
+        p.range(),
+        format!(
+            "there is no `{}`: text is worked on by a `session`, and a program hands over its results with `output`",
+            p.token_text()
+        ),
+        fix(
+            "Change to `session`",
+            FixSafety::Unsafe,
+            TextEdit::replace(call, format!("session {text}")),
+        ),
+    );
+}
+
+/// A comment as other languages start it: `-- text`, `/* text */`. Tells whether there is one.
+pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
+    let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && is_name(p.nth(2));
+    let is_block = p.at(SLASH) && matches!(p.nth_text(1).as_bytes(), [b'*', ..]);
+    if !(is_dashes || is_block) || !p.nth_is_glued(1) {
+        return false;
+    }
+    let opener = TextRange::at(p.range().start(), TextSize::new(2));
+    p.error_with_fix(
+        Code::E110,
+        opener,
+        "a comment starts with `#`",
+        fix("Change to `#`", FixSafety::Safe, TextEdit::replace(opener, "#")),
+    );
+    p.skip_line();
+    true
+}
+
+/// Whether the line has the form of a header whose name has parentheses behind it, as that of a function has.
+pub(in crate::grammar) fn is_header_with_parentheses(p: &Parser<'_>) -> bool {
+    let last = || p.nth(p.rest_of_line().saturating_sub(1));
+    p.nth(1) == L_PAREN && (matches!(last(), COLON | L_BRACE) || is_braced(p))
+}
+
+/// Whether a body in braces ends the logical line.
+fn is_braced(p: &Parser<'_>) -> bool {
+    let close = (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN);
+    close.is_some_and(|close| p.nth(close + 1) == L_BRACE)
+}
+
+/// Passes what `recovery` has no better word for than that it is unexpected. Tells whether there is one.
+pub(in crate::grammar) fn unexpected(p: &mut Parser<'_>) -> bool {
+    if p.at(PIPE) && matches!(p.nth(1), SESSION_KW | RESUME_KW) {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "one session is chained to the next by `->`; behind `|` stands what is done with each item of an array",
+            fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
+        );
+        return true;
+    }
+    if p.at(PLUS) && p.text_at(p.previous_range()).ends_with('"') {
+        let range = p.range();
+        let quote = TextRange::new(p.previous_end() - TextSize::of('"'), p.nth_range(1).end());
+        let is_name = p.nth(1) == IDENT && p.nth(2) == LINE_END;
+        let quick_fix = fix(
+            "Put the value into the string",
+            FixSafety::Safe,
+            TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1))),
+        );
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "a value is put into a text in braces: `\"Write about {topic}\"`",
+            quick_fix.filter(|_| is_name),
+        );
+        return true;
+    }
+    if p.token_text() == ";" && p.nth(1) != LINE_END {
+        let range = p.range();
+        p.error(Code::E004, range, "each statement stands on a line of its own; there is no `;` between two");
+        return true;
+    }
+    range_of_numbers(p) || sign(p)
+}

@@ -1,0 +1,290 @@
+//! Loops, conditions, choices, clauses and jumps.
+
+use expect_test::expect;
+
+use crate::shown::check;
+
+#[test]
+fn clauses() {
+    check(
+        r#"
+else:
+  session "x"
+if **a**:
+  session "x"
+else:
+  session "x"
+else:
+  session "y"
+elif **b**:
+  session "z"
+catch as e:
+  session "x"
+option "x":
+  session "y"
+try:
+  session "x"
+session "y"
+"#,
+        expect![[r#"
+            else:
+            ^^^^ error[E104] this `else` does not belong to an `if`: none ends above it at this indentation
+              session "x"
+            if **a**:
+              session "x"
+            else:
+              session "x"
+            else:
+            ^^^^ error[E104] this `if` has an `else` already
+              session "y"
+            elif **b**:
+            ^^^^ error[E104] an `elif` stands before the `else`
+              session "z"
+            catch as e:
+              session "x"
+            option "x":
+            ^^^^^^ error[E104] this `option` stands outside of a `choice`
+              session "y"
+            try:
+            ^^^ error[E105] this `try` has neither a `catch:` nor a `finally:` below it
+              session "x"
+            session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn finally_is_the_last_clause_of_a_try() {
+    check(
+        r#"
+try:
+  session "x"
+finally:
+  session "clean up"
+catch as e:
+  session "y"
+finally:
+  session "clean up again"
+try:
+  session "x"
+finaly:
+  session "clean up"
+catch:
+  session "y"
+"#,
+        expect![[r#"
+            try:
+              session "x"
+            finally:
+              session "clean up"
+            catch as e:
+            ^^^^^ error[E104] a `catch` stands before the `finally`, which runs last
+              session "y"
+            finally:
+            ^^^^^^^ error[E104] this `try` has a `finally` already
+              session "clean up again"
+            try:
+              session "x"
+            finaly:
+            ^^^^^^ error[E107] unknown statement `finaly`; did you mean `finally`?
+            fix: Change to `finally` => "finally:"
+              session "clean up"
+            catch:
+              session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn choices() {
+    check(
+        r#"
+choice **a**:
+  option x y:
+    session "x"
+  option :
+    session "x"
+  session "y"
+choice:
+  option "x":
+    session "x"
+"#,
+        expect![[r#"
+            choice **a**:
+              option x y:
+                     ^^^ error[E005] the label of an option is written in quotes
+                     fix: Put the label in quotes => "  option \"x y\":"
+                session "x"
+              option :
+                     ^ error[E005] missing the label of the option: `option "label":`
+                session "x"
+              session "y"
+              ^^^^^^^ warning[W102] a `choice` holds options alone: put this under an `option "label":`
+            choice:
+                  ^ error[E005] missing the condition, such as `**the tests pass**`
+              option "x":
+                session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_without_markers() {
+    check(
+        r#"
+if the tests pass:
+  session "x"
+elif tests pass?:
+  session "x"
+loop until it works (max: 3):
+  session "x"
+choice the best one:
+  option "a":
+    session "x"
+loop **done**:
+  session "x"
+"#,
+        expect![[r#"
+            if the tests pass:
+               ^^^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+               fix: Put it between `**` => "if **the tests pass**:"
+              session "x"
+            elif tests pass?:
+                 ^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+                 fix: Put it between `**` => "elif **tests pass?**:"
+              session "x"
+            loop until it works (max: 3):
+                       ^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+                       fix: Put it between `**` => "loop until **it works** (max: 3):"
+              session "x"
+            choice the best one:
+                   ^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
+                   fix: Put it between `**` => "choice **the best one**:"
+              option "a":
+                session "x"
+            loop **done**:
+                ^ error[E005] a loop says whether it goes on `until` or `while` its condition holds
+                guess: Insert `until` => "loop until **done**:"
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    check(
+        r#"
+repeat 0:
+  session "x"
+repeat 1.5:
+  session "x"
+loop until **a** (max: -1):
+  session "x"
+session "x"
+  retry: 0
+parallel ("any", count: 0):
+  session "x"
+"#,
+        expect![[r#"
+            repeat 0:
+                   ^ error[E112] the count of `repeat` must be at least 1
+                   guess: Change to `1` => "repeat 1:"
+              session "x"
+            repeat 1.5:
+                   ^^^ error[E112] the count of `repeat` must be a whole number
+                   guess: Change to `1` => "repeat 1:"
+              session "x"
+            loop until **a** (max: -1):
+                                   ^^ error[E112] `max` must be at least 1
+                                   guess: Change to `1` => "loop until **a** (max: 1):"
+              session "x"
+            session "x"
+              retry: 0
+                     ^ error[E112] `retry` must be at least 1
+                     guess: Change to `1` => "  retry: 1"
+            parallel ("any", count: 0):
+                                    ^ error[E112] `count` must be at least 1
+                                    guess: Change to `1` => "parallel (\"any\", count: 1):"
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn pipelines() {
+    check(
+        r#"
+xs | mapp: session "x"
+xs | each:
+  session "x"
+xs | reduce: session "x"
+xs | reduce(a): session "x"
+| map: session "x"
+-> session "x"
+session "a" -> "b"
+"#,
+        expect![[r#"
+            xs | mapp: session "x"
+                 ^^^^ error[E116] unknown pipeline operator `mapp`; did you mean `map`?
+                 fix: Change to `map` => "xs | map: session \"x\""
+            xs | each:
+                 ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
+              session "x"
+            xs | reduce: session "x"
+                       ^ error[E116] `reduce` names what it gathers and the item: `reduce(total, item):`
+            xs | reduce(a): session "x"
+                         ^ error[E116] `reduce` needs two names, what it gathers and the item: `reduce(total, item):`
+            | map: session "x"
+            -> session "x"
+            session "a" -> "b"
+                           ^^^ error[E005] an arrow leads to a `session` or a `resume`: `session "a" -> session "b"`
+        "#]],
+    );
+}
+
+#[test]
+fn jumps_outside_of_loops() {
+    check(
+        r#"
+break
+repeat 2:
+  if **a**:
+    break
+block f:
+  continue
+loop:
+  block g:
+    break
+"#,
+        expect![[r#"
+            break
+            ^^^^^ error[E114] `break` stands outside of a loop
+            guess: Remove `break` => ""
+            repeat 2:
+              if **a**:
+                break
+            block f:
+              continue
+              ^^^^^^^^ error[E114] `continue` stands outside of a loop
+              guess: Remove `continue` => "  "
+            loop:
+              block g:
+                break
+                ^^^^^ error[E114] `break` stands outside of a loop
+                guess: Remove `break` => "    "
+        "#]],
+    );
+}
+
+#[test]
+fn a_handler_on_the_line_of_its_try() {
+    check(
+        r#"
+try: do a() catch: do b()
+"#,
+        expect![[r#"
+            try: do a() catch: do b()
+                        ^^^^^ error[E004] unexpected `catch`
+        "#]],
+    );
+}

@@ -1,0 +1,352 @@
+//! Indentation, empty bodies, and lines that are no part of a program.
+
+use expect_test::expect;
+
+use crate::shown::check;
+
+#[test]
+fn layout() {
+    check(
+        r#"
+let a = 1
+  session "x"
+  session "y"
+if **a**:
+    session "x"
+  session "y"
+session "z"
+"#,
+        expect![[r#"
+            let a = 1
+              session "x"
+            ^^ error[E101] this line is indented deeper than the one above, which opens no block
+              session "y"
+            if **a**:
+                session "x"
+              session "y"
+            ^^ error[E102] this line is indented by 2, but the lines above are indented by 0 and 4; indent it by one of the two
+            guess: Indent by 4 => "    session \"y\""
+            session "z"
+        "#]],
+    );
+}
+
+#[test]
+fn a_first_line_that_is_indented() {
+    check(
+        r#"
+  session "x"
+session "y"
+"#,
+        expect![[r#"
+              session "x"
+            ^^ error[E101] the first line of a program is not indented
+            session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn tabs() {
+    check(
+        "repeat 3:\n\tsession \"x\"\n\trepeat 2:\n\t\tsession \"y\"\n",
+        expect![[r#"
+        repeat 3:
+        	session "x"
+        ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        fix: Indent with spaces => "  session \"x\""
+        	repeat 2:
+        ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        fix: Indent with spaces => "  repeat 2:"
+        		session "y"
+        ^^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        fix: Indent with spaces => "    session \"y\""
+    "#]],
+    );
+}
+
+#[test]
+fn a_tab_before_the_first_line_is_one_mistake() {
+    check(
+        "\tsession \"x\"\nsession \"y\"\n",
+        expect![[r#"
+            	session "x"
+            ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+            fix: Indent with spaces => "session \"x\""
+            session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn statements_below_a_session() {
+    check(
+        r#"
+session: x
+  session "foo"
+  session "bar"
+  prompt: "y"
+session "z"
+"#,
+        expect![[r#"
+            session: x
+              session "foo"
+              ^^^^^^^ error[E101] only properties are indented below this; indent a statement like the line it follows
+              session "bar"
+              prompt: "y"
+            session "z"
+        "#]],
+    );
+}
+
+#[test]
+fn empty_bodies() {
+    check(
+        r#"
+repeat 3:
+agent a:
+if **x**:
+  # nothing
+else:
+  session "y"
+"#,
+        expect![[r#"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+            agent a:
+            ^^^^^ warning[W101] this `agent` has no properties
+            if **x**:
+            ^^ warning[W101] this `if` has an empty body
+              # nothing
+            else:
+              session "y"
+        "#]],
+    );
+}
+
+#[test]
+fn markdown_fences() {
+    check(
+        r#"
+```prose
+agent a:
+  ```
+  model: opus
+let x = ```y
+````
+"#,
+        expect![[r#"
+            ```prose
+            ^^^^^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+            agent a:
+              ```
+              ^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+              fix: Remove the fence => ""
+              model: opus
+            let x = ```y
+                    ^^^ error[E004] ````` is no part of the language outside of strings
+            ````
+            ^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            fix: Remove the fence => ""
+        "#]],
+    );
+}
+
+#[test]
+fn merge_conflicts() {
+    check(
+        r#"
+agent a:
+<<<<<<< HEAD
+  model: opus
+||||||| 1234567
+  model: haiku
+=======
+  model: sonnet
+>>>>>>> feature
+  prompt: "x"
+  <<<<<<< HEAD
+xs
+  ======= y
+"#,
+        expect![[r#"
+            agent a:
+            <<<<<<< HEAD
+            ^^^^^^^^^^^^ error[E004] a merge conflict was left unresolved here: keep one of its sides, and remove this line
+              model: opus
+            ||||||| 1234567
+            ^^^^^^^^^^^^^^^ error[E004] the common ancestor in an unresolved merge conflict starts here: remove it with this line
+              model: haiku
+            =======
+            ^^^^^^^ error[E004] the other side of an unresolved merge conflict starts here: keep one side, and remove this line
+              model: sonnet
+            >>>>>>> feature
+            ^^^^^^^^^^^^^^^ error[E004] a merge conflict that was left unresolved ends here: remove this line
+              prompt: "x"
+              <<<<<<< HEAD
+              ^^^^^^^ error[E004] `<<<<<<<` is no part of the language outside of strings
+            xs
+            ^^ error[E107] `xs` alone does nothing; a statement starts with a keyword such as `session`
+              ======= y
+              ^^^^^^^ error[E004] `=======` is no part of the language outside of strings
+        "#]],
+    );
+}
+
+#[test]
+fn bodies_that_are_not_indented() {
+    check(
+        r#"
+for x in xs:
+session "say {x}"
+
+parallel:
+a = session "x"
+b = session "y"
+
+if **it is late**:
+session "x"
+  model: opus
+session "y"
+else:
+  session "z"
+try:
+session "x"
+catch:
+session "y"
+
+choice **which one**:
+option "a":
+session "x"
+option "b":
+  session "y"
+
+xs | map:
+# About each.
+session "x"
+
+repeat 2:
+  do:
+  session "y"
+repeat 3:
+for y in xs:
+session "x"
+output y
+
+block f():
+session "x"
+do f()
+"#,
+        expect![[r#"
+            for x in xs:
+            session "say {x}"
+            ^^^^^^^ error[E101] the body of the `for` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"say {x}\""
+
+            parallel:
+            a = session "x"
+            ^ error[E101] the body of the `parallel` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  a = session \"x\"\n  b = session \"y\""
+            b = session "y"
+
+            if **it is late**:
+            session "x"
+            ^^^^^^^ error[E101] the body of the `if` above must be indented, two spaces deeper than its header
+            fix: Indent the body => "  session \"x\"\n    model: opus\n  session \"y\""
+              model: opus
+            session "y"
+            else:
+              session "z"
+            try:
+            session "x"
+            ^^^^^^^ error[E101] the body of the `try` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\"\ncatch:\n  session \"y\""
+            catch:
+            session "y"
+
+            choice **which one**:
+            option "a":
+            ^^^^^^ error[E101] the body of the `choice` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  option \"a\":\n    session \"x\"\n  option \"b\":\n    session \"y\""
+            session "x"
+            option "b":
+              session "y"
+
+            xs | map:
+            # About each.
+            session "x"
+            ^^^^^^^ error[E101] the body of the `map` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\""
+
+            repeat 2:
+              do:
+              session "y"
+              ^^^^^^^ error[E101] the body of the `do` above must be indented, two spaces deeper than its header
+              fix: Indent the body => "    session \"y\""
+            repeat 3:
+            for y in xs:
+            ^^^ error[E101] the body of the `repeat` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  for y in xs:\n    session \"x\""
+            session "x"
+            output y
+
+            block f():
+            session "x"
+            ^^^^^^^ error[E101] the body of the `block` above must be indented, two spaces deeper than its header
+            guess: Indent the body => "  session \"x\""
+            do f()
+        "#]],
+    );
+}
+
+#[test]
+fn headers_that_were_left_without_a_body() {
+    check(
+        r#"
+repeat 3:
+
+session "x"
+repeat 3:
+  # nothing yet
+session "x"
+repeat 3:
+block f:
+agent g:
+session "x"
+try:
+catch:
+  session "y"
+parallel ("first"):
+parallel (on-fail: "continue"):
+repeat 3:
+"#,
+        expect![[r#"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+
+            session "x"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+              # nothing yet
+            session "x"
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+            block f:
+            ^^^^^ warning[W101] this `block` has an empty body
+            agent g:
+            ^^^^^ warning[W101] this `agent` has no properties
+            session "x"
+            try:
+            ^^^ warning[W101] this `try` has an empty body
+            catch:
+              session "y"
+            parallel ("first"):
+            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            parallel (on-fail: "continue"):
+            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            repeat 3:
+            ^^^^^^ warning[W101] this `repeat` has an empty body
+        "#]],
+    );
+}

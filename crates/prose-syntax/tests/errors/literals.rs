@@ -1,0 +1,211 @@
+//! Strings and conditions that are not closed, escapes, and characters that look like others.
+
+use expect_test::expect;
+
+use crate::shown::check;
+
+#[test]
+fn unterminated_literals() {
+    check(
+        r#"
+session "abc
+if **abc:
+  session "z"
+loop until **done (max: 3):
+  session "z"
+session "next"
+"#,
+        expect![[r#"
+            session "abc
+                    ^^^^ error[E001] this string is never closed: the closing `"` is missing
+                    fix: Insert the closing `"` => "session \"abc\""
+            if **abc:
+               ^^^^^ error[E001] this condition is never closed: the closing `**` is missing
+               fix: Insert the closing `**` => "if **abc**:"
+              session "z"
+            loop until **done (max: 3):
+                       ^^^^^^ error[E001] this condition is never closed: the closing `**` is missing
+                       fix: Insert the closing `**` => "loop until **done** (max: 3):"
+              session "z"
+            session "next"
+        "#]],
+    );
+}
+
+#[test]
+fn an_unterminated_triple_string_costs_its_own_lines() {
+    check(
+        r#"
+agent a:
+  prompt: """
+    You write.
+    It is fun.
+  model: opus
+agent b:
+  prompt: """
+    You read.
+  """
+"#,
+        expect![[r#"
+            agent a:
+              prompt: """
+                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      guess: Insert the closing `"""` => "  \"\"\""
+                You write.
+                It is fun.
+              model: opus
+            agent b:
+              prompt: """
+                You read.
+              """
+        "#]],
+    );
+}
+
+#[test]
+fn an_unterminated_triple_string_with_text_left_of_it_is_one_mistake() {
+    check(
+        r#"
+agent a:
+  prompt: """
+You write.
+It is fun, and these are the rules:
+- one
+2. two
+
+# Style
+Be brief.
+  model: opus
+let x = """
+Some text here.
+sesion "y"
+"#,
+        expect![[r#"
+            agent a:
+              prompt: """
+                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      guess: Insert the closing `"""` => "  \"\"\""
+            You write.
+            It is fun, and these are the rules:
+            - one
+            2. two
+
+            # Style
+            Be brief.
+              model: opus
+            let x = """
+                    ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                    guess: Insert the closing `"""` => "\"\"\""
+            Some text here.
+            sesion "y"
+            ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
+            fix: Change to `session` => "session \"y\""
+        "#]],
+    );
+}
+
+#[test]
+fn an_opener_that_lost_its_line() {
+    check(
+        r#"
+agent a:
+  @@@
+    You write.
+  """
+agent b:
+  prompt: """
+    You read.
+  """
+"#,
+        expect![[r#"
+            agent a:
+              @@@
+              ^ error[E004] `@` is no part of the language outside of strings
+                You write.
+                ^^^ error[E107] `You` starts no statement of the language
+              """
+              ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+              guess: Insert the closing `"""` => "  \"\"\""
+            agent b:
+              prompt: """
+                You read.
+              """
+        "#]],
+    );
+}
+
+#[test]
+fn an_unterminated_discretion_over_lines() {
+    check(
+        r#"
+input x: **
+  What is
+  the name?
+
+if **so**:
+  session "x"
+"#,
+        expect![[r#"
+            input x: **
+                     ^^ error[E001] this condition is never closed: the closing `**` is missing
+                     guess: Insert the closing `**` => "**"
+              What is
+              the name?
+
+            if **so**:
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn unknown_escapes() {
+    check(
+        r#"
+session "C:\dir"
+session """C:\dir"""
+"#,
+        expect![[r#"
+            session "C:\dir"
+                       ^^ error[E002] unknown escape `\d`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+                       fix: Double the backslash => "session \"C:\\\\dir\""
+            session """C:\dir"""
+        "#]],
+    );
+}
+
+#[test]
+fn a_wide_character_before_a_marker() {
+    check(
+        r#"
+if **a
+x 😀on**y
+z **b
+"#,
+        expect![[r#"
+            if **a
+               ^^^ error[E001] this condition is never closed: the closing `**` is missing
+               fix: Insert the closing `**` => "if **a**"
+            x 😀on**y
+            ^ error[E107] `x` starts no statement of the language
+            z **b
+            ^ error[E107] `z` starts no statement of the language
+        "#]],
+    );
+}
+
+#[test]
+fn characters_that_look_like_others() {
+    check(
+        "session\u{a0}\"x\"\nif **a**：\n  session \"y\"\n",
+        expect![[r#"
+            session "x"
+            ^^^^^^^^ error[E004] there is a character in this that looks like a space and is none; it often comes with text from a web page
+            fix: Change to a space => "session \"x\""
+            if **a**：
+                    ^ error[E004] this colon is a full-width one; the language has `:`
+                    fix: Change to `:` => "if **a**:"
+              session "y"
+        "#]],
+    );
+}

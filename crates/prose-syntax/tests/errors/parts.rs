@@ -1,0 +1,348 @@
+//! What is missing, misspelt or stands where it cannot.
+
+use expect_test::expect;
+
+use crate::shown::check;
+
+#[test]
+fn sessions_without_target() {
+    check(
+        r#"
+session
+session:
+session writer
+session write a poem
+resume:
+resume
+session 3
+"#,
+        expect![[r#"
+            session
+            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+            session:
+            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+            session writer
+                   ^ error[E003] missing `:` before the name of the agent: `session: writer`
+                   fix: Insert `:` => "session: writer"
+            session write a poem
+                    ^^^^^^^^^^^^ error[E003] the text of a session is written in quotes
+                    guess: Put the text in quotes => "session \"write a poem\""
+            resume:
+            ^^^^^^ error[E003] `resume` needs the agent that goes on: `resume: agent`
+            resume
+            ^^^^^^ error[E003] `resume` needs the agent that goes on: `resume: agent`
+            session 3
+            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+        "#]],
+    );
+}
+
+#[test]
+fn misspelt_keywords() {
+    check(
+        r#"
+sesion "x"
+  prompt: "y"
+lett x = 1
+fro x in xs:
+  session "y"
+Session "z"
+paralel:
+  session "q"
+else:
+  session "x"
+"#,
+        expect![[r#"
+            sesion "x"
+            ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
+            fix: Change to `session` => "session \"x\""
+              prompt: "y"
+            lett x = 1
+            ^^^^ error[E107] unknown statement `lett`; did you mean `let`?
+            fix: Change to `let` => "let x = 1"
+            fro x in xs:
+            ^^^ error[E107] unknown statement `fro`; did you mean `for`?
+            fix: Change to `for` => "for x in xs:"
+              session "y"
+            Session "z"
+            ^^^^^^^ error[E107] unknown statement `Session`; did you mean `session`?
+            fix: Change to `session` => "session \"z\""
+            paralel:
+            ^^^^^^^ error[E107] unknown statement `paralel`; did you mean `parallel`?
+            fix: Change to `parallel` => "parallel:"
+              session "q"
+            else:
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn words_that_start_nothing() {
+    check(
+        r#"
+foo
+foo bar baz
+"text"
+a + b
+**so**
+3
+café = 3
+let café = 3
+@@@ %% ^^
+"#,
+        expect![[r#"
+            foo
+            ^^^ error[E107] `foo` alone does nothing; a statement starts with a keyword such as `session`
+            foo bar baz
+            ^^^ error[E107] `foo` starts no statement of the language
+            "text"
+            ^^^^^^ error[E004] a text alone does nothing; to have an agent work on it, put `session` before it
+            guess: Insert `session` => "session \"text\""
+            a + b
+            ^^^^^ error[E004] this value is not used; bind it with `let name = …` or return it with `output …`
+            **so**
+            ^^^^^^ error[E004] a condition alone does nothing; it belongs behind `if`, `loop until` or `choice`
+            3
+            ^ error[E004] this value is not used; bind it with `let name = …` or return it with `output …`
+            café = 3
+            ^^^^ error[E115] `café` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+            let café = 3
+                ^^^^ error[E115] `café` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+            @@@ %% ^^
+            ^ error[E004] `@` is no part of the language outside of strings
+        "#]],
+    );
+}
+
+#[test]
+fn missing_parts() {
+    check(
+        r#"
+repeat 3
+  session "x"
+agent foo
+  model: opus
+let x session "y"
+let x: 3
+let x
+output foo: session "x"
+output
+for x xs:
+  session "x"
+for in xs:
+  session "x"
+if :
+  session "x"
+use "a" b
+use "a" as
+"#,
+        expect![[r#"
+            repeat 3
+                    ^ error[E005] missing `:` at the end of the `repeat` line
+                    fix: Insert `:` => "repeat 3:"
+              session "x"
+            agent foo
+                     ^ error[E005] missing `:` at the end of the `agent` line
+                     fix: Insert `:` => "agent foo:"
+              model: opus
+            let x session "y"
+                 ^ error[E005] missing `=` between a variable and its value
+                 fix: Insert `=` => "let x = session \"y\""
+            let x: 3
+                 ^ error[E005] a variable gets its value with `=`
+                 fix: Change `:` to `=` => "let x = 3"
+            let x
+                 ^ error[E005] `let` binds a value: `let name = …`
+            output foo: session "x"
+                      ^ error[E005] an output gets its value with `=`
+                      fix: Change `:` to `=` => "output foo = session \"x\""
+            output
+                  ^ error[E005] missing a value behind `output`
+            for x xs:
+                 ^ error[E005] missing `in` and the collection: `for item in items:`
+                 fix: Insert `in` => "for x in xs:"
+              session "x"
+            for in xs:
+                ^^ error[E005] missing the name of the loop variable: `for item in items:`
+              session "x"
+            if :
+               ^ error[E005] missing the condition, such as `**the tests pass**`
+              session "x"
+            use "a" b
+                    ^ error[E005] missing `as` before the name
+                    fix: Insert `as` => "use \"a\" as b"
+            use "a" as
+                      ^ error[E005] missing the name behind `as`
+        "#]],
+    );
+}
+
+#[test]
+fn brackets() {
+    check(
+        r#"
+parallel (on-fail: "continue":
+  a = session "x"
+let z = [1, 2
+let w = { a: 1, b
+let v = [1 2]
+let u = (1 + 2
+let t = a[0
+let s = ]
+do f(1, 2
+session "x"
+"#,
+        expect![[r#"
+            parallel (on-fail: "continue":
+                     ^ error[E005] this `(` is never closed: `)` is missing
+                     guess: Insert `)` => "parallel (on-fail: \"continue\"):"
+              a = session "x"
+            let z = [1, 2
+                    ^ error[E005] this `[` is never closed: `]` is missing
+                    guess: Insert `]` => "let z = [1, 2]"
+            let w = { a: 1, b
+                    ^ error[E005] this `{` is never closed: `}` is missing
+                    guess: Insert `}` => "let w = { a: 1, b}"
+            let v = [1 2]
+                      ^ error[E005] missing `,` between two items
+                      fix: Insert `,` => "let v = [1, 2]"
+            let u = (1 + 2
+                    ^ error[E005] this `(` is never closed: `)` is missing
+                    guess: Insert `)` => "let u = (1 + 2)"
+            let t = a[0
+                     ^ error[E005] this `[` is never closed: `]` is missing
+                     guess: Insert `]` => "let t = a[0]"
+            let s = ]
+                    ^ error[E004] this `]` closes nothing
+            do f(1, 2
+                ^ error[E005] this `(` is never closed: `)` is missing
+                guess: Insert `)` => "do f(1, 2)"
+            session "x"
+        "#]],
+    );
+}
+
+#[test]
+fn properties() {
+    check(
+        r#"
+agent x:
+  model = opus
+  prompt "abc"
+  model
+  context:
+  persist: yes please
+prompt: "abc"
+let a = 1
+  context: b
+"#,
+        expect![[r#"
+            agent x:
+              model = opus
+                    ^ error[E005] a property is written with `:`, as in `model: …`
+                    fix: Change `=` to `:` => "  model: opus"
+              prompt "abc"
+                    ^ error[E005] missing `:` behind `prompt`
+                    fix: Insert `:` => "  prompt: \"abc\""
+              model
+                   ^ error[E005] missing `:` and a value behind `model`
+              context:
+                      ^ error[E005] missing a value behind `:`
+              persist: yes please
+                       ^^^^^^^^^^ error[E004] a text of several words is written in quotes
+                       guess: Put the text in quotes => "  persist: \"yes please\""
+            prompt: "abc"
+            ^^^^^^ error[E004] `prompt:` is a property; indent it below the `agent` or `session` that it belongs to
+            let a = 1
+              context: b
+            ^^ error[E101] `context:` is a property, but the statement above it takes none
+        "#]],
+    );
+}
+
+#[test]
+fn inputs_and_outputs_without_names() {
+    check(
+        r#"
+input: "x"
+input
+output = 3
+input x "desc"
+input "x": "y"
+"#,
+        expect![[r#"
+            input: "x"
+            ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            guess: Name it `topic` => "input topic: \"x\""
+            input
+            ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            guess: Name it `topic` => "input topic"
+            output = 3
+            ^^^^^^ error[E023] this output has no name: `output report = …`
+            guess: Name it `result` => "output result = 3"
+            input x "desc"
+                   ^ error[E005] missing `:` between an input's name and its description
+                   fix: Insert `:` => "input x: \"desc\""
+            input "x": "y"
+                  ^^^ error[E020] the name of an input is written without quotes
+                  fix: Remove the quotes => "input x: \"y\""
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_colon_before_a_body_on_the_line() {
+    check(
+        r#"
+items | map session "x"
+for x in [1, 2] session "a"
+if **a** session "b"
+"#,
+        expect![[r#"
+            items | map session "x"
+                       ^ error[E005] missing `:` before the body of this `map`
+                       fix: Insert `:` => "items | map: session \"x\""
+            for x in [1, 2] session "a"
+                           ^ error[E005] missing `:` before the body of this `for`
+                           fix: Insert `:` => "for x in [1, 2]: session \"a\""
+            if **a** session "b"
+                    ^ error[E005] missing `:` before the body of this `if`
+                    fix: Insert `:` => "if **a**: session \"b\""
+        "#]],
+    );
+}
+
+#[test]
+fn a_line_that_is_being_written_has_one_mistake() {
+    check(
+        r#"
+do review(
+  a,
+  b
+loop until **a** max: 3:
+  session "x"
+loop (max 3):
+  session "y"
+try
+"#,
+        expect![[r#"
+            do review(
+                     ^ error[E005] this `(` is never closed: `)` is missing
+                     guess: Insert `)` => "  b)"
+              a,
+              b
+            loop until **a** max: 3:
+                             ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 3)`
+                             fix: Put the options in parentheses => "loop until **a** (max: 3):"
+              session "x"
+            loop (max 3):
+                     ^ error[E005] missing `:` behind `max`
+                     fix: Insert `:` => "loop (max: 3):"
+              session "y"
+            try
+               ^ error[E005] missing `:` at the end of the `try` line
+               fix: Insert `:` => "try:"
+        "#]],
+    );
+}
