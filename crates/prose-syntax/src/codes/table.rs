@@ -514,7 +514,8 @@ codes! {
 
     W107 [Warning Hint Error] "name bound only inside of a block"
     "The name is bound in the body of a `block` and read outside of it. After a call the value may be found there, but it \
-     is better returned: `let x = do name()` with an `output` in the block."
+     is better returned: `let x = do name()` with an `output` in the block. The variables of loops, `catch` and pipelines are gone \
+     behind their bodies; a `let` in the body keeps a value."
     wrong "block gather:\n  let notes = session \"Gather\"\n\ndo gather\nsession \"Sum up\"\n  context: notes\n"
     right "block gather:\n  output session \"Gather\"\n\nlet notes = do gather\nsession \"Sum up\"\n  context: notes\n"
 
