@@ -388,7 +388,7 @@ fn variables_are_those_that_can_be_seen() {
     check_labels(
         "let x = 1\nlet y = $0\nlet z = 2\n",
         expect![
-            "x | z | session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | true | false | null"
+            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | x | z | true | false | null"
         ],
     );
     check_labels("let x = 1\nx = x + $0\n", expect!["x | true | false | null"]);
@@ -545,9 +545,9 @@ fn values_may_be_statements() {
         ],
     );
     check_labels(
-        "block b:\n  return $0\n",
+        "block b(text):\n  return $0\n",
         expect![
-            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | do b | true | false | null"
+            "text | session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | do b | true | false | null"
         ],
     );
 }

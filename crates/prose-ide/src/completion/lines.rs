@@ -19,7 +19,7 @@ pub(super) fn complete(context: &mut Context<'_>) {
     match (why, statement) {
         (Start::Line, []) if below_choice(context) => statements::option(context),
         (Start::Line | Start::Body, []) => statements::complete(context),
-        (Start::Value, []) => values::with_statements(context),
+        (Start::Value, []) => values::to_keep(context),
         (Start::Arrow, []) => statements::sessions(context),
         (Start::Stage, _) => stage(context, statement),
         _ => behind(context, statement),
@@ -103,7 +103,7 @@ fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
         [IF_KW | ELIF_KW | ASSERT_KW, rest @ ..] => {
             values::condition_behind(context, &statement[statement.len() - rest.len()..]);
         }
-        [RETURN_KW | OUTPUT_KW] => values::with_statements(context),
+        [RETURN_KW | OUTPUT_KW] => values::to_give(context),
         [THROW_KW] => values::variables(context),
         [INPUT_KW | AGENT_KW | BLOCK_KW | LET_KW | CONST_KW | TRY_KW | FINALLY_KW | ELSE_KW, ..] => {}
         [SESSION_KW | RESUME_KW | DO_KW | USE_KW | IMPORT_KW | OPTION_KW | CATCH_KW | REPEAT_KW, ..] => {}
