@@ -2,6 +2,7 @@
 
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Str, Template};
+use prose_syntax::names;
 
 use super::cursor::{Piece, PropertyOwner, Start, statement_start};
 use super::{CompletionKind, Context, calls, properties, statements, values};
@@ -178,7 +179,7 @@ fn alias(context: &mut Context<'_>, path: Piece<'_>) {
     let name: String = last
         .trim_end_matches(".prose")
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+        .map(|c| if names::is_part(c) || c == '-' { c } else { '_' })
         .collect();
     let name = if name.is_empty() { "name" } else { &name };
     let item = context

@@ -281,7 +281,7 @@ codes! {
     right "loop until **it works** (max: 3):\n  session \"Try\"\n  break\n"
 
     E115 [Error Error Error] "invalid name"
-    "A name is made of the letters a–z and A–Z, digits, `_` and `-`; it starts with a letter or `_`. Braces are replaced inside strings only."
+    "A name is made of letters, digits, `_` and `-`; it starts with a letter or `_`. Braces are replaced inside strings only."
     wrong "report_{item} = session \"Write the report\"\n"
     right "report_item = session \"Write the report\"\n"
 
