@@ -392,6 +392,8 @@ fn variables_are_those_that_can_be_seen() {
         ],
     );
     check_labels("let x = 1\nx = x + $0\n", expect!["x | true | false | null"]);
+    check_labels("let größe = 1\nlet x = 1 + grö$0ß\n", expect!["größe | true | false | null"]);
+    check_labels("let größe = 1\nsession \"Use {grö$0\"\n", expect!["größe"]);
     check_labels("let xs = []\nfor x in $0:\n  session \"A\"\n", expect!["xs | true | false | null"]);
     check_labels("let xs = []\nfor x in xs: session \"{$0}\"\n", expect!["x | xs"]);
     check_labels("loop until **{$0** (max: 3) as i:\n  session \"A\"\n", expect!["i"]);
