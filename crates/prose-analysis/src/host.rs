@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use prose_syntax::suggest::nearest;
+use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
@@ -142,7 +142,10 @@ impl AnalysisHost {
                     Some(text) => waiting.push(self.set_text(&path, Text::new(text))),
                     None => {
                         let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
-                            nearest_program(&path, names.entry(folder.to_owned()).or_insert_with(|| listing(folder)))
+                            nearest_program(
+                                &path,
+                                names.entry(folder.to_owned()).or_insert_with(|| listing(folder)),
+                            )
                         });
                         self.db.set_missing(path, near);
                     }

@@ -129,7 +129,8 @@ impl<'a> Source<'a> {
         if word != IGNORE && word != IGNORE_FILE {
             // Other comments may begin like this; one with brackets behind a word that is nearly right is meant for us.
             let near = list.and_then(|_| suggest::nearest(word, [IGNORE, IGNORE_FILE], |word| word))?;
-            let rename = Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(written), near)]);
+            let rename =
+                Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(written), near)]);
             let message = format!("`{word}` has no effect; did you mean `{near}`?");
             return Some(Err(problem(message).with_fix(rename)));
         }

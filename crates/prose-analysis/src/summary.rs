@@ -347,8 +347,8 @@ fn block(
         Some(body.frame(data.scope)) == frame
             && matches!(data.stmt, Stmt::Return(_) | Stmt::Output { name: None, .. })
     };
-    let gives_object =
-        outputs.iter().filter(is_always_made).nth(1).is_some() && !body.stmts().any(|(_, data)| returns(data));
+    let gives_object = outputs.iter().filter(is_always_made).nth(1).is_some()
+        && !body.stmts().any(|(_, data)| returns(data));
     BlockFacts {
         name,
         params: params.iter().map(|param| body[*param].text.clone()).collect(),

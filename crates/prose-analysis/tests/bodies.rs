@@ -70,5 +70,6 @@ session "Tidy {place}"
 "#;
     expect![[r#"
         /main.prose:1 `place`: `place` is bound here
-    "#]].assert_eq(&related(PROGRAM, Code::W107));
+    "#]]
+    .assert_eq(&related(PROGRAM, Code::W107));
 }

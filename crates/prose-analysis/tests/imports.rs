@@ -108,10 +108,8 @@ fn the_program_beside_the_path_is_proposed() {
     let file = host.set_text(Path::new("/main.prose"), Text::new(text));
     host.load_imports(file, |_| None);
     let found = diagnostics(host.db(), file);
-    let shown: Vec<String> = found
-        .iter()
-        .map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text))
-        .collect();
+    let shown: Vec<String> =
+        found.iter().map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text)).collect();
     expect![[r#"
         there is no file `./flows/reserch.prose`; did you mean `./flows/research.prose`?
         use "./flows/research.prose" as a
@@ -124,7 +122,8 @@ fn the_program_beside_the_path_is_proposed() {
         use "summary.prose" as b
 
         output c = [a(), b()]
-    "#]].assert_eq(&shown.join("\n"));
+    "#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]

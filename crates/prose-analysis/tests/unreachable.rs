@@ -74,17 +74,23 @@ agent _writer:
 
 #[test]
 fn all_that_is_never_reached_is_removed() {
-    check_fixes(ENDED, expect![[r#"
+    check_fixes(
+        ENDED,
+        expect![[r#"
         Remove what is never reached:
         session "One"
         throw "Too late"
         # Why not.
         agent _writer:
           prompt: "Write"
-    "#]]);
-    check_related(ENDED, expect![[r#"
+    "#]],
+    );
+    check_related(
+        ENDED,
+        expect![[r#"
         line 2, `throw "Too late"`: the program always ends here
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -130,14 +130,14 @@ impl<'db> Checker<'_, 'db> {
         let block = &self.body[block].text;
         let fits = arguments.iter().enumerate().filter(|(at, _)| !superfluous.contains(at));
         let named = fits.filter_map(|(at, argument)| Some((at, argument.name.as_ref()?)));
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            named.partition(|(_, name)| params.contains(&name.text));
+        let (known, unknown): (Vec<_>, Vec<_>) = named.partition(|(_, name)| params.contains(&name.text));
         let given = |param: &&SmolStr| arguments.iter().any(|argument| is_named(argument, param));
         for (at, name) in unknown {
             let free = params.iter().filter(|param| !given(param));
             let message = format!("`{block}` has no parameter `{}`", name.text);
             let in_place = params.get(at).filter(|param| !given(param));
-            let mut finding = did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
+            let mut finding =
+                did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
             if let Some(param) = in_place.filter(|_| finding.diagnostic.fix.is_none()) {
                 finding.diagnostic.message += &format!("; the argument goes to `{param}`");
                 let edit = TextEdit::replace(name.range, param.as_str());
@@ -173,9 +173,8 @@ impl<'db> Checker<'_, 'db> {
             params.iter().map(|param| arguments.iter().find(|argument| is_named(argument, param))).collect();
         let edits = arguments.iter().zip(ordered?).filter(|(there, argument)| there.range != argument.range);
         let text = root.text();
-        let edits = edits.map(|(there, argument)| {
-            TextEdit::replace(there.range, text.slice(argument.range).to_string())
-        });
+        let edits = edits
+            .map(|(there, argument)| TextEdit::replace(there.range, text.slice(argument.range).to_string()));
         Some(Fix::guess("Put the arguments in the order of the parameters", edits.collect()))
     }
 

@@ -21,15 +21,14 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
             _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
-            Resolved::Undefined if checker.bound_in_a_body(data).is_some() => {
-                if told_elsewhere.insert(&data.text) {
-                    checker.gone(data);
+            Resolved::Undefined => match checker.bound_in_a_body(data) {
+                Some(site) if told_elsewhere.insert(&data.text) => checker.gone(data, site),
+                Some(_) => {}
+                None => {
+                    let finding = checker.undefined(data);
+                    checker.report(finding);
                 }
-            }
-            Resolved::Undefined => {
-                let finding = checker.undefined(data);
-                checker.report(finding);
-            }
+            },
             Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
             Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
             Resolved::AgentAsValue => {
@@ -313,12 +312,11 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// Reports a variable that is gone behind its body (R18).
-    fn gone(&mut self, data: &RefData) {
+    fn gone(&mut self, data: &RefData, site: Site<'db>) {
         // The session of an agent may stand in the body.
         if matches!(data.place, Place::Agent { .. }) {
             return;
         }
-        let Some(site) = self.bound_in_a_body(data) else { return };
         let Some(bound) = summary(self.db, site.statement).name(site.name) else { return };
         let name = &data.text;
         let message = format!(
@@ -397,9 +395,7 @@ impl<'db> Checker<'_, 'db> {
                 let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
                 let declared = match declared_here {
-                    Some(name) => {
-                        Some((Site { statement: self.statement, name }, self.body[name].kind))
-                    }
+                    Some(name) => Some((Site { statement: self.statement, name }, self.body[name].kind)),
                     None => {
                         let named = self.named(&data.text);
                         let declared = named.root_variables().find(|site| site.kind.is_declaration());

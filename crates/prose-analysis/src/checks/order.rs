@@ -437,10 +437,7 @@ impl<'db> Order<'_, 'db> {
                         finding.diagnostic.other_fixes.push(fix);
                     }
                     found.push((*statement, finding));
-                } else if !used.resumes
-                    && matches!(persist, Persist::Run | Persist::Longer)
-                    && is_spawned
-                {
+                } else if !used.resumes && matches!(persist, Persist::Run | Persist::Longer) && is_spawned {
                     let message = format!(
                         "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
                     );

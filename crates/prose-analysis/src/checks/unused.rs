@@ -3,8 +3,8 @@
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
 use super::{Checker, Finding};
-use crate::index::{Site, is_meant_elsewhere};
 use crate::db::{Db, SourceFile};
+use crate::index::{Site, is_meant_elsewhere};
 use crate::model::*;
 use crate::repairs::Repair;
 use crate::statements::{TopStatement, sequence, summary};

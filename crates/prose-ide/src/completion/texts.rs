@@ -1,9 +1,9 @@
 //! Inside of strings and discretions: references in braces, paths, and words in quotes.
 
 use prose_syntax::SyntaxKind::*;
-use prose_syntax::{TextRange, names};
 use prose_syntax::options::{OPTIONS, STRATEGIES};
 use prose_syntax::properties::{self, MODELS, Owner};
+use prose_syntax::{TextRange, names};
 
 use super::cursor::{PropertyOwner, open_bracket, size};
 use super::variables::{anywhere, visible};

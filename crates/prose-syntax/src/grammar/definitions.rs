@@ -91,9 +91,7 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         None
     };
     let replacement = match (&skill, &source) {
-        (Some(skill), Some(source)) if names::is_name(skill) => {
-            Some(format!("use {source} as {skill}"))
-        }
+        (Some(skill), Some(source)) if names::is_name(skill) => Some(format!("use {source} as {skill}")),
         (_, Some(source)) => Some(format!("use {source}")),
         (Some(skill), None) => Some(format!("use \"{skill}\"")),
         (None, None) => None,
