@@ -24,9 +24,8 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
 #[salsa::tracked(returns(copy))]
 pub fn error_count(db: &dyn Db, file: SourceFile) -> usize {
     // A circle of imports is told in each program that has a part in it.
-    let counts = |diagnostic: &&Diagnostic| {
-        diagnostic.severity() == Severity::Error && diagnostic.code != Code::E138
-    };
+    let counts =
+        |diagnostic: &&Diagnostic| diagnostic.severity() == Severity::Error && diagnostic.code != Code::E138;
     find(db, file, &[]).iter().filter(counts).count()
 }
 

@@ -58,6 +58,8 @@ pub struct Named<'db> {
     pub imports: Vec<Site<'db>>,
     /// The variables, without loop, catch and pipeline variables.
     pub variables: Vec<VariableSite<'db>>,
+    /// The first loop, catch or pipeline variable, which is gone behind its body (R18).
+    pub local: Option<Site<'db>>,
     /// Whether an `import` brings a skill of that name.
     pub is_skill: bool,
     /// Whether the word stands on a line that was not understood, and so may have been defined or used there.
@@ -106,11 +108,12 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
     for statement in sequence.list.iter().copied() {
         let summary = summary(db, statement);
         for bound in &summary.names {
-            if bound.kind.is_local() {
-                continue;
-            }
             let named = names.entry(bound.text.clone()).or_default();
             let site = Site { statement, name: bound.id };
+            if bound.kind.is_local() {
+                named.local.get_or_insert(site);
+                continue;
+            }
             match bound.kind {
                 NameKind::Agent => named.agents.push(site),
                 NameKind::Block => named.blocks.push(site),

@@ -68,3 +68,17 @@ fn triple_quotes_inside_of_a_triple_quoted_string() {
     assert_eq!(before.lines().last(), Some("      session \"\"\""));
     assert_eq!(diagnostic.range.len(), 3.into());
 }
+
+#[test]
+fn names_in_braces_have_the_letters_of_any_script() {
+    check(
+        r#"
+        let größe = session "Measure"
+        session "Compare {größe} with {grösse}"
+        #                              ^^^^^^ error[E120] there is no variable `grösse` to fill in here; did you mean `größe`?
+        use "./übersicht.prose"
+        #    ^^^^^^^^^^^^^^^^^ error[E139] there is no file `./übersicht.prose`
+        output übersicht()
+        "#,
+    );
+}

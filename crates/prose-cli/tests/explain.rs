@@ -62,7 +62,7 @@ fn levels_that_differ_are_all_named_and_files_kept_apart() {
 
         Severity: warning
 
-        The key is no setting and has no effect.
+        The key is no setting, or the code is that of no diagnostic. It has no effect.
 
         Wrong
 

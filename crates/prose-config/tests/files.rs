@@ -71,3 +71,15 @@ fn bytes_that_are_not_utf_8_are_one_problem() {
     "#]]
     .assert_debug_eq(&problems);
 }
+
+#[test]
+fn the_programs_in_a_folder_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.prose", "b.prose", "notes.md"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let mut names = prose_config::programs_in(folder.path());
+    names.sort();
+    assert_eq!(names, ["a.prose", "b.prose"]);
+    assert!(prose_config::programs_in(&folder.path().join("gone")).is_empty());
+}

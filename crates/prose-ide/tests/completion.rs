@@ -388,10 +388,12 @@ fn variables_are_those_that_can_be_seen() {
     check_labels(
         "let x = 1\nlet y = $0\nlet z = 2\n",
         expect![
-            "x | z | session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | true | false | null"
+            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | x | z | true | false | null"
         ],
     );
     check_labels("let x = 1\nx = x + $0\n", expect!["x | true | false | null"]);
+    check_labels("let größe = 1\nlet x = 1 + grö$0ß\n", expect!["größe | true | false | null"]);
+    check_labels("let größe = 1\nsession \"Use {grö$0\"\n", expect!["größe"]);
     check_labels("let xs = []\nfor x in $0:\n  session \"A\"\n", expect!["xs | true | false | null"]);
     check_labels("let xs = []\nfor x in xs: session \"{$0}\"\n", expect!["x | xs"]);
     check_labels("loop until **{$0** (max: 3) as i:\n  session \"A\"\n", expect!["i"]);
@@ -545,9 +547,9 @@ fn values_may_be_statements() {
         ],
     );
     check_labels(
-        "block b:\n  return $0\n",
+        "block b(text):\n  return $0\n",
         expect![
-            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | do b | true | false | null"
+            "text | session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | do b | true | false | null"
         ],
     );
 }

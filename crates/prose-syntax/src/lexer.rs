@@ -35,7 +35,7 @@ enum Raw {
     Comment,
     #[token("\u{FEFF}")]
     ByteOrderMark,
-    #[regex(r"[A-Za-z_][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*")]
+    #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(-\p{XID_Continue}+)*")]
     Word,
     #[regex(r"[0-9]+(\.[0-9]+)?")]
     Number,
@@ -56,7 +56,7 @@ enum Raw {
     #[token(">>>>>>>")]
     StrayMark,
     #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F\u{FEFF}]([A-Za-z0-9_]|[^\x00-\x7F\u{FEFF}])*", priority = 1)]
-    NonAsciiWord,
+    OtherWord,
     #[token("->")]
     Arrow,
     #[token("==")]
@@ -139,7 +139,7 @@ impl Raw {
             Raw::SingleQuoted => SINGLE_QUOTED,
             Raw::SlashComment => SLASH_COMMENT,
             Raw::StrayMark => UNKNOWN,
-            Raw::NonAsciiWord => UNKNOWN,
+            Raw::OtherWord => UNKNOWN,
             Raw::Arrow => ARROW,
             Raw::EqEq => EQ_EQ,
             Raw::BangEq => BANG_EQ,

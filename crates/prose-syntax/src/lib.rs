@@ -13,6 +13,7 @@ pub mod keywords;
 mod layout;
 mod lexer;
 mod literals;
+pub mod names;
 pub mod options;
 mod parser;
 pub mod properties;

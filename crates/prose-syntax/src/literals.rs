@@ -9,6 +9,7 @@
 
 use rowan::{TextRange, TextSize};
 
+use crate::names;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// One literal of the text.
@@ -277,7 +278,7 @@ fn is_header(before: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    text.chars().all(|c| names::is_part(c) || c == '-')
 }
 
 /// Whether `run` stands alone on the line below the header of an `assert`, where its message does.
@@ -301,7 +302,7 @@ fn opens_discretion(before: &str) -> bool {
 }
 
 fn last_word(code: &str) -> &str {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_word = |c: char| names::is_part(c) || c == '-';
     &code[code.trim_end_matches(is_word).len()..]
 }
 

@@ -22,14 +22,20 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
             _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
-            Resolved::Undefined => match checker.condition_in_words(data) {
-                Some(condition) if words_told.insert(condition) => checker.words_without_markers(condition),
-                Some(_) => {}
-                None => {
+            Resolved::Undefined => {
+                if let Some(condition) = checker.condition_in_words(data) {
+                    if words_told.insert(condition) {
+                        checker.words_without_markers(condition);
+                    }
+                } else if let Some(site) = checker.bound_in_a_body(data) {
+                    if told_elsewhere.insert(&data.text) {
+                        checker.gone(data, site);
+                    }
+                } else {
                     let finding = checker.undefined(data);
                     checker.report(finding);
                 }
-            },
+            }
             Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
             Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
             Resolved::AgentAsValue => {
@@ -350,6 +356,29 @@ impl<'db> Checker<'_, 'db> {
         let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!is_called);
         let site = first.site;
         self.report(Finding::from(finding).with_site(Some(site), format!("`{}` is bound here", data.text)));
+    }
+
+    /// The loop, catch or pipeline variable of some body that a name which stands for nothing is that of.
+    fn bound_in_a_body(&self, data: &RefData) -> Option<Site<'db>> {
+        let named = self.look_up(&data.text)?;
+        let is_more = !(named.agents.is_empty() && named.blocks.is_empty() && named.imports.is_empty());
+        (data.kind == RefKind::Variable && !is_more).then_some(named.local).flatten()
+    }
+
+    /// Reports a variable that is gone behind its body (R18).
+    fn gone(&mut self, data: &RefData, site: Site<'db>) {
+        // The session of an agent may stand in the body.
+        if matches!(data.place, Place::Agent { .. }) {
+            return;
+        }
+        let Some(bound) = summary(self.db, site.statement).name(site.name) else { return };
+        let name = &data.text;
+        let message = format!(
+            "`{name}` is the {} of another body and known only in it; `let kept = {name}` there keeps its value",
+            bound.kind.noun()
+        );
+        let finding = Finding::new(Code::W107, data.range, message);
+        self.report(finding.with_site(Some(site), format!("`{name}` is bound here")));
     }
 
     /// The name of the block around a use.

@@ -2,7 +2,7 @@
 
 use prose_syntax::ast::{self, AstNode, Expression, Statement, Template};
 use prose_syntax::options::{self, OptionValue};
-use prose_syntax::{SyntaxKind, SyntaxNode, properties};
+use prose_syntax::{SyntaxKind, SyntaxNode, names, properties};
 
 use super::{Lowering, name_word};
 use crate::model::*;
@@ -353,9 +353,7 @@ pub(crate) fn implicit_name(path: &str) -> Option<&str> {
     let last = path.rsplit('/').next()?;
     let last = last.split('@').find(|part| !part.is_empty())?;
     let name = last.strip_suffix(".prose").unwrap_or(last);
-    let is_name = name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    is_name.then_some(name)
+    names::is_name(name).then_some(name)
 }
 
 /// Whether a text is written between triple quotes.

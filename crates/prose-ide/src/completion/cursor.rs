@@ -7,7 +7,7 @@ use prose_analysis::statements::parse;
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::ast::{self, AstNode, Template};
 use prose_syntax::properties::Owner;
-use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize};
+use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, names};
 
 /// A word, a mark or a whole literal of a line.
 #[derive(Debug, Clone, Copy)]
@@ -501,14 +501,14 @@ fn literal_of(token: &SyntaxToken) -> Option<Literal> {
 
 /// The whole word around a place.
 pub(super) fn word_around(text: &str, at: usize) -> TextRange {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let is_word = |c: char| names::is_part(c) || c == '-';
     let bytes = text.as_bytes();
-    let mut start = bytes[..at].iter().rposition(|byte| !is_word(byte)).map_or(0, |before| before + 1);
+    let mut start = text[..at].trim_end_matches(is_word).len();
     // A word starts with no hyphen, which is a minus or the start of an arrow there.
     while start < at && bytes[start] == b'-' {
         start += 1;
     }
-    let mut end = at + bytes[at..].iter().take_while(|byte| is_word(byte)).count();
+    let mut end = text.len() - text[at..].trim_start_matches(is_word).len();
     while end > at && bytes[end - 1] == b'-' {
         end -= 1;
     }

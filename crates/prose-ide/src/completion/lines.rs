@@ -2,6 +2,7 @@
 
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Str, Template};
+use prose_syntax::names;
 
 use super::cursor::{Piece, PropertyOwner, Start, statement_start};
 use super::{CompletionKind, Context, calls, properties, statements, values};
@@ -19,7 +20,7 @@ pub(super) fn complete(context: &mut Context<'_>) {
     match (why, statement) {
         (Start::Line, []) if below_choice(context) => statements::option(context),
         (Start::Line | Start::Body, []) => statements::complete(context),
-        (Start::Value, []) => values::with_statements(context),
+        (Start::Value, []) => values::to_keep(context),
         (Start::Arrow, []) => statements::sessions(context),
         (Start::Stage, _) => stage(context, statement),
         _ => behind(context, statement),
@@ -103,7 +104,7 @@ fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
         [IF_KW | ELIF_KW | ASSERT_KW, rest @ ..] => {
             values::condition_behind(context, &statement[statement.len() - rest.len()..]);
         }
-        [RETURN_KW | OUTPUT_KW] => values::with_statements(context),
+        [RETURN_KW | OUTPUT_KW] => values::to_give(context),
         [THROW_KW] => values::variables(context),
         [INPUT_KW | AGENT_KW | BLOCK_KW | LET_KW | CONST_KW | TRY_KW | FINALLY_KW | ELSE_KW, ..] => {}
         [SESSION_KW | RESUME_KW | DO_KW | USE_KW | IMPORT_KW | OPTION_KW | CATCH_KW | REPEAT_KW, ..] => {}
@@ -178,7 +179,7 @@ fn alias(context: &mut Context<'_>, path: Piece<'_>) {
     let name: String = last
         .trim_end_matches(".prose")
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+        .map(|c| if names::is_part(c) || c == '-' { c } else { '_' })
         .collect();
     let name = if name.is_empty() { "name" } else { &name };
     let item = context

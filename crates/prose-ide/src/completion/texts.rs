@@ -1,9 +1,9 @@
 //! Inside of strings and discretions: references in braces, paths, and words in quotes.
 
 use prose_syntax::SyntaxKind::*;
-use prose_syntax::TextRange;
 use prose_syntax::options::{OPTIONS, STRATEGIES};
 use prose_syntax::properties::{self, MODELS, Owner};
+use prose_syntax::{TextRange, names};
 
 use super::cursor::{PropertyOwner, open_bracket, size};
 use super::variables::{anywhere, visible};
@@ -31,7 +31,7 @@ impl Reference {
         let literal = cursor.literal.as_ref()?;
         let start = usize::from(literal.content.start());
         let before = cursor.text.get(start..usize::from(cursor.word.start()).max(start))?;
-        let open = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))?;
+        let open = before.rfind(|c: char| !(names::is_part(c) || matches!(c, '-' | '.')))?;
         let is_escaped = literal.node.kind() == STRING && before[..open].ends_with('\\');
         if !before[open..].starts_with('{') || is_escaped {
             return None;

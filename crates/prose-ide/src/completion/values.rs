@@ -6,14 +6,25 @@ use super::cursor::Piece;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls, statements};
 
-/// Everything that can stand where a value begins, behind `=` or `return`.
-pub(super) fn with_statements(context: &mut Context<'_>) {
+/// Everything that can stand behind `=`: what is kept under a name is most often made there.
+pub(super) fn to_keep(context: &mut Context<'_>) {
+    made_by_statements(context);
     variables(context);
+    literals(context);
+}
+
+/// Everything that can stand behind `return` or `output`: what is given back is most often there already.
+pub(super) fn to_give(context: &mut Context<'_>) {
+    variables(context);
+    made_by_statements(context);
+    literals(context);
+}
+
+fn made_by_statements(context: &mut Context<'_>) {
     statements::with_value(context);
     calls::sessions_of_agents(context);
     calls::blocks_to_call(context, "do ");
     calls::programs_to_call(context);
-    literals(context);
 }
 
 /// Everything that can stand where an expression begins.

@@ -282,7 +282,7 @@ codes! {
     right "loop until **it works** (max: 3):\n  session \"Try\"\n  break\n"
 
     E115 [Error Error Error] "invalid name"
-    "A name is made of the letters a–z and A–Z, digits, `_` and `-`; it starts with a letter or `_`. Braces are replaced inside strings only."
+    "A name is made of letters, digits, `_` and `-`; it starts with a letter or `_`. Braces are replaced inside strings only."
     wrong "report_{item} = session \"Write the report\"\n"
     right "report_item = session \"Write the report\"\n"
 
@@ -537,7 +537,8 @@ codes! {
 
     W107 [Warning Hint Error] "name bound only inside of a block"
     "The name is bound in the body of a `block` and read outside of it. After a call the value may be found there, but it \
-     is better returned: `let x = do name()` with an `output` in the block."
+     is better returned: `let x = do name()` with an `output` in the block. The variables of loops, `catch` and pipelines are gone \
+     behind their bodies; a `let` in the body keeps a value."
     wrong "block gather:\n  let notes = session \"Gather\"\n\ndo gather\nsession \"Sum up\"\n  context: notes\n"
     right "block gather:\n  output session \"Gather\"\n\nlet notes = do gather\nsession \"Sum up\"\n  context: notes\n"
 

@@ -437,7 +437,8 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
             p.error(Code::E104, p.range(), message);
         }
         clause_of_try(p, clause);
-        has_finally |= clause == FINALLY_KW && !p.has_error_up_to(line_end, before);
+        // A clause with a mistake may stand where another `try` starts, and have what follows.
+        has_finally = (has_finally || clause == FINALLY_KW) && !p.has_error_up_to(line_end, before);
         handlers += 1;
     }
     // What else stands on the line is reported, and may be the handler.

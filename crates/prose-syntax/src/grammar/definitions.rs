@@ -8,6 +8,7 @@ use super::{
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::names;
 use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -90,9 +91,7 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         None
     };
     let replacement = match (&skill, &source) {
-        (Some(skill), Some(source)) if recovery::is_identifier(skill) => {
-            Some(format!("use {source} as {skill}"))
-        }
+        (Some(skill), Some(source)) if names::is_name(skill) => Some(format!("use {source} as {skill}")),
         (_, Some(source)) => Some(format!("use {source}")),
         (Some(skill), None) => Some(format!("use \"{skill}\"")),
         (None, None) => None,
@@ -408,7 +407,7 @@ fn name_with_braces(p: &mut Parser<'_>) {
         range,
         "a name is fixed when the program is written: braces are replaced in strings only. \
          To keep one result for each item, gather them in an array",
-        recovery::is_identifier(&plain).then(|| Fix {
+        names::is_name(&plain).then(|| Fix {
             title: format!("Rename to `{plain}`"),
             safety: FixSafety::Unsafe,
             edits: vec![TextEdit::replace(range, plain.clone())],

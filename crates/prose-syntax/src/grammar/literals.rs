@@ -4,6 +4,7 @@ use rowan::{TextRange, TextSize};
 
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::names;
 use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -45,7 +46,7 @@ fn content(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
     while let Some(found) = memchr::memchr2(b'{', b'\\', &bytes[next..]) {
         let found = next + found;
         if bytes[found] == b'{' {
-            match interpolation_len(&bytes[found..]) {
+            match interpolation_len(&text[found..]) {
                 Some(len) => {
                     p.part(TEXT, TextRange::new(at(text_start), at(found)));
                     interpolation(p, TextRange::new(at(found), at(found + len)));
@@ -153,17 +154,18 @@ fn has_clear_end(literal: &str, mark: &str) -> bool {
         && (mark == "\"" || content.starts_with(|c: char| c.is_alphanumeric() || c == '{'))
 }
 
-/// The length of the interpolation at the start of `bytes`, if what stands there has the form of one:
+/// The length of the interpolation at the start of `text`, if what stands there has the form of one:
 /// a name, then `.name`, `[3]` or `[name]`, without spaces. All else between braces is literal text.
-fn interpolation_len(bytes: &[u8]) -> Option<usize> {
-    let mut at = 1 + identifier_len(&bytes[1..], true)?;
+fn interpolation_len(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1 + names::length(&text[1..], true)?;
     loop {
         match bytes.get(at)? {
             b'}' => return Some(at + 1),
-            b'.' => at += 1 + identifier_len(&bytes[at + 1..], false)?,
+            b'.' => at += 1 + names::length(&text[at + 1..], false)?,
             b'[' => {
-                let inner = &bytes[at + 1..];
-                let len = identifier_len(inner, true).or_else(|| digits_len(inner))?;
+                let inner = &text[at + 1..];
+                let len = names::length(inner, true).or_else(|| digits_len(inner.as_bytes()))?;
                 at += 1 + len;
                 if bytes.get(at) != Some(&b']') {
                     return None;
@@ -180,20 +182,9 @@ fn digits_len(bytes: &[u8]) -> Option<usize> {
     (len > 0).then_some(len)
 }
 
-fn identifier_len(bytes: &[u8], hyphens: bool) -> Option<usize> {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    if !bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
-        return None;
-    }
-    let mut len = bytes.iter().take_while(|byte| is_word(byte)).count();
-    while hyphens && bytes.get(len) == Some(&b'-') && bytes.get(len + 1).is_some_and(is_word) {
-        len += 1 + bytes[len + 1..].iter().take_while(|byte| is_word(byte)).count();
-    }
-    Some(len)
-}
-
 fn interpolation(p: &mut Parser<'_>, range: TextRange) {
-    let bytes = p.text_at(range).as_bytes();
+    let text = p.text_at(range);
+    let bytes = text.as_bytes();
     let at = |offset: usize| range.start() + TextSize::new(offset as u32);
     let mut offset = 0;
     let mut is_reference = true;
@@ -206,7 +197,7 @@ fn interpolation(p: &mut Parser<'_>, range: TextRange) {
             b']' => (R_BRACKET, 1),
             b'.' => (DOT, 1),
             byte if byte.is_ascii_digit() => (NUMBER, digits_len(&bytes[offset..]).unwrap_or(1)),
-            _ => (IDENT, identifier_len(&bytes[offset..], true).unwrap_or(1)),
+            _ => (IDENT, names::length(&text[offset..], true).unwrap_or(1)),
         };
         let part = TextRange::new(at(offset), at(offset + len));
         if kind == IDENT && is_reference {

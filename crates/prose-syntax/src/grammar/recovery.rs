@@ -8,6 +8,7 @@ use super::{
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::names;
 use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
 use crate::properties;
 use crate::suggest;
@@ -545,7 +546,7 @@ fn not_a_name(p: &mut Parser<'_>) {
         Code::E115,
         range,
         format!(
-            "`{shown}` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. \
+            "`{shown}` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. \
              Other text is written in quotes"
         ),
     );
@@ -577,12 +578,7 @@ pub(super) fn quoted_name(p: &mut Parser<'_>, node: SyntaxKind, code: Code, what
 /// The name that a string holds, if it holds nothing else.
 pub(super) fn unquoted(string: &str) -> Option<&str> {
     let name = string.trim_matches(['"', '\'']);
-    is_identifier(name).then_some(name)
-}
-
-pub(super) fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    names::is_name(name).then_some(name)
 }
 
 /// `if **so** {` in the place of a header's colon.

@@ -63,6 +63,10 @@ finally:
   session "clean up"
 catch as e:
   session "y"
+try:
+  session "x"
+finally:
+  session "clean up"
 finally:
   session "clean up again"
 try:
@@ -80,6 +84,10 @@ catch:
             catch as e:
             ^^^^^ error[E104] a `catch` stands before the `finally`, which runs last
               session "y"
+            try:
+              session "x"
+            finally:
+              session "clean up"
             finally:
             ^^^^^^^ error[E104] this `try` has a `finally` already
               session "clean up again"

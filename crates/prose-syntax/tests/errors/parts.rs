@@ -78,6 +78,22 @@ else:
 }
 
 #[test]
+fn names_have_the_letters_of_any_script() {
+    check(
+        r#"
+let größe = session "Measure"
+変数 = größe
+élan-vital = "{größe.höhe} {変数[größe]}"
+"#,
+        expect![[r#"
+            let größe = session "Measure"
+            変数 = größe
+            élan-vital = "{größe.höhe} {変数[größe]}"
+        "#]],
+    );
+}
+
+#[test]
 fn words_that_start_nothing() {
     check(
         r#"
@@ -87,8 +103,8 @@ foo bar baz
 a + b
 **so**
 3
-café = 3
-let café = 3
+caf€ = 3
+let caf€ = 3
 @@@ %% ^^
 "#,
         expect![[r#"
@@ -105,10 +121,10 @@ let café = 3
             ^^^^^^ error[E004] a condition alone does nothing; it belongs behind `if`, `loop until` or `choice`
             3
             ^ error[E004] this value is not used; bind it with `let name = …` or return it with `output …`
-            café = 3
-            ^^^^ error[E115] `café` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
-            let café = 3
-                ^^^^ error[E115] `café` is no name: names are made of the letters a–z, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+            caf€ = 3
+            ^^^^ error[E115] `caf€` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+            let caf€ = 3
+                ^^^^ error[E115] `caf€` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
             @@@ %% ^^
             ^ error[E004] `@` is no part of the language outside of strings
         "#]],
