@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use prose_reference::Invalid;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -26,55 +27,16 @@ pub enum Reference {
     Invalid(String),
 }
 
-const GIT_HOSTS: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
-
 impl Reference {
     /// Reads the path of a `use`.
     pub fn parse(path: &str) -> Self {
-        if path.trim().is_empty() {
-            return Reference::Empty;
-        }
-        if let Some(found) = path.chars().find(|c| c.is_whitespace() || c.is_control()) {
-            let what = if found.is_whitespace() { "a space" } else { "a control character" };
-            return Reference::Invalid(format!("has {what} in it"));
-        }
-        if let Some((scheme, rest)) = path.split_once("://") {
-            let host = rest.split('/').next().unwrap_or_default();
-            return match scheme {
-                "http" | "https" if !host.is_empty() => Reference::Url,
-                "http" | "https" => Reference::Invalid("has no host".to_owned()),
-                _ => Reference::Invalid(format!(
-                    "starts with `{scheme}://`; only `https://` and `http://` are fetched"
-                )),
-            };
-        }
-        if path.starts_with("./") || path.starts_with("../") || path.starts_with('/') {
-            return Reference::Local(PathBuf::from(path));
-        }
-        let segments: Vec<&str> = path.split('/').collect();
-        if GIT_HOSTS.contains(&segments[0]) {
-            let is_whole = segments.len() >= 4 && segments.iter().all(|segment| !segment.is_empty());
-            return if is_whole {
-                Reference::GitHost
-            } else {
-                Reference::Invalid(format!(
-                    "needs an owner, a repository and a file: `{}/owner/repo/program.prose`",
-                    segments[0]
-                ))
-            };
-        }
-        if path.ends_with(".prose") {
-            return Reference::Local(PathBuf::from(path));
-        }
-        let is_segment = |segment: &str| {
-            !segment.is_empty()
-                && segment.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        };
-        match segments.as_slice() {
-            [handle, slug] if is_segment(handle.strip_prefix('@').unwrap_or(handle)) && is_segment(slug) => Reference::Registry,
-            [_] => Reference::Invalid("has no `/`: a program in a registry is `handle/slug`".to_owned()),
-            [_, _] => Reference::Invalid("is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`".to_owned()),
-            _ => Reference::Invalid("has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`".to_owned()),
+        match prose_reference::Reference::parse(path) {
+            Ok(prose_reference::Reference::Registry(_)) => Reference::Registry,
+            Ok(prose_reference::Reference::Url(_)) => Reference::Url,
+            Ok(prose_reference::Reference::Git(_)) => Reference::GitHost,
+            Ok(prose_reference::Reference::Local(path)) => Reference::Local(PathBuf::from(path)),
+            Err(Invalid::Empty) => Reference::Empty,
+            Err(why) => Reference::Invalid(why.to_string()),
         }
     }
 }
