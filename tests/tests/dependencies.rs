@@ -49,6 +49,17 @@ fn pure_crates_reach_no_protocol_and_no_network() {
 }
 
 #[test]
+fn the_client_of_registries_knows_the_paths_of_programs_and_nothing_else_of_the_language() {
+    let reached = Reached::new();
+    let packages = reached.from("prose-registry");
+    let own: Vec<&str> = packages.iter().copied().filter(|name| reached.is_member(name)).collect();
+    assert_eq!(own, ["prose-reference", "prose-registry"]);
+    assert!(packages.contains("ring"));
+    // These need more than Rust to be built.
+    assert!(!packages.contains("aws-lc-rs") && !packages.contains("native-tls"));
+}
+
+#[test]
 fn the_search_would_find_an_offence() {
     let reached = Reached::new();
     assert!(reached.is_member("prose-syntax") && reached.is_member("prose-ide"));

@@ -1,4 +1,5 @@
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 use url::Url;
 
 use crate::{Invalid, Reference};
@@ -260,4 +261,71 @@ fn local_paths_in_a_program_of_a_repository_stay_in_it_and_at_its_revision() {
 fn a_local_path_in_a_program_of_unknown_address_is_no_file() {
     check_in("alice/a", "./b.prose", expect!["starts from the address of the program, which is not known"]);
     check_in("./a.prose", "./b.prose", expect!["starts from the address of the program, which is not known"]);
+}
+
+/// What looks like a path, and everything else.
+fn paths() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("github.com"),
+        Just("codeberg.org"),
+        Just("https://"),
+        Just("http:"),
+        Just("alice"),
+        Just("é"),
+        Just(".prose"),
+        Just("/"),
+        Just("/"),
+        Just("\\"),
+        Just("@"),
+        Just("."),
+        Just(".."),
+        Just("%2e"),
+        Just("%2F"),
+        Just(":"),
+        Just("?"),
+        Just("#"),
+        Just("[::1]"),
+        Just("127.1"),
+        Just("\u{0}"),
+        Just(" "),
+    ];
+    prop_oneof![proptest::collection::vec(part, 0..10).prop_map(|parts| parts.concat()), any::<String>()]
+}
+
+proptest! {
+    #[test]
+    fn every_path_is_read_and_the_canonical_spelling_is_canonical(path in paths()) {
+        let registry = Url::parse("https://p.prose.md/sub/").unwrap();
+        match Reference::parse(&path) {
+            Ok(found) => {
+                prop_assert_eq!(Reference::parse(&found.to_string()), Ok(found.clone()));
+                for url in found.urls(&registry) {
+                    prop_assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none());
+                    if matches!(found, Reference::Registry(_)) {
+                        prop_assert_eq!(url.origin(), registry.origin());
+                        prop_assert!(url.path().starts_with("/sub/"));
+                        prop_assert_eq!(url.path_segments().unwrap().count(), 3);
+                    }
+                }
+                let _ = found.name();
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
+    fn no_local_path_leaves_its_host_or_repository(start in "|/|\\./|\\.\\./", path in paths(), end in "|\\.prose") {
+        let path = format!("{start}{path}{end}");
+        let web = Reference::parse("https://example.com/flows/main.prose").unwrap();
+        let git = Reference::parse("github.com/owner/repo/flows/main.prose@v1").unwrap();
+        if !Reference::parse(&path).is_ok_and(|found| found.is_local()) {
+            return Ok(());
+        }
+        if let Ok(found) = Reference::parse_in(&path, &web) {
+            prop_assert!(found.to_string().starts_with("https://example.com/"), "{found}");
+        }
+        if let Ok(found) = Reference::parse_in(&path, &git) {
+            prop_assert!(found.urls(&Url::parse("https://x.example").unwrap())[0].as_str().starts_with("https://raw.githubusercontent.com/owner/repo/v1/"), "{found}");
+        }
+    }
 }

@@ -76,6 +76,8 @@ struct Inner {
     web: OnceCell<Result<Web, String>>,
     /// The requests under way.
     flights: DashMap<FlightKey, Flight>,
+    /// The look-ups that failed, and when.
+    failures: DashMap<FlightKey, (Instant, Outcome)>,
     all: Semaphore,
     hosts: DashMap<String, Arc<Semaphore>>,
 }
@@ -101,6 +103,7 @@ impl Client {
             cache,
             web: OnceCell::new(),
             flights: DashMap::new(),
+            failures: DashMap::new(),
             hosts: DashMap::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -147,6 +150,9 @@ impl Client {
             freshness,
             url,
         };
+        if let Some(failure) = self.inner.recent_failure(&key) {
+            return failure;
+        }
         self.flight(key, reference, urls).await
     }
 
@@ -168,7 +174,9 @@ impl Client {
                 let (name, url) = (reference.to_string(), key.url.clone());
                 let task = tokio::spawn(async move {
                     let _landing = Landing { inner: inner.clone(), key: key.clone() };
-                    inner.look_up(reference, urls, key).await
+                    let outcome = inner.clone().look_up(reference, urls, key.clone()).await;
+                    inner.remember_failure(key, &outcome);
+                    outcome
                 });
                 let flight = async move {
                     task.await.unwrap_or_else(|error| {
@@ -252,6 +260,28 @@ impl Inner {
             Err((failure, url)) => Err(problem(failure, &url, last)),
         };
         Outcome::new(name, result)
+    }
+
+    /// What failed a moment ago need not be tried again at each edit.
+    fn recent_failure(&self, key: &FlightKey) -> Option<Outcome> {
+        let (time, outcome) = &*self.failures.get(key)?;
+        (time.elapsed() < self.settings.failed_for).then(|| outcome.clone())
+    }
+
+    fn remember_failure(&self, key: FlightKey, outcome: &Outcome) {
+        const MOST: usize = 1_000;
+        // Whoever wants to know it now has it tried now, and what comes of that counts for all.
+        let key = FlightKey { freshness: Freshness::Recent, ..key };
+        if outcome.result.is_ok() {
+            self.failures.remove(&key);
+            return;
+        }
+        if self.failures.len() >= MOST {
+            self.failures.retain(|_, (time, _)| time.elapsed() < self.settings.failed_for);
+        }
+        if self.failures.len() < MOST {
+            self.failures.insert(key, (Instant::now(), outcome.clone()));
+        }
     }
 
     fn is_enough(&self, found: &Found, key: &FlightKey) -> bool {

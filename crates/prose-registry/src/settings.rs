@@ -32,6 +32,8 @@ pub struct Settings {
     pub allow_http: bool,
     /// How long a program counts as fresh, so that its host is not asked again.
     pub fresh_for: Duration,
+    /// How long a failure counts, so that its host is not asked again at each edit.
+    pub failed_for: Duration,
     /// How much time and room a request may take.
     pub limits: Limits,
     /// Who is asked instead of the host.
@@ -118,6 +120,7 @@ impl Settings {
             offline: false,
             allow_http: false,
             fresh_for: Duration::from_secs(60 * 60),
+            failed_for: Duration::from_secs(30),
             limits: Limits::default(),
             proxies: Proxies::default(),
             extra_ca: None,
@@ -150,6 +153,7 @@ impl fmt::Debug for Settings {
             .field("offline", &self.offline)
             .field("allow_http", &self.allow_http)
             .field("fresh_for", &self.fresh_for)
+            .field("failed_for", &self.failed_for)
             .field("limits", &self.limits)
             .field("proxies", &self.proxies)
             .field("extra_ca", &self.extra_ca)

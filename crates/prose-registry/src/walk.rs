@@ -39,13 +39,9 @@ impl Client {
         let mut seen = HashSet::new();
         let mut under_way = FuturesUnordered::new();
         let mut visited: Vec<Visited> = Vec::new();
-        let look_up = async |reference: Reference, importer: Importer, imported_by: Option<String>| {
-            let outcome = self.get(&reference, &importer, freshness).await;
-            (Visited { reference, imported_by, outcome, invalid: Vec::new() }, importer)
-        };
         for root in roots {
             if seen.insert(root.clone()) {
-                under_way.push(look_up(root, Importer::Workspace, None));
+                under_way.push(self.visit(root, Importer::Workspace, None, freshness));
             }
         }
         while let Some((mut found, importer)) = under_way.next().await {
@@ -69,12 +65,23 @@ impl Client {
                         visited.push(Visited { reference, imported_by, outcome, invalid: Vec::new() });
                         continue;
                     }
-                    under_way.push(look_up(reference, importer.of(program), imported_by));
+                    under_way.push(self.visit(reference, importer.of(program), imported_by, freshness));
                 }
             }
             visited.push(found);
         }
         visited.sort_by(|a, b| a.reference.cmp(&b.reference));
         visited
+    }
+
+    async fn visit(
+        &self,
+        reference: Reference,
+        importer: Importer,
+        imported_by: Option<String>,
+        freshness: Freshness,
+    ) -> (Visited, Importer) {
+        let outcome = self.get(&reference, &importer, freshness).await;
+        (Visited { reference, imported_by, outcome, invalid: Vec::new() }, importer)
     }
 }

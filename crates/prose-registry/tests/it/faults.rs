@@ -4,14 +4,12 @@ use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use prose_registry::{
-    Cache, Client, Freshness, Importer, MOST_BYTES, NotAProgram, Problem, Settings, Unreachable,
-};
+use prose_registry::{Cache, Client, Freshness, MOST_BYTES, NotAProgram, Problem, Settings, Unreachable};
 use url::Url;
 
 use crate::support::{
-    Act, Hosts, PROGRAM, Reply, Server, client, closed_port, connects, get, reference, settings, text,
-    unreachable,
+    Act, Hosts, PROGRAM, Reply, Server, client, closed_port, connects, get, get_as, reference, settings,
+    text, unreachable,
 };
 
 /// A server whose first answers are these, and all further ones the last.
@@ -333,7 +331,7 @@ async fn a_cache_that_cannot_be_written_to_stops_nothing() {
     let client = Client::new(settings(server.url()), Cache::at(file.path()));
     assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
     assert!(client.cache().take_problem().is_some());
-    let outcome = client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
+    let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert_eq!(text(&outcome), PROGRAM);
     assert_eq!(server.seen().len(), 1);
 }

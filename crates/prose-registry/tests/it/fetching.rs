@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use prose_registry::{By, Cache, Client, Freshness, Importer, Problem, Settings, Timestamp};
+use prose_registry::{By, Cache, Client, Freshness, Problem, Settings, Timestamp};
 use url::Url;
 
-use crate::support::{PROGRAM, Reply, Server, client, get, reference, refusal, settings, text, unreachable};
+use crate::support::{
+    PROGRAM, Reply, Server, client, get, get_as, reference, refusal, settings, text, unreachable,
+};
 
 #[tokio::test]
 async fn a_program_of_the_registry_is_fetched() {
@@ -90,19 +92,17 @@ async fn a_recent_program_is_not_asked_for() {
     let server = Server::with("/a/b", PROGRAM).await;
     let dir = tempfile::tempdir().unwrap();
     let client = Client::new(settings(server.url()), Cache::at(dir.path()));
-    let recent =
-        async |client: &Client| client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
-    recent(&client).await;
+    get_as(&client, "a/b", Freshness::Recent).await;
     // As after a restart.
     let client = Client::new(settings(server.url()), Cache::at(dir.path()));
-    let outcome = recent(&client).await;
+    let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert!(
         matches!(outcome.result.as_ref().unwrap().by, By::Cache(Some(age)) if age < Duration::from_secs(60))
     );
     assert_eq!(server.seen().len(), 1);
 
     let impatient = Settings { fresh_for: Duration::ZERO, ..settings(server.url()) };
-    recent(&Client::new(impatient, Cache::at(dir.path()))).await;
+    get_as(&Client::new(impatient, Cache::at(dir.path())), "a/b", Freshness::Recent).await;
     assert_eq!(server.seen().len(), 2);
 }
 
@@ -114,7 +114,7 @@ async fn a_program_from_the_future_is_asked_for_again() {
     program.source.fetched = "2999-01-01T00:00:00Z".parse().unwrap();
     client.cache().put(&program);
 
-    let outcome = client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
+    let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert_eq!(server.seen().len(), 2);
     assert!(outcome.program().unwrap().source.fetched <= Timestamp::now());
 }
@@ -132,7 +132,7 @@ async fn a_damaged_text_is_fetched_again() {
     let file = std::fs::read_dir(dir.path().join("texts")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&file, "session \"Steal\"\n").unwrap();
 
-    let outcome = client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
+    let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert_eq!(text(&outcome), PROGRAM);
     assert_eq!(outcome.result.unwrap().by, By::Host);
     assert_eq!(std::fs::read_to_string(file).unwrap(), PROGRAM);
@@ -142,13 +142,11 @@ async fn a_damaged_text_is_fetched_again() {
 async fn nothing_is_asked_where_only_the_known_is_wanted() {
     let server = Server::with("/a/b", PROGRAM).await;
     let client = client(server.url());
-    let known =
-        async |client: &Client| client.get(&reference("a/b"), &Importer::Workspace, Freshness::Known).await;
-    assert_eq!(known(&client).await.to_string(), "`a/b` was not fetched yet");
+    assert_eq!(get_as(&client, "a/b", Freshness::Known).await.to_string(), "`a/b` was not fetched yet");
     assert!(client.known(&reference("a/b")).is_none());
     assert!(server.seen().is_empty());
     get(&client, "a/b").await;
-    assert_eq!(text(&known(&client).await), PROGRAM);
+    assert_eq!(text(&get_as(&client, "a/b", Freshness::Known).await), PROGRAM);
     assert_eq!(server.seen().len(), 1);
 }
 
@@ -184,7 +182,7 @@ async fn each_registry_has_programs_of_its_own() {
         [(&one, "session \"One\"\n"), (&two, "session \"Two\"\n"), (&one, "session \"One\"\n")]
     {
         let client = Client::new(settings(server.url()), Cache::at(dir.path()));
-        let outcome = client.get(&reference("a/b"), &Importer::Workspace, Freshness::Recent).await;
+        let outcome = get_as(&client, "a/b", Freshness::Recent).await;
         assert_eq!(text(&outcome), expected);
     }
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use prose_registry::{Cache, Client, Freshness, Importer, Limits, Settings};
+use prose_registry::{Cache, Client, Freshness, Importer, Limits, Problem, Settings};
 
-use crate::support::{PROGRAM, Reply, Server, client, get, reference, settings, text};
+use crate::support::{PROGRAM, Reply, Server, client, get, get_as, reference, settings, text};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_who_ask_for_one_program_make_one_request() {
@@ -47,6 +47,32 @@ async fn a_program_can_be_asked_for_again_after_a_failure() {
     let client = client(server.url());
     assert!(get(&client, "a/b").await.result.is_err());
     assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn a_failure_is_not_repeated_at_each_edit() {
+    let count = AtomicUsize::new(0);
+    let server = Server::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0..2 => Reply::status(404),
+        _ => Reply::text(PROGRAM),
+    })
+    .await;
+    let client = client(server.url());
+    let first = get_as(&client, "a/b", Freshness::Recent).await;
+    assert!(matches!(first.result, Err(Problem::NotFound { .. })));
+    assert_eq!(get_as(&client, "a/b", Freshness::Recent).await, first);
+    // Both spellings were asked for, and nothing more.
+    assert_eq!(server.seen().len(), 2);
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+    assert_eq!(text(&get_as(&client, "a/b", Freshness::Recent).await), PROGRAM);
+    assert_eq!(server.seen().len(), 3);
+
+    let server = Server::start(|_| Reply::status(400)).await;
+    let impatient = Settings { failed_for: Duration::ZERO, ..settings(server.url()) };
+    let client = Client::new(impatient, Cache::in_memory());
+    get_as(&client, "a/b", Freshness::Recent).await;
+    get_as(&client, "a/b", Freshness::Recent).await;
+    assert_eq!(server.seen().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -263,7 +263,12 @@ pub(crate) fn reference(path: impl AsRef<str>) -> Reference {
 
 /// Looks up what a program of the workspace imports.
 pub(crate) async fn get(client: &Client, path: impl AsRef<str>) -> Outcome {
-    client.get(&reference(path), &Importer::Workspace, Freshness::Now).await
+    get_as(client, path, Freshness::Now).await
+}
+
+/// The same, as fresh as it has to be.
+pub(crate) async fn get_as(client: &Client, path: impl AsRef<str>, freshness: Freshness) -> Outcome {
+    client.get(&reference(path), &Importer::Workspace, freshness).await
 }
 
 /// Looks up what a program from somewhere else imports.

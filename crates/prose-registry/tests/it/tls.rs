@@ -152,7 +152,7 @@ async fn http_2_is_spoken_where_the_server_does() {
         // All requests come by this one connection.
         let (stream, _) = listener.accept().await.unwrap();
         let stream = acceptor.accept(stream).await.unwrap();
-        let answer = service_fn(async |request: hyper::Request<hyper::body::Incoming>| {
+        let answer = service_fn(|request: hyper::Request<hyper::body::Incoming>| async move {
             assert_eq!(request.version(), hyper::Version::HTTP_2);
             Ok::<_, std::convert::Infallible>(hyper::Response::new(PROGRAM.to_owned()))
         });
