@@ -50,7 +50,6 @@ pub(crate) fn parse(text: &str) -> Parsed {
         handlerless_try: None,
         is_body_unindented: false,
         unindented: None,
-        broken_string_end: None,
         lookaheads: Vec::new(),
     };
     grammar::source_file(&mut parser);
@@ -102,9 +101,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) is_body_unindented: bool,
     /// The bodies of the present statement that are not indented, which are reported behind it.
     pub(crate) unindented: Option<grammar::Unindented>,
-    /// Where the string ends that was last found to go on in the line below its own.
-    pub(crate) broken_string_end: Option<TextSize>,
-    /// For each header without an indented body, and each string that is not closed on its line: its start, and how far the lines below it were
+    /// For each header without an indented body: its start, and how far the lines below it were
     /// looked at.
     lookaheads: Vec<TextRange>,
 }
@@ -479,6 +476,10 @@ impl Parser<'_> {
         let first = (self.at + ahead).min(self.lexemes.len());
         let next = self.lexemes[first..].iter().find(|lexeme| lexeme.kind != LINE_END);
         let end = match next.map(|lexeme| lexeme.token as usize) {
+            // Where a literal ends depends on text further down, and only that it starts there was of interest.
+            Some(token) if is_literal(self.tokens.list[token].kind) => {
+                self.tokens.range(token).start() + TextSize::of('"')
+            }
             Some(token) if self.tokens.list[token].kind != END => self.tokens.range(token).end(),
             _ => TextSize::of(self.text),
         };
@@ -538,6 +539,10 @@ pub(crate) fn is_string(kind: SyntaxKind) -> bool {
             | UNTERMINATED_TRIPLE_STRING
             | SINGLE_QUOTED
     )
+}
+
+fn is_literal(kind: SyntaxKind) -> bool {
+    is_string(kind) || is_discretion(kind)
 }
 
 pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {

@@ -3,7 +3,7 @@
 use rowan::{TextRange, TextSize};
 
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::diagnostic::{FixSafety, TextEdit};
 use crate::names;
 use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -95,20 +95,6 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
         UNTERMINATED_TRIPLE_STRING => "triple-quoted string",
         _ => "string",
     };
-    if kind == UNTERMINATED_STRING
-        && let Some(end) = quote_that_ends_next_line(p, range)
-    {
-        p.broken_string_end = Some(end.start());
-        let edits = vec![TextEdit::replace(open, "\"\"\""), TextEdit::replace(end, "\"\"\"")];
-        p.error_with_fix(
-            Code::E001,
-            range,
-            "this string is not closed on its line; a text of several lines stands between `\"\"\"`",
-            Some(Fix { title: "Use `\"\"\"`".into(), safety: FixSafety::Unsafe, edits }),
-        );
-        p.line_is_reported();
-        return;
-    }
     let spans_lines = p.text_at(range).contains(['\n', '\r']);
     let (closer, safety) = match kind {
         UNTERMINATED_TRIPLE_STRING => {
@@ -128,21 +114,6 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
         fix(format!("Insert the closing `{mark}`"), safety, TextEdit::insert(range.end(), closer)),
     );
     p.line_is_reported();
-}
-
-/// The quote at the end of the next line, if that opens nothing: the present string, which ends its line, was to go on up to it.
-fn quote_that_ends_next_line(p: &mut Parser<'_>, string: TextRange) -> Option<TextRange> {
-    const LONGEST: usize = 100;
-    if p.nth(1) != LINE_END {
-        return None;
-    }
-    let first = if p.nth(2) == INDENT { 3 } else { 2 };
-    let end = (first..first + LONGEST)
-        .find(|&ahead| matches!(p.nth(ahead), LINE_END | END))
-        .unwrap_or(first + LONGEST);
-    p.looked_ahead(string.start(), end);
-    let is_quote = end > first + 1 && p.nth(end - 1) == UNTERMINATED_STRING && p.nth_text(end - 1) == "\"";
-    is_quote.then(|| p.nth_range(end - 1))
 }
 
 /// Whether the unterminated `literal` can only end where its line does. The colon of a header may be inside, as in

@@ -245,12 +245,6 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
 pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     let range = p.range();
     let word = p.token_text();
-    if ends_broken_string(p) {
-        p.line_is_reported();
-        p.skip_line();
-        end_of_statement(p);
-        return;
-    }
     if p.nth(1) == COLON && properties::find(word).is_some() {
         p.error(
             Code::E004,
@@ -356,11 +350,6 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
         .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
         .filter(|&(_, kind)| fits(p, kind));
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
-}
-
-/// Whether the present line goes on with the string that the line above does not close.
-fn ends_broken_string(p: &Parser<'_>) -> bool {
-    p.broken_string_end.is_some_and(|end| p.range().start() < end && end < p.rest_of_line_range().end())
 }
 
 /// The keyword of a block expression that the present word was probably meant to be, behind a `=`.

@@ -576,8 +576,6 @@ session "do " + x + "y"
 session "a" then session "b"
 session "a" retry 3
 session "a" (context = x)
-session "do this
-and that"
 /* a "comment */
 -- another
 session "y"
@@ -597,10 +595,6 @@ session "y"
             session "a" (context = x)
                                  ^ error[E005] a property is written with `:`, as in `context: …`
                                  fix: Change `=` to `:` => "session \"a\" (context: x)"
-            session "do this
-                    ^^^^^^^^ error[E001] this string is not closed on its line; a text of several lines stands between `"""`
-                    guess: Use `"""` => "session \"\"\"do this\nand that\"\"\""
-            and that"
             /* a "comment */
             ^^ error[E110] a comment starts with `#`
             fix: Change to `#` => "# a \"comment */"
