@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use prose_analysis::host::Project;
 use prose_fixture::Fixture;
 use prose_ide::completion::{Completion, completions};
 use support::analysed;
@@ -15,7 +16,8 @@ fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
     let (mut host, files) = analysed(&fixture);
     let (index, offset) = fixture.cursor.expect("the fixture has a cursor");
     let models = [("fast".into(), "vendor/fast-1".to_owned())];
-    host.set_models(files[index], Arc::new(models.into_iter().collect()));
+    let models = Arc::new(models.into_iter().collect());
+    host.set_project(files[index], Project { models, ..Project::default() });
     let paths: Vec<PathBuf> = fixture.files.iter().map(|file| PathBuf::from(&file.path)).collect();
     let items = completions(host.db(), files[index], offset, &paths);
     (fixture.files[index].text.clone(), items)

@@ -104,7 +104,7 @@ fn all_fixes(view: &View, session: &Session) -> Option<Value> {
     let mut host = AnalysisHost::default();
     let diagnose = |text: &str| {
         let file = host.set_text(path, Text::new(text));
-        host.set_models(file, snapshot.config.models());
+        host.set_project(file, snapshot.config.meaning());
         host.load_imports(file, |path| Some(view.db.file_at(path)?.text(&view.db).as_str().to_owned()));
         let found = diagnostics(host.db(), file).iter().filter_map(|diagnostic| {
             Some(Found { severity: snapshot.config.severity(diagnostic)?, diagnostic: diagnostic.clone() })

@@ -390,10 +390,10 @@ impl Owner {
         let file = self.sync(uri)?;
         let document = self.documents.get(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
         let config = self.settings.of(&document.path);
-        let models = config.models();
-        if !self.host.has_models(file, &models) {
+        let project = config.meaning();
+        if !self.host.has_project(file, &project) {
             self.reads.recall_views();
-            self.host.set_models(file, models);
+            self.host.set_project(file, project);
         }
         Ok(document.snapshot(uri, file, &self.host, config))
     }

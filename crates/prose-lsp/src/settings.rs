@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::{Models, models};
+use prose_analysis::host;
 use prose_config::{Config, Overrides, Project, Projects};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
@@ -28,9 +28,10 @@ impl FileConfig {
         self.project.path.as_deref()
     }
 
-    /// The models that have names of their own.
-    pub(crate) fn models(&self) -> Models {
-        models(self.project.config.models.iter())
+    /// What changes what the program means.
+    pub(crate) fn meaning(&self) -> host::Project {
+        let config = &self.project.config;
+        host::Project::new(&config.models, config.registry.url.as_str())
     }
 }
 

@@ -149,6 +149,25 @@ impl Cache {
         }
     }
 
+    /// A file that shows the text of a program under the name that a person knows it by, for reading alone. None if the cache has no folder, or
+    /// none that can be written to.
+    pub fn show(&self, program: &Program) -> Option<PathBuf> {
+        let path = shown_path(self.dir()?, &program.source);
+        if read(&path, MOST_BYTES).is_some_and(|shown| shown == program.text.as_bytes()) {
+            return Some(path);
+        }
+        write_atomically(&path, program.text.as_bytes()).ok()?;
+        // What is written there by hand would be lost with the next text. Windows replaces no file that is for reading alone.
+        if cfg!(unix)
+            && let Ok(metadata) = path.metadata()
+        {
+            let mut permissions = metadata.permissions();
+            permissions.set_readonly(true);
+            let _ = fs::set_permissions(&path, permissions);
+        }
+        Some(path)
+    }
+
     /// What is known of all programs, in the order of their references. Texts are not looked at.
     pub fn list(&self) -> Vec<Source> {
         let mut sources: Vec<Source> = self.memory.iter().map(|program| program.source.clone()).collect();
@@ -166,6 +185,10 @@ impl Cache {
         let mut cleaned = Cleaned::default();
         self.memory.clear();
         let Some(dir) = self.dir() else { return Ok(cleaned) };
+        match fs::remove_dir_all(dir.join(SHOWN)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         for folder in [ENTRIES, TEXTS] {
             let files = match fs::read_dir(dir.join(folder)) {
                 Ok(files) => files,
@@ -247,6 +270,7 @@ impl std::error::Error for CacheProblem {}
 
 const ENTRIES: &str = "entries";
 const TEXTS: &str = "texts";
+const SHOWN: &str = "programs";
 
 fn user_dir(named: Option<OsString>) -> Option<PathBuf> {
     match named {
@@ -262,6 +286,29 @@ fn entry_path(dir: &Path, url: &Url) -> PathBuf {
 
 fn text_path(dir: &Path, sha256: Hash) -> PathBuf {
     dir.join(TEXTS).join(format!("{sha256}.prose"))
+}
+
+/// `programs/HOST/path/to/program.prose`
+fn shown_path(dir: &Path, source: &Source) -> PathBuf {
+    // No name of a system has these in it, and none is a folder such as `..`.
+    let name = |part: &str| -> String {
+        let part = part.trim_start_matches('.');
+        part.chars()
+            .map(|c| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '_' })
+            .take(100)
+            .collect()
+    };
+    let host = source.url.host_str().unwrap_or_default();
+    let host = source.url.port().map_or(host.to_owned(), |port| format!("{host}_{port}"));
+    let mut path = dir.join(SHOWN).join(name(&host));
+    path.extend(source.url.path_segments().into_iter().flatten().map(name).filter(|part| !part.is_empty()));
+    if source.url.query().is_some() {
+        path.push(Hash::of(source.url.as_str()).to_string());
+    }
+    let stem = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A program may have the name of the folder of others.
+    path.set_file_name(format!("{}.prose", stem.strip_suffix(".prose").unwrap_or(&stem)));
+    path
 }
 
 fn parse_entry(bytes: &[u8]) -> Option<Source> {

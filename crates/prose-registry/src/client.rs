@@ -71,7 +71,7 @@ pub struct Client {
 
 struct Inner {
     settings: Settings,
-    cache: Cache,
+    cache: Arc<Cache>,
     /// Made when it is first needed, since reading certificates takes time that a warm start has not.
     web: OnceCell<Result<Web, String>>,
     /// The requests under way.
@@ -96,11 +96,11 @@ struct FlightKey {
 
 impl Client {
     /// A client. It asks nobody and reads nothing before it has to.
-    pub fn new(settings: Settings, cache: Cache) -> Self {
+    pub fn new(settings: Settings, cache: impl Into<Arc<Cache>>) -> Self {
         let inner = Inner {
             all: Semaphore::new(settings.limits.requests),
             settings,
-            cache,
+            cache: cache.into(),
             web: OnceCell::new(),
             flights: DashMap::new(),
             failures: DashMap::new(),

@@ -60,7 +60,7 @@ impl Analyst {
         let path = identity(path);
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
-        self.host.set_models(file, rules.models());
+        self.host.set_project(file, rules.meaning());
         self.host.load_imports(file, |path| source::read_file(path).ok());
         rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file))
     }

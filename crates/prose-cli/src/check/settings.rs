@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::{Models, models};
+use prose_analysis::host;
 use prose_analysis::imports::normalized;
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
 use prose_syntax::Diagnostic;
@@ -38,7 +38,7 @@ pub(super) struct Settings {
 pub(super) struct Rules {
     overrides: Arc<Overrides>,
     project: Arc<Project>,
-    models: Models,
+    meaning: host::Project,
 }
 
 /// A file of settings that was read.
@@ -154,13 +154,14 @@ impl SettingsFile {
 
 impl Rules {
     fn new(project: Arc<Project>, overrides: Arc<Overrides>) -> Self {
-        let models = models(project.config.models.iter());
-        Self { overrides, project, models }
+        let config = &project.config;
+        let meaning = host::Project::new(&config.models, config.registry.url.as_str());
+        Self { overrides, project, meaning }
     }
 
-    /// The models that have names.
-    pub(super) fn models(&self) -> Models {
-        Models::clone(&self.models)
+    /// What changes what programs mean.
+    pub(super) fn meaning(&self) -> host::Project {
+        self.meaning.clone()
     }
 
     /// Diagnostics of the file at a path with their severities, without those that are off.

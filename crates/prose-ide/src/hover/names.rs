@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 
 use prose_analysis::contract::{ContractInput, contract};
-use prose_analysis::imports::{Imported, Reference, imported};
+use prose_analysis::imports::{Imported, imported, note, reference};
 use prose_analysis::index::Site;
+use prose_analysis::location::Origin;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{TopStatement, body, parse, statements, summary};
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
+use prose_reference::Reference;
 use prose_syntax::{SyntaxKind, SyntaxToken, TextRange, TextSize};
 use smol_str::SmolStr;
 
@@ -167,16 +169,17 @@ fn program<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
 fn import_at(db: &dyn Db, file: SourceFile, import: TextRange, path: &str) -> String {
     let about = match imported(db, file, path) {
         Imported::Program(program) => program_contract(db, program),
-        Imported::Missing => "There is no file at this path.".to_owned(),
-        Imported::Unknown => match Reference::parse(path) {
-            Reference::Registry => "A program of the registry".to_owned(),
-            Reference::GitHost => "A program of a git repository".to_owned(),
-            Reference::Url => "A program of the web".to_owned(),
-            Reference::Local(_) => "A local program that was not read yet".to_owned(),
-            Reference::Empty | Reference::Invalid(_) => String::new(),
+        Imported::Missing => "There is no program at this path.".to_owned(),
+        Imported::Unknown => match reference(db, file, path) {
+            Ok(Reference::Registry(_)) => "A program of the registry".to_owned(),
+            Ok(Reference::Git(_)) => "A program of a git repository".to_owned(),
+            Ok(Reference::Url(_)) => "A program of the web".to_owned(),
+            Ok(Reference::Local(_)) => "A local program that was not read yet".to_owned(),
+            Err(_) => String::new(),
         },
     };
-    paragraphs([fenced("prose", &line_of(db, file, import)), about])
+    let note = note(db, file, path).map(|note| note.message.clone()).unwrap_or_default();
+    paragraphs([fenced("prose", &line_of(db, file, import)), about, note])
 }
 
 /// What a program takes and gives.
@@ -190,7 +193,10 @@ fn program_contract(db: &dyn Db, program: SourceFile) -> String {
     };
     let gives_nothing = contract.outputs.is_empty() && !contract.returns;
     paragraphs([
-        inline(&program.path(db).to_string_lossy()),
+        match program.origin(db) {
+            Origin::Local => inline(&program.path(db).to_string_lossy()),
+            Origin::Remote(origin) => origin.version.clone(),
+        },
         first_comment(db, program),
         list("Inputs", inputs.collect()),
         list("Outputs", outputs.collect()),

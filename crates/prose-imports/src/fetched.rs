@@ -1,0 +1,79 @@
+//! What a look-up gave, in the words of the analysis.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_analysis::location::{Fetched, FetchedProgram, Note, Origin, Remote, RemoteOrigin};
+use prose_registry::{By, Cache, Found, Importer, Outcome, Problem, Program, Refusal};
+use prose_syntax::Code;
+
+/// Who asks, as the client of registries has to know to refuse what is not safe.
+pub fn importer(asker: &Origin) -> Importer {
+    match asker {
+        Origin::Local => Importer::Workspace,
+        Origin::Remote(origin) => Importer::Remote { url: origin.url.clone(), depth: origin.depth },
+    }
+}
+
+/// What a look-up gave: the program with a file that shows it, and what there is to say about it.
+pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, cache: &Cache) -> Fetched {
+    let program = outcome.program().map(|program| {
+        let by = outcome.result.as_ref().ok().map(|found| found.by);
+        fetched_program(remote, asker, program, by, cache)
+    });
+    Fetched { program, note: note(outcome).map(Arc::new) }
+}
+
+/// What is known without asking anybody.
+pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, cache: &Cache) -> Fetched {
+    let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };
+    fetched(remote, asker, &outcome, cache)
+}
+
+fn fetched_program(
+    remote: &Remote,
+    asker: &Origin,
+    program: &Program,
+    by: Option<By>,
+    cache: &Cache,
+) -> FetchedProgram {
+    let source = &program.source;
+    let vouched = match by {
+        // The age would change with every look-up, and have everything analysed again.
+        Some(By::Vendored) => "vendored".to_owned(),
+        _ => format!("fetched {}", source.fetched),
+    };
+    let origin = RemoteOrigin {
+        reference: remote.reference.clone(),
+        base: program.base(),
+        url: source.final_url.clone(),
+        depth: asker.depth() + 1,
+        version: format!("{}, {vouched}, SHA-256 {:.12}", source.final_url, source.sha256.to_string()),
+    };
+    FetchedProgram {
+        path: cache.show(program).unwrap_or_else(|| unwritten(program)),
+        text: Arc::clone(&program.text),
+        origin: Arc::new(origin),
+    }
+}
+
+/// The name of a program that could be written into no file. Nothing lies there; the analysis needs names that differ.
+fn unwritten(program: &Program) -> std::path::PathBuf {
+    let root = if cfg!(windows) { Path::new("C:\\") } else { Path::new("/") };
+    root.join("prose-in-memory").join(format!("{}.prose", program.source.sha256))
+}
+
+fn note(outcome: &Outcome) -> Option<Note> {
+    let (code, better) = match &outcome.result {
+        Ok(_) => (Code::W144, Some(outcome.moved_to()?.to_string())),
+        Err(Problem::NotFound { near, .. }) => (Code::E139, near.first().cloned()),
+        Err(Problem::NotAProgram { .. }) => (Code::E143, None),
+        Err(Problem::Unreachable { .. }) => (Code::W143, None),
+        Err(Problem::Refused(Refusal::NotEncrypted(url))) => {
+            let encrypted = url.as_str().replacen("http://", "https://", 1);
+            (Code::E144, outcome.reference.starts_with("http://").then_some(encrypted))
+        }
+        Err(Problem::Refused(_)) => (Code::E144, None),
+    };
+    Some(Note { code, message: outcome.to_string(), better: better.map(Into::into) })
+}
