@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dashmap::{DashMap, DashSet};
 use prose_syntax::{Parse, TextRange, TextSize};
@@ -17,7 +17,7 @@ use crate::location::{Location, Note, Origin, Remote};
 /// The database as the queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// The place of a program. One that was never asked for is put on the list of those that somebody has to look at.
+    /// The place of a program. Nobody has looked yet at one that was never asked for.
     fn place(&self, location: Location) -> Place;
 }
 
@@ -29,7 +29,6 @@ pub struct Database {
     places: Arc<DashMap<Location, Place>>,
     /// The places that some program imports from, or did once.
     asked: Arc<DashSet<Location>>,
-    unknown: Arc<Mutex<Vec<Location>>>,
 }
 
 #[salsa::db]
@@ -46,11 +45,7 @@ impl Db for Database {
         }
         let entry = self.places.entry(location);
         let location = entry.key().clone();
-        *entry.or_insert_with(|| {
-            let place = Place::new(self, location.clone(), Content::Unknown, None);
-            self.unknown.lock().unwrap_or_else(PoisonError::into_inner).push(location);
-            place
-        })
+        *entry.or_insert_with(|| Place::new(self, location, Content::Unknown, None))
     }
 }
 
@@ -62,24 +57,13 @@ impl Default for Database {
 
 impl Database {
     fn new(storage: salsa::Storage<Self>) -> Self {
-        Self { storage, places: Arc::default(), asked: Arc::default(), unknown: Arc::default() }
-    }
-
-    /// The places that were asked for since the last time, and that nobody has looked at.
-    pub fn take_unknown(&self) -> Vec<Location> {
-        let asked = std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner));
-        // Some may have been said in the meantime.
-        asked.into_iter().filter(|location| self.is_unknown(location)).collect()
+        Self { storage, places: Arc::default(), asked: Arc::default() }
     }
 
     /// Ends the work on another thread that this is a view for, if somebody waits to change something. Work that takes long without asking
     /// queries has to say when it can be ended.
     pub fn give_way(&self) {
         salsa::Database::unwind_if_revision_cancelled(self);
-    }
-
-    fn is_unknown(&self, location: &Location) -> bool {
-        self.known_place(location).is_none_or(|place| place.content(self) == Content::Unknown)
     }
 
     /// The place of a program, if somebody has asked for it or said what is there.
@@ -259,6 +243,11 @@ impl Place {
             Content::Program(file) => Some(file),
             Content::Missing | Content::Unknown => None,
         }
+    }
+
+    /// Whether nobody has looked yet.
+    pub(crate) fn is_unsettled(self, db: &dyn Db) -> bool {
+        self.content(db) == Content::Unknown && self.note(db).is_none()
     }
 }
 

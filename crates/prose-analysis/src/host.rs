@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::db::{Content, Database, Settings, SourceFile, Text};
+use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
 use crate::importers::Importers;
-use crate::imports::normalized;
+use crate::imports::{import_places, normalized};
 use crate::location::{Fetched, Location, Note, Origin, Remote};
 
 /// The programs of a session, known by their paths.
@@ -197,8 +197,12 @@ impl AnalysisHost {
     fn load(&mut self, mut waiting: Vec<SourceFile>, loader: &mut impl Loader) {
         let mut names: FxHashMap<PathBuf, Vec<String>> = FxHashMap::default();
         while let Some(file) = waiting.pop() {
-            let _ = crate::imports::imported_programs(&self.db, file);
-            for location in self.db.take_unknown() {
+            let places: Vec<Place> = import_places(&self.db, file).iter().copied().collect();
+            for place in places {
+                if !place.is_unsettled(&self.db) {
+                    continue;
+                }
+                let location = place.location(&self.db).clone();
                 match &location {
                     Location::File(path) => match loader.file(path) {
                         Some(text) => waiting.push(self.set_text(path, Text::new(text))),
@@ -218,6 +222,16 @@ impl AnalysisHost {
                     }
                 }
             }
+        }
+    }
+
+    /// Has a program that is not on this machine looked for again, if it was not found.
+    pub fn forget_fetched(&mut self, remote: &Remote) {
+        let location = Location::Remote(remote.clone());
+        let place = self.db.known_place(&location);
+        if place.is_some_and(|place| place.program(&self.db).is_none()) {
+            self.db.set_content(location.clone(), Content::Unknown);
+            self.db.set_note(&location, None);
         }
     }
 

@@ -50,7 +50,7 @@ impl Importers {
         for file in self.changed.drain() {
             let after = import_places(db, file);
             let before = self.imports.remove(&file).unwrap_or_default();
-            for place in before.difference(&after) {
+            for place in before.difference(after) {
                 if let Some(importers) = self.of.get_mut(place) {
                     importers.remove(&file);
                 }
@@ -58,7 +58,7 @@ impl Importers {
             for place in after.difference(&before) {
                 self.of.entry(*place).or_default().insert(file);
             }
-            self.imports.insert(file, after);
+            self.imports.insert(file, after.clone());
         }
     }
 }

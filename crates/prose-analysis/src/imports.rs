@@ -53,6 +53,14 @@ pub fn note(db: &dyn Db, file: SourceFile, path: &str) -> Option<Arc<Note>> {
     place(db, file, path)?.note(db).clone()
 }
 
+/// What an imported path names that is not on this machine.
+pub fn remote(db: &dyn Db, file: SourceFile, path: &str) -> Option<Remote> {
+    match place(db, file, path)?.location(db) {
+        Location::Remote(remote) => Some(remote.clone()),
+        Location::File(_) => None,
+    }
+}
+
 /// The program that the path of a `use` names in a file (decision 16).
 pub fn reference(db: &dyn Db, file: SourceFile, path: &str) -> Result<Reference, Invalid> {
     match file.origin(db) {
@@ -71,7 +79,7 @@ fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
 }
 
 /// The place that an imported path means.
-pub(crate) fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
+fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
     let location = match reference(db, importer, path).ok()? {
         Reference::Local(local) => {
             let wanted = local_path(importer.path(db), Path::new(&local));
@@ -89,6 +97,7 @@ pub(crate) fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Pla
 }
 
 /// The places that a file imports from, each once.
+#[salsa::tracked(returns(ref))]
 pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
     import_sites(db, file).iter().filter_map(|import| place(db, file, &import.path)).collect()
 }
