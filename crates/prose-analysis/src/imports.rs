@@ -4,13 +4,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use prose_reference::{Invalid, Reference};
+use prose_syntax::TextRange;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
 use crate::location::{Location, Note, Origin, Remote};
-use crate::statements::{sequence, summary};
+use crate::statements::{sequence, statements, summary};
 
 /// What an imported path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
@@ -59,6 +60,17 @@ pub fn remote(db: &dyn Db, file: SourceFile, path: &str) -> Option<Remote> {
         Location::Remote(remote) => Some(remote.clone()),
         Location::File(_) => None,
     }
+}
+
+/// What a file imports that is not on this machine and was not found.
+pub fn unfound(db: &dyn Db, file: SourceFile) -> Vec<Remote> {
+    let unfound = import_places(db, file).iter().filter(|place| place.program(db).is_none());
+    unfound
+        .filter_map(|place| match place.location(db) {
+            Location::Remote(remote) => Some(remote.clone()),
+            Location::File(_) => None,
+        })
+        .collect()
 }
 
 /// The program that the path of a `use` names in a file (decision 16).
@@ -126,6 +138,14 @@ pub struct ImportSite<'db> {
     pub path: SmolStr,
     /// Where the name of the program is bound.
     pub site: Option<Site<'db>>,
+}
+
+impl ImportSite<'_> {
+    /// Where the import stands in its file.
+    pub fn range(&self, db: &dyn Db, file: SourceFile) -> Option<TextRange> {
+        let statement = self.site?.statement;
+        Some(statement.range(db, statements(db, file).start(statement)?))
+    }
 }
 
 /// The paths that a file imports. The places of the statements in the text are no part of it.

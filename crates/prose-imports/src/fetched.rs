@@ -24,6 +24,15 @@ pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, cache: &Cache
     Fetched { program, note: note(outcome).map(Arc::new) }
 }
 
+/// What there is to say about a program that is not known, and that settings forbid to look up: those of `registry.fetch`.
+pub fn not_fetched(remote: &Remote, mode: &str) -> Fetched {
+    let message = format!(
+        "`{}` was not fetched yet, since `registry.fetch` is \"{mode}\"; the action \"Fetch\" and `prose fetch` do it",
+        remote.reference
+    );
+    Fetched { program: None, note: Some(Arc::new(Note { code: Code::W143, message, better: None })) }
+}
+
 /// What is known without asking anybody.
 pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, cache: &Cache) -> Fetched {
     let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };

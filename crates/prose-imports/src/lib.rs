@@ -6,5 +6,5 @@
 mod fetched;
 mod registries;
 
-pub use fetched::{fetched, importer};
+pub use fetched::{fetched, importer, not_fetched};
 pub use registries::{Registries, Wish};

@@ -6,6 +6,7 @@ use prose_syntax::fix::{Reported as Fixable, fix_all};
 use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, TextEdit, TextRange, TextSize};
 use serde_json::{Value, json};
 
+use crate::commands::import_actions;
 use crate::convert::{Converter, Reported, Session};
 use crate::diagnostics::reported;
 use crate::json::{Json, json as text};
@@ -36,6 +37,10 @@ pub(crate) fn code_actions(
     let mut actions = Vec::new();
     if is_wanted(QUICK_FIX) {
         actions.extend(quick_fixes(view, session, range));
+    }
+    // These change no text, and so are of no kind that could be asked for.
+    if only.is_none() {
+        actions.extend(import_actions(view, range));
     }
     // Clients that ask for anything want what is of use at the place; all fixes are asked for by name.
     if only.is_some() && is_wanted(FIX_ALL) {

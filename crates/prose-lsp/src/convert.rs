@@ -18,6 +18,7 @@ use tower_lsp_server::ls_types as lsp;
 
 use crate::answers;
 use crate::code_actions;
+use crate::commands;
 use crate::documents::DocumentUri;
 use crate::json::{Json, json};
 
@@ -85,6 +86,8 @@ pub(crate) struct Session {
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
     pub(crate) takes_snippets: bool,
+    /// The client shows what the server is busy with.
+    pub(crate) shows_progress: bool,
     /// The client is VS Code or built on it, and has its commands.
     pub(crate) is_vscode: bool,
 }
@@ -117,6 +120,7 @@ impl Session {
                 .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            shows_progress: flag("window/workDoneProgress"),
             is_vscode: params.pointer("/clientInfo/name").and_then(Value::as_str).is_some_and(|name| {
                 ["Visual Studio Code", "VSCodium", "Code - OSS", "code-server"]
                     .iter()
@@ -148,6 +152,7 @@ impl Session {
                 "definitionProvider": true,
                 "documentHighlightProvider": true,
                 "documentSymbolProvider": true,
+                "executeCommandProvider": { "commands": commands::COMMANDS },
                 "foldingRangeProvider": true,
                 "hoverProvider": true,
                 "referencesProvider": true,

@@ -6,10 +6,12 @@
 
 mod answers;
 mod code_actions;
+mod commands;
 mod convert;
 mod diagnostics;
 mod documents;
 mod face;
+mod fetcher;
 mod framing;
 mod json;
 mod logging;
@@ -18,6 +20,7 @@ mod panics;
 mod parent;
 mod pool;
 mod programs;
+mod progress;
 mod project_files;
 mod reads;
 mod results;

@@ -10,19 +10,26 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use futures_channel::mpsc::UnboundedSender;
+use prose_analysis::imports::{remote, unfound};
+use prose_analysis::location::{Fetched, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_config::FetchMode;
 use serde_json::Value;
+use tower_lsp_server::ls_types::MessageType;
 
+use crate::commands::{Command, CommandKind};
 use crate::convert::{ContentChange, Session, path_of_uri};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Published, Snapshot, TooLong};
 use crate::face::Face;
+use crate::fetcher::{Fetcher, Imports, When, read_program};
 use crate::json::json;
 use crate::panics::guard;
 use crate::programs::Programs;
+use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, send};
-use crate::settings::Settings;
+use crate::settings::{FileConfig, Settings};
 
 /// What the client wants, in the words of the server.
 pub(crate) enum Message {
@@ -46,6 +53,14 @@ pub(crate) enum Message {
     Configure(Value),
     /// Files have changed on the disk.
     FilesChanged(Vec<PathBuf>),
+    /// A person wants something done.
+    Command(Command),
+    /// What a program is that is not on this machine.
+    Fetched(Remote, Fetched),
+    /// Nobody has typed for a moment, so what is imported can be looked up.
+    FetchDue(Remote),
+    /// Something that a person asked for was done, or why it was not.
+    Told(Result<String, String>),
     /// The client is about to say `exit`.
     Shutdown(Answer),
     /// The client is gone.
@@ -83,6 +98,8 @@ pub(crate) struct Owner {
     edited: Vec<DocumentUri>,
     /// Whether a client that asks for diagnostics itself has to ask again.
     must_refresh: bool,
+    fetcher: Fetcher,
+    progress: Progress,
     project_files: ProjectFiles,
     /// Whether there may be other files of settings in use, or other problems in them, than the client was told.
     project_files_outdated: bool,
@@ -99,7 +116,9 @@ impl Owner {
             others: HashMap::new(),
             names: HashMap::new(),
             programs: Arc::default(),
-            reads: Reads::new(to_self),
+            reads: Reads::new(to_self.clone()),
+            fetcher: Fetcher::new(to_self),
+            progress: Progress::default(),
             to_client,
             waiting: Vec::new(),
             unpublished: VecDeque::new(),
@@ -155,6 +174,14 @@ impl Owner {
                 }
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
+            Message::Command(command) => self.execute(command),
+            Message::Fetched(remote, fetched) => self.fetched(&remote, fetched),
+            Message::FetchDue(remote) => {
+                let asker = self.host.asker(&remote);
+                self.fetcher.due(&remote, asker);
+                self.tell_progress();
+            }
+            Message::Told(told) => self.tell(&told),
             Message::Shutdown(answer) => send(answer, Ok(json(&()))),
             Message::End => {}
         }
@@ -276,7 +303,7 @@ impl Owner {
             (_, Some(text)) => {
                 let before = known.map(|file| Face::of(self.host.db(), file));
                 let file = self.host.set_text(path, Text::new(text));
-                self.host.load_imports(file, read_program);
+                self.load_imports(file, FetchMode::Automatic, When::Now);
                 self.mark_importers(file, before.as_ref());
             }
             (Some(file), None) => {
@@ -290,6 +317,7 @@ impl Owner {
 
     fn saved(&mut self, uri: &DocumentUri) {
         let path = path_of_uri(uri);
+        self.look_again(&path);
         if self.session.watches_files {
             return;
         }
@@ -302,6 +330,21 @@ impl Owner {
             paths.push(path);
         }
         self.files_changed(&paths);
+    }
+
+    /// Looks again for what a program imports and what could not be found.
+    fn look_again(&mut self, path: &Path) {
+        let Some(file) = self.host.file(path) else { return };
+        let lost = unfound(self.host.db(), file);
+        if lost.is_empty() {
+            return;
+        }
+        self.reads.recall_views();
+        for remote in &lost {
+            self.host.forget_fetched(remote);
+        }
+        let mode = self.settings.of(path).fetch_mode();
+        self.load_imports(file, mode, When::Now);
     }
 
     fn files_changed(&mut self, paths: &[PathBuf]) {
@@ -320,6 +363,8 @@ impl Owner {
     fn settings_changed(&mut self) {
         let uris: Vec<DocumentUri> = self.documents.keys().map(Arc::clone).collect();
         for uri in &uris {
+            // Whether something may be fetched is one of the settings.
+            self.look_again(&path_of_uri(uri));
             self.mark_edited(uri);
             self.mark_unpublished(uri);
         }
@@ -365,36 +410,100 @@ impl Owner {
     }
 
     /// Brings the analysis up to the document's state.
-    fn sync(&mut self, uri: &DocumentUri) -> Result<SourceFile, Failure> {
+    fn sync(&mut self, uri: &DocumentUri) -> Result<(SourceFile, Arc<FileConfig>), Failure> {
         let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
-        if let Some(file) = document.known(&self.host) {
-            return Ok(file);
+        let config = self.settings.of(&document.path);
+        let project = config.meaning();
+        let known = document.known(&self.host);
+        if let Some(file) = known.filter(|file| self.host.has_project(*file, &project)) {
+            return Ok((file, config));
         }
         self.reads.recall_views();
-        let known = self.host.file(&document.path);
-        let before = known.map(|file| Face::of(self.host.db(), file));
+        let before = self.host.file(&document.path).map(|file| Face::of(self.host.db(), file));
         let is_imported = self.host.is_imported(&document.path);
+        // What was just opened is not being typed.
+        let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
+        self.host.set_project(file, project);
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }
-        self.host.load_imports(file, read_program);
+        self.load_imports(file, config.fetch_mode(), when);
         if is_imported {
             self.mark_importers(file, before.as_ref());
         }
-        Ok(file)
+        Ok((file, config))
+    }
+
+    fn load_imports(&mut self, file: SourceFile, mode: FetchMode, when: When) {
+        let mut imports = Imports { fetcher: &mut self.fetcher, mode, when };
+        self.host.load_imports_with(file, &mut imports);
+        self.tell_progress();
+    }
+
+    fn fetched(&mut self, remote: &Remote, fetched: Fetched) {
+        self.fetcher.fetched(remote);
+        self.reads.recall_views();
+        // What was fetched may have been fetched because a person asked, and needs its own imports as well.
+        let mut imports = Imports { fetcher: &mut self.fetcher, mode: FetchMode::Automatic, when: When::Now };
+        let direct = self.host.set_fetched(remote, fetched, &mut imports);
+        self.tell_progress();
+        self.mark_programs(&direct);
+        for importer in direct {
+            let importers = self.host.importers(importer, true);
+            self.mark_programs(&importers);
+        }
+    }
+
+    /// Does what a person asks for at an import.
+    fn execute(&mut self, Command { uri, path, what, answer }: Command) {
+        let uri = self.known_name(&uri);
+        let file = self.sync(&uri).map(|(file, _)| file);
+        let remote = file.ok().and_then(|file| remote(self.host.db(), file, &path));
+        let Some(remote) = remote else {
+            send(answer, Ok(json(&())));
+            return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
+        };
+        match what {
+            CommandKind::Fetch => {
+                if let Some(asker) = self.host.asker(&remote) {
+                    self.fetcher.fetch(&remote, asker);
+                    self.tell_progress();
+                }
+            }
+            CommandKind::Pin => {
+                let program = path_of_uri(&uri);
+                let config = self.settings.of(&program);
+                let beside = config.project_file().unwrap_or(&program);
+                let folder = beside.parent().unwrap_or(Path::new("")).to_owned();
+                self.fetcher.pin(&remote, folder);
+            }
+        }
+        send(answer, Ok(json(&())));
+    }
+
+    fn tell(&mut self, told: &Result<String, String>) {
+        let (kind, message) = match told {
+            Ok(message) => (MessageType::INFO, message),
+            Err(message) => (MessageType::ERROR, message),
+        };
+        let params = serde_json::json!({ "type": kind, "message": message });
+        self.notify(Notification { method: "window/showMessage", params, is_request: false });
+    }
+
+    fn tell_progress(&mut self) {
+        if self.session.shows_progress {
+            let (count, one) = self.fetcher.under_way();
+            for notification in self.progress.news(count, one) {
+                self.notify(notification);
+            }
+        }
     }
 
     fn snapshot(&mut self, uri: &DocumentUri) -> Result<Snapshot, Failure> {
         self.sync_all();
-        let file = self.sync(uri)?;
+        let (file, config) = self.sync(uri)?;
         let document = self.documents.get(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
-        let config = self.settings.of(&document.path);
-        let project = config.meaning();
-        if !self.host.has_project(file, &project) {
-            self.reads.recall_views();
-            self.host.set_project(file, project);
-        }
         Ok(document.snapshot(uri, file, &self.host, config))
     }
 
@@ -524,14 +633,4 @@ fn watching() -> Notification {
     });
     let params = serde_json::json!({ "registrations": [registration] });
     Notification { method: "client/registerCapability", params, is_request: true }
-}
-
-/// The text of a program on the disk; none if there is none, or one that cannot be read.
-fn read_program(path: &Path) -> Option<String> {
-    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let text = is_file.then(|| std::fs::read_to_string(path)).transpose();
-    text.unwrap_or_else(|error| {
-        tracing::warn!("{} cannot be read: {error}", path.display());
-        None
-    })
 }

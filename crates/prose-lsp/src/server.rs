@@ -30,6 +30,7 @@ use tower_service::Service;
 
 use crate::answers;
 use crate::code_actions::code_actions;
+use crate::commands::Command;
 use crate::convert::{Converter, Session, path_of_uri};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::framing::{self, FrameError};
@@ -264,6 +265,13 @@ impl Front {
                 let _ = self.events.send(Event::ShutDown);
                 let (answer, answered) = oneshot::channel();
                 self.send(Message::Shutdown(answer));
+                return Ok(Outcome::Later(answered));
+            }
+            (Phase::Running, "workspace/executeCommand") => {
+                let (answer, answered) = oneshot::channel();
+                let command = Command::read(&params, answer)
+                    .map_err(|problem| error(ErrorCode::InvalidParams, problem))?;
+                self.send(Message::Command(command));
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, _) => {}

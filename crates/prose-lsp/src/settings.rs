@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
-use prose_config::{Config, Overrides, Project, Projects};
+use prose_config::{Config, FetchMode, Overrides, Project, Projects};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -15,12 +15,19 @@ pub(crate) struct FileConfig {
     path: PathBuf,
     project: Arc<Project>,
     overrides: Arc<Overrides>,
+    /// What the client says about that, which goes before what the project says.
+    fetch: Option<FetchMode>,
 }
 
 impl FileConfig {
     /// How grave a finding in the program is, or none if it is not reported.
     pub(crate) fn severity(&self, diagnostic: &Diagnostic) -> Option<Severity> {
         self.project.severity(&self.overrides, &self.path, diagnostic)
+    }
+
+    /// When imported programs are fetched.
+    pub(crate) fn fetch_mode(&self) -> FetchMode {
+        self.fetch.unwrap_or(self.project.config.registry.fetch)
     }
 
     /// The file that the settings come from.
@@ -47,6 +54,7 @@ pub(crate) struct Problems {
 pub(crate) struct Settings {
     projects: Projects,
     overrides: Arc<Overrides>,
+    fetch: Option<FetchMode>,
 }
 
 impl Settings {
@@ -56,7 +64,8 @@ impl Settings {
         for (path, error) in self.projects.take_failures() {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides: Arc::clone(&self.overrides) })
+        let overrides = Arc::clone(&self.overrides);
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch: self.fetch })
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -89,17 +98,36 @@ impl Settings {
     /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
     /// anything. What is not understood is logged and has no effect.
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
-        let overrides = overrides(settings);
-        let changes = *self.overrides != overrides;
+        let (overrides, fetch) = (overrides(settings), fetch(settings));
+        let changes = *self.overrides != overrides || self.fetch != fetch;
         self.overrides = Arc::new(overrides);
+        self.fetch = fetch;
         changes
     }
 }
 
+/// Clients send their settings with or without the name of the section around them.
+fn section(settings: &Value) -> &Value {
+    settings.get("prose").unwrap_or(settings)
+}
+
+/// When imported programs are fetched, as the client is set to. A workspace that nobody trusts fetches nothing: what is asked for, and where,
+/// would be its choice.
+fn fetch(settings: &Value) -> Option<FetchMode> {
+    let settings = section(settings);
+    if settings.get("trusted") == Some(&Value::Bool(false)) {
+        return Some(FetchMode::Off);
+    }
+    let mode = settings.pointer("/registry/fetch").filter(|mode| !mode.is_null())?;
+    let known = FetchMode::ALL.iter().copied().find(|known| mode.as_str() == Some(known.as_str()));
+    if known.is_none() {
+        tracing::warn!("`registry.fetch` is {mode}, but has to be \"automatic\", \"manual\" or \"off\"");
+    }
+    known
+}
+
 fn overrides(settings: &Value) -> Overrides {
-    // Clients send their settings with or without the name of the section around them.
-    let settings = settings.get("prose").unwrap_or(settings);
-    let check = settings.get("check").unwrap_or(&Value::Null);
+    let check = section(settings).get("check").unwrap_or(&Value::Null);
     let mut overrides = Overrides::default();
     if let Some(profile) = check.get("profile").filter(|profile| !profile.is_null()) {
         overrides.profile =

@@ -1,0 +1,207 @@
+//! Look-ups of imported programs that are not on this machine, in the background.
+//!
+//! Everything here happens on the owner's thread but the look-ups themselves, whose results come back as messages. So typing never waits
+//! for a registry.
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use prose_analysis::host::Loader;
+use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_config::FetchMode;
+use prose_imports::{Registries, Wish, not_fetched};
+use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, Timestamp};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::owner::Message;
+
+/// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
+const DEBOUNCE: Duration = Duration::from_millis(300);
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Who looks up imported programs.
+pub(crate) struct Fetcher {
+    registries: Registries,
+    to_owner: Sender<Message>,
+    /// The thread that does the waiting. There is none before something has to be looked up.
+    tasks: Option<UnboundedSender<Task>>,
+    /// What will be looked up if it still stands in a program then.
+    waiting: HashMap<Remote, Wish>,
+    under_way: HashSet<Remote>,
+}
+
+impl Fetcher {
+    pub(crate) fn new(to_owner: Sender<Message>) -> Self {
+        Self {
+            registries: Registries::new(Cache::of_user()),
+            to_owner,
+            tasks: None,
+            waiting: HashMap::new(),
+            under_way: HashSet::new(),
+        }
+    }
+
+    /// How many look-ups are under way, and what one of them is for.
+    pub(crate) fn under_way(&self) -> (usize, Option<String>) {
+        // The same one each time, so that what a person sees does not jump.
+        let first = self.under_way.iter().min();
+        (self.under_way.len(), first.map(|remote| remote.reference.to_string()))
+    }
+
+    /// What is known of a program without asking anybody. If that is not enough, and the mode allows it, it is looked up.
+    fn look(&mut self, remote: &Remote, asker: &Origin, mode: FetchMode, when: When) -> Option<Fetched> {
+        let (fetched, wish) = self.registries.look(remote, asker);
+        for problem in self.registries.take_problems() {
+            tracing::warn!("{problem}");
+        }
+        let Some(wish) = wish else { return fetched };
+        if mode != FetchMode::Automatic {
+            return fetched.or_else(|| Some(not_fetched(remote, mode.as_str())));
+        }
+        // What is known is shown at once, and asked about without hurry.
+        match when {
+            When::Now => self.start(wish, asker.clone()),
+            When::TypingStops => self.wait(wish),
+        }
+        fetched
+    }
+
+    fn wait(&mut self, wish: Wish) {
+        let remote = wish.remote.clone();
+        if self.under_way.contains(&remote) || self.waiting.contains_key(&remote) {
+            return;
+        }
+        self.waiting.insert(remote.clone(), wish);
+        let to_owner = self.to_owner.clone();
+        self.spawn(async move {
+            tokio::time::sleep(DEBOUNCE).await;
+            let _ = to_owner.send(Message::FetchDue(remote));
+        });
+    }
+
+    /// The wait for a program is over, which `asker` still imports; nobody does if there is none.
+    pub(crate) fn due(&mut self, remote: &Remote, asker: Option<Origin>) {
+        if let (Some(wish), Some(asker)) = (self.waiting.remove(remote), asker) {
+            self.start(wish, asker);
+        }
+    }
+
+    /// Looks up a program, however fresh what is known of it, because a person asks for it.
+    pub(crate) fn fetch(&mut self, remote: &Remote, asker: Origin) {
+        if let Some(client) = self.registries.client(&remote.registry) {
+            self.start(Wish { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
+        }
+    }
+
+    fn start(&mut self, wish: Wish, asker: Origin) {
+        if !self.under_way.insert(wish.remote.clone()) {
+            return;
+        }
+        let to_owner = self.to_owner.clone();
+        self.spawn(async move {
+            let fetched = wish.fulfil(&asker).await;
+            let _ = to_owner.send(Message::Fetched(wish.remote, fetched));
+        });
+    }
+
+    /// The look-up of a program is over.
+    pub(crate) fn fetched(&mut self, remote: &Remote) {
+        self.under_way.remove(remote);
+        if let Some(problem) = self.registries.cache().take_problem() {
+            tracing::warn!("{problem}");
+        }
+    }
+
+    /// Writes into the lock file of a folder what a program is now, and tells how that went.
+    pub(crate) fn pin(&mut self, remote: &Remote, folder: PathBuf) {
+        let Some(client) = self.registries.client(&remote.registry) else { return };
+        let (reference, to_owner) = (remote.reference.clone(), self.to_owner.clone());
+        self.spawn(async move {
+            let path = folder.join(LOCK_FILE);
+            let pinned = async {
+                let found = client
+                    .known(&reference)
+                    .ok_or_else(|| format!("`{reference}` is not known yet; fetch it first"))?;
+                let commit = match &reference {
+                    prose_registry::Reference::Git(program) => client.commit(program).await.ok(),
+                    _ => None,
+                };
+                let mut lock = Lock::load(&path).map_err(|error| error.to_string())?.unwrap_or_default();
+                lock.pin(&found.program, commit, Timestamp::now());
+                lock.save(&path).map_err(|error| error.to_string())
+            };
+            let told = match pinned.await {
+                Ok(()) => Ok(format!("`{reference}` is pinned in {}", path.display())),
+                Err(error) => Err(error),
+            };
+            let _ = to_owner.send(Message::Told(told));
+        });
+    }
+
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        let tasks = self.tasks.get_or_insert_with(|| {
+            let (tasks, received) = unbounded_channel();
+            let thread = std::thread::Builder::new().name("fetcher".to_owned());
+            if let Err(error) = thread.spawn(move || run(received)) {
+                tracing::error!("nothing can be fetched, since the server cannot start a thread: {error}");
+            }
+            tasks
+        });
+        // Without the thread nothing is fetched, which the log says.
+        let _ = tasks.send(Box::pin(task));
+    }
+}
+
+/// Runs the tasks until there can be no more.
+fn run(mut tasks: UnboundedReceiver<Task>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(async {
+            while let Some(task) = tasks.recv().await {
+                tokio::spawn(task);
+            }
+        }),
+        Err(error) => tracing::error!("nothing can be fetched: {error}"),
+    }
+}
+
+/// When something is looked up that is not known yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// At once: a document was opened, or a program was fetched that imports it.
+    Now,
+    /// When nobody has typed for a moment.
+    TypingStops,
+}
+
+/// What the analysis asks about the imports of one program.
+pub(crate) struct Imports<'a> {
+    pub(crate) fetcher: &'a mut Fetcher,
+    pub(crate) mode: FetchMode,
+    pub(crate) when: When,
+}
+
+impl Loader for Imports<'_> {
+    fn file(&mut self, path: &Path) -> Option<String> {
+        read_program(path)
+    }
+
+    fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        self.fetcher.look(remote, asker, self.mode, self.when)
+    }
+}
+
+/// The text of a program on the disk; none if there is none, or one that cannot be read.
+pub(crate) fn read_program(path: &Path) -> Option<String> {
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let text = is_file.then(|| std::fs::read_to_string(path)).transpose();
+    text.unwrap_or_else(|error| {
+        tracing::warn!("{} cannot be read: {error}", path.display());
+        None
+    })
+}
