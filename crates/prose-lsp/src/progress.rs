@@ -63,6 +63,13 @@ mod tests {
                 told += &format!("{method} {params}\n");
             }
         }
-        expect![[""]].assert_eq(&told);
+        expect![[r#"
+            window/workDoneProgress/create {"token":"fetching-1"}
+            $/progress {"token":"fetching-1","value":{"kind":"begin","message":"a/b","title":"Fetching imported programs"}}
+            $/progress {"token":"fetching-1","value":{"kind":"report","message":"a/b and 1 more"}}
+            $/progress {"token":"fetching-1","value":{"kind":"end"}}
+            window/workDoneProgress/create {"token":"fetching-2"}
+            $/progress {"token":"fetching-2","value":{"kind":"begin","message":"c/d","title":"Fetching imported programs"}}
+        "#]].assert_eq(&told);
     }
 }
