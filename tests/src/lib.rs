@@ -1,6 +1,8 @@
 //! What the end-to-end tests share.
 
 pub mod lsp;
+pub mod registry;
+pub mod workspace;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

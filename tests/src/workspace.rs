@@ -1,0 +1,195 @@
+//! A folder with programs, and a server that an editor would have started for it.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::lsp::{LspClient, range};
+use crate::prose_binary;
+
+/// The folder in a workspace where its server keeps what it fetched.
+pub const CACHE: &str = ".cache";
+
+/// A folder with files, and a server that was told of it.
+pub struct Workspace {
+    /// The folder.
+    pub folder: TempDir,
+    /// The server.
+    pub client: LspClient,
+    capabilities: Value,
+    settings: Value,
+}
+
+/// A server that keeps what it fetches in the folder: what other tests fetched is not known in this one.
+fn server(folder: &TempDir) -> LspClient {
+    let mut command = Command::new(prose_binary());
+    command.arg("lsp").env("PROSE_CACHE_DIR", folder.path().join(CACHE));
+    LspClient::run(command)
+}
+
+impl Workspace {
+    /// A workspace with files, for a client that can nothing special.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(json!({}), files)
+    }
+
+    /// The same for a client that says what it can.
+    pub fn with(capabilities: Value, files: &[(&str, &str)]) -> Self {
+        Self::with_settings(capabilities, Value::Null, files)
+    }
+
+    /// The same for a client that has settings, too.
+    pub fn with_settings(capabilities: Value, settings: Value, files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let client = server(&folder);
+        let mut workspace = Self { folder, client, capabilities, settings };
+        for (name, text) in files {
+            workspace.write(name, text);
+        }
+        workspace.introduce();
+        workspace
+    }
+
+    /// Ends the server and starts another one.
+    pub fn restart(&mut self) {
+        let client = std::mem::replace(&mut self.client, server(&self.folder));
+        client.shut_down();
+        self.introduce();
+    }
+
+    fn introduce(&mut self) {
+        let params = json!({
+            "processId": null,
+            "rootUri": self.uri(""),
+            "capabilities": self.capabilities,
+            "initializationOptions": self.settings,
+        });
+        self.client.request("initialize", params);
+        self.client.notify("initialized", json!({}));
+    }
+
+    /// The name of a file as editors write it.
+    pub fn uri(&self, name: &str) -> String {
+        let path = self.folder.path().canonicalize().unwrap().join(name);
+        let mut uri = String::from("file://");
+        for byte in path.to_str().unwrap().replace('\\', "/").bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                    uri.push(byte.into())
+                }
+                _ => uri.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        uri
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes a file and says so, as the editor would that watches it.
+    pub fn write_watched(&mut self, name: &str, text: &str) {
+        self.write(name, text);
+        self.say_changed(name, 2);
+    }
+
+    /// Removes a file and says so.
+    pub fn remove_watched(&mut self, name: &str) {
+        std::fs::remove_file(self.folder.path().join(name)).unwrap();
+        self.say_changed(name, 3);
+    }
+
+    fn say_changed(&mut self, name: &str, kind: u32) {
+        let changes = json!({ "changes": [{ "uri": self.uri(name), "type": kind }] });
+        self.client.notify("workspace/didChangeWatchedFiles", changes);
+    }
+
+    /// Opens a file with a text that need not lie on the disk.
+    pub fn open(&mut self, name: &str, text: &str) {
+        let uri = self.uri(name);
+        self.client.open(&uri, 1, text);
+    }
+
+    /// Opens a file as it lies on the disk.
+    pub fn open_saved(&mut self, name: &str) {
+        let text = std::fs::read_to_string(self.folder.path().join(name)).unwrap();
+        self.open(name, &text);
+    }
+
+    /// Gives an open file another text.
+    pub fn replace(&mut self, name: &str, version: i64, text: &str) {
+        let uri = self.uri(name);
+        self.client.change(&uri, version, json!([{ "text": text }]));
+    }
+
+    /// Closes a file.
+    pub fn close(&mut self, name: &str) {
+        let params = json!({ "textDocument": { "uri": self.uri(name) } });
+        self.client.notify("textDocument/didClose", params);
+    }
+
+    /// The codes of the next diagnostics that are sent of a file.
+    #[track_caller]
+    pub fn pushed(&mut self, name: &str) -> Vec<String> {
+        codes(&self.pushed_whole(name)["diagnostics"])
+    }
+
+    /// The next diagnostics that are sent of a file, as they are sent.
+    #[track_caller]
+    pub fn pushed_whole(&mut self, name: &str) -> Value {
+        let uri = self.uri(name);
+        let is_wanted = |message: &Value| {
+            message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri.as_str()
+        };
+        self.client.wait_for(is_wanted)["params"].clone()
+    }
+
+    /// The codes of the diagnostics that a file has when it is asked for them.
+    #[track_caller]
+    pub fn pulled(&mut self, name: &str) -> Vec<String> {
+        let uri = self.uri(name);
+        codes(&self.client.result("textDocument/diagnostic", &uri)["items"])
+    }
+
+    /// Asks about a place in a file.
+    #[track_caller]
+    pub fn at(&mut self, method: &str, name: &str, place: (usize, usize)) -> Value {
+        let (line, character) = place;
+        let params = json!({
+            "textDocument": { "uri": self.uri(name) },
+            "position": { "line": line, "character": character },
+            "context": { "includeDeclaration": true },
+        });
+        let answer = self.client.request(method, params);
+        assert_eq!(answer.get("error"), None, "{method} failed");
+        answer["result"].clone()
+    }
+
+    /// The code actions at a place, of some kinds or of any.
+    #[track_caller]
+    pub fn actions(&mut self, name: &str, place: (usize, usize), only: &[&str]) -> Value {
+        let context = match only {
+            [] => json!({ "diagnostics": [] }),
+            only => json!({ "diagnostics": [], "only": only }),
+        };
+        let params = json!({
+            "textDocument": { "uri": self.uri(name) }, "range": range(place, place), "context": context,
+        });
+        let answer = self.client.request("textDocument/codeAction", params);
+        assert_eq!(answer.get("error"), None, "{answer}");
+        answer["result"].clone()
+    }
+}
+
+/// The codes of diagnostics, in their order.
+pub fn codes(diagnostics: &Value) -> Vec<String> {
+    let diagnostics = diagnostics.as_array().unwrap().iter();
+    diagnostics.map(|diagnostic| diagnostic["code"].as_str().unwrap().to_owned()).collect()
+}

@@ -1,0 +1,202 @@
+//! Programs of a registry in the editor: looked up while one types, over the wire.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::time::Duration;
+
+use prose_tests::registry::TestRegistry;
+use prose_tests::workspace::{Workspace, codes};
+use serde_json::{Value, json};
+
+const RESEARCH: &str = "# Looks things up.\ninput topic: \"What to look for\"\n\noutput findings = session \"Look up {topic}\"\n";
+
+fn registry() -> TestRegistry {
+    TestRegistry::start(&[("alice/research", RESEARCH)])
+}
+
+fn settings(registry: &TestRegistry) -> String {
+    format!("[registry]\nurl = \"{}\"\n", registry.url())
+}
+
+fn workspace(registry: &TestRegistry, files: &[(&str, &str)]) -> Workspace {
+    let settings = settings(registry);
+    Workspace::new(&[files, &[("prose.toml", settings.as_str())]].concat())
+}
+
+/// Waits until a file has the diagnostics, however many others come before.
+#[track_caller]
+fn wait_for(workspace: &mut Workspace, name: &str, wanted: &[&str]) -> Value {
+    loop {
+        let told = workspace.pushed_whole(name);
+        if codes(&told["diagnostics"]) == wanted {
+            return told;
+        }
+    }
+}
+
+#[test]
+fn a_path_is_looked_up_when_it_is_complete_and_nobody_types_any_more() {
+    let registry = registry();
+    let mut workspace = workspace(&registry, &[]);
+    let rest = "\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.summary}\"\n";
+    workspace.open("main.prose", rest);
+    let path = "use \"alice/research\"";
+    for (version, end) in (1..=path.len()).enumerate() {
+        workspace.replace("main.prose", version as i64 + 2, &format!("{}{rest}", &path[..end]));
+        // As fast as a person types, or a little faster.
+        std::thread::sleep(Duration::from_millis(40));
+    }
+    let told = wait_for(&mut workspace, "main.prose", &["E028"]);
+    assert_eq!(told["diagnostics"][0]["message"], "`research` has no output `summary`; it has `findings`");
+    assert_eq!(registry.take_asked(), ["alice/research"]);
+
+    let hover = workspace.at("textDocument/hover", "main.prose", (2, 14));
+    assert!(hover["contents"].to_string().contains("What to look for"), "{hover}");
+    let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
+    let uri = places[0]["uri"].as_str().unwrap();
+    assert!(uri.ends_with("/alice/research.prose"), "{uri}");
+    let shown = workspace.folder.path().canonicalize().unwrap();
+    let shown = uri.strip_prefix("file://").unwrap().replacen(shown.to_str().unwrap(), "", 1);
+    let text = std::fs::read_to_string(workspace.folder.path().join(shown.trim_start_matches('/'))).unwrap();
+    assert_eq!(text, RESEARCH);
+    let completions = workspace.at("textDocument/completion", "main.prose", (3, 24));
+    assert!(completions.to_string().contains("\"findings\""), "{completions}");
+}
+
+#[test]
+fn what_is_known_is_there_at_once_and_asked_for_once() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let mut workspace = workspace(&registry, &[("a.prose", program), ("b.prose", program)]);
+    workspace.open_saved("a.prose");
+    workspace.open_saved("b.prose");
+    wait_for(&mut workspace, "a.prose", &["E026"]);
+    wait_for(&mut workspace, "b.prose", &["E026"]);
+    assert_eq!(registry.take_asked(), ["alice/research"]);
+
+    workspace.restart();
+    workspace.open_saved("a.prose");
+    assert_eq!(workspace.pushed("a.prose"), ["E026"]);
+    assert_eq!(registry.take_asked(), [] as [&str; 0]);
+}
+
+#[test]
+fn what_goes_wrong_is_told_at_the_path() {
+    let registry = TestRegistry::start(&[
+        ("alice/research", RESEARCH),
+        ("alice/page", "<!doctype html><html><body>Hello</body></html>"),
+        ("alice/broken", "output found = findings\n"),
+    ]);
+    let program = |path: &str| format!("use \"{path}\" as it\n\noutput found = it(topic: \"tides\")\n");
+    let mut workspace = workspace(
+        &registry,
+        &[
+            ("known.prose", &program("alice/research")),
+            ("missing.prose", &program("alice/reserch")),
+            ("page.prose", &program("alice/page")),
+            ("broken.prose", "use \"alice/broken\"\n\noutput found = broken()\n"),
+            ("gone.prose", &program("http://127.0.0.1:9/gone.prose")),
+            ("open.prose", &program("http://example.com/open.prose")),
+        ],
+    );
+    workspace.open_saved("known.prose");
+    workspace.pushed("known.prose");
+    while registry.take_asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    for (name, code, says) in [
+        ("missing.prose", "E139", "did you mean `alice/research`?"),
+        ("page.prose", "E143", "is a page for browsers"),
+        ("broken.prose", "E145", "has an error"),
+        ("gone.prose", "W143", "takes no connection"),
+        ("open.prose", "E144", "`https://`"),
+    ] {
+        workspace.open_saved(name);
+        let told = wait_for(&mut workspace, name, &[code]);
+        let message = told["diagnostics"][0]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{name}: {message}");
+    }
+}
+
+#[test]
+fn an_import_can_be_fetched_again_and_pinned() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    workspace.pushed("main.prose");
+    let actions = loop {
+        let actions = workspace.actions("main.prose", (0, 8), &[]);
+        if actions.as_array().is_some_and(|actions| !actions.is_empty()) {
+            break actions;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let titles: Vec<&str> =
+        actions.as_array().unwrap().iter().map(|action| action["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Fetch `alice/research` again", "Pin `alice/research` in prose.lock"]);
+
+    registry.put("alice/research", &RESEARCH.replace("findings", "results"));
+    let run = |workspace: &mut Workspace, action: &Value| {
+        let command = &action["command"];
+        let params = json!({ "command": command["command"], "arguments": command["arguments"] });
+        let answer = workspace.client.request("workspace/executeCommand", params);
+        assert_eq!(answer.get("error"), None, "{answer}");
+    };
+    run(&mut workspace, &actions[0]);
+    wait_for(&mut workspace, "main.prose", &["E028"]);
+    assert_eq!(registry.take_asked().len(), 2);
+
+    run(&mut workspace, &actions[1]);
+    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(told["params"]["message"].as_str().unwrap().contains("is pinned in"), "{told}");
+    let lock = std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
+    assert!(lock.contains("reference = \"alice/research\""), "{lock}");
+}
+
+#[test]
+fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let files = [("main.prose", program), ("prose.toml", &settings(&registry))];
+    let mut workspace = Workspace::with_settings(json!({}), json!({ "trusted": false }), &files);
+    workspace.open_saved("main.prose");
+    assert_eq!(workspace.pushed("main.prose"), ["W143"]);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(registry.take_asked(), [] as [&str; 0]);
+
+    let trusted = json!({ "settings": { "trusted": true } });
+    workspace.client.notify("workspace/didChangeConfiguration", trusted);
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+}
+
+#[test]
+fn look_ups_are_shown_while_they_are_under_way() {
+    let registry = registry();
+    registry.answer_after(Duration::from_millis(200));
+    let settings = settings(&registry);
+    let files = [("main.prose", "use \"alice/research\"\n"), ("prose.toml", settings.as_str())];
+    let mut workspace = Workspace::with(json!({ "window": { "workDoneProgress": true } }), &files);
+    workspace.open_saved("main.prose");
+    let mut kinds = Vec::new();
+    while kinds.last().is_none_or(|kind| kind != "end") {
+        let message = workspace.client.wait_for(|message| message["method"] == "$/progress");
+        kinds.push(message["params"]["value"]["kind"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(kinds, ["begin", "end"]);
+}
+
+#[test]
+fn programs_of_the_network_import_from_the_network() {
+    let registry = TestRegistry::start(&[
+        ("alice/plan", "use \"bob/steps\"\n\noutput plan = steps()\n"),
+        ("bob/steps", "output steps = session \"List the steps\"\noutput more = stepss\n"),
+    ]);
+    let mut workspace =
+        workspace(&registry, &[("main.prose", "use \"alice/plan\"\n\noutput plan = plan()\n")]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E145"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains("imports `bob/steps`, which has an error"), "{message}");
+}
