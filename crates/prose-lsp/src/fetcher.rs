@@ -55,6 +55,10 @@ impl Fetcher {
 
     /// What is known of a program without asking anybody. If that is not enough, and the mode allows it, it is looked up.
     fn look(&mut self, remote: &Remote, asker: &Origin, mode: FetchMode, when: When) -> Option<Fetched> {
+        // This is asked after each edit, and the disk was looked at before.
+        if self.under_way.contains(remote) || self.waiting.contains_key(remote) {
+            return None;
+        }
         let (fetched, wish) = self.registries.look(remote, asker);
         for problem in self.registries.take_problems() {
             tracing::warn!("{problem}");
@@ -73,9 +77,6 @@ impl Fetcher {
 
     fn wait(&mut self, wish: Wish) {
         let remote = wish.remote.clone();
-        if self.under_way.contains(&remote) || self.waiting.contains_key(&remote) {
-            return;
-        }
         self.waiting.insert(remote.clone(), wish);
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
