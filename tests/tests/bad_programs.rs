@@ -101,7 +101,8 @@ fn three_programs_that_import_each_other() {
             "b.prose:4:11: E120",
             "c.prose:1:6: E138",
             "c.prose:4:11: E120",
-            // This one only looks on.
+            // This one only looks on, and imports a program that has an error.
+            "d.prose:1:6: E145",
             "d.prose:4:11: E120",
         ]
     );

@@ -49,6 +49,12 @@ fn the_server_introduces_itself() {
               },
               "documentHighlightProvider": true,
               "documentSymbolProvider": true,
+              "executeCommandProvider": {
+                "commands": [
+                  "prose.fetch",
+                  "prose.pin"
+                ]
+              },
               "foldingRangeProvider": true,
               "hoverProvider": true,
               "positionEncoding": "utf-16",

@@ -1,5 +1,6 @@
 //! Imports that lead to programs with errors.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, Related, TextRange};
@@ -18,7 +19,11 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
     let mut found = Vec::new();
     for import in import_sites(db, file) {
         let Imported::Program(program) = imported(db, file, import.path.clone()) else { continue };
-        let Some((faulty, errors)) = first_faulty(db, file, program) else { continue };
+        // What leads back is told as that, and each of those in the circle tells its own errors.
+        if cycle(db, file, program).is_some() {
+            continue;
+        }
+        let Some((faulty, errors)) = first_faulty(db, program) else { continue };
         let Some((statement, range)) = path_of(db, import) else { continue };
         let count = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
         let message = match faulty == program {
@@ -41,8 +46,8 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
     found
 }
 
-/// The first program with errors on the ways from `program`, apart from the one that asks.
-fn first_faulty(db: &dyn Db, asking: SourceFile, program: SourceFile) -> Option<(SourceFile, usize)> {
+/// The first program with errors on the ways from `program`.
+fn first_faulty(db: &dyn Db, program: SourceFile) -> Option<(SourceFile, usize)> {
     let mut seen = FxHashSet::from_iter([asking, program]);
     let mut waiting =
         std::collections::VecDeque::from(if program == asking { vec![] } else { vec![program] });
