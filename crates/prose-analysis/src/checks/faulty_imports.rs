@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::Finding;
 use crate::db::{Db, SourceFile};
 use crate::diagnostics::error_count;
-use crate::imports::{ImportSite, Imported, import_sites, imported, imported_programs};
+use crate::imports::{ImportSite, Imported, cycle, import_sites, imported, imported_programs};
 use crate::location::Origin;
 use crate::model::Stmt;
 use crate::statements::{TopStatement, body};
@@ -48,9 +48,8 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
 
 /// The first program with errors on the ways from `program`.
 fn first_faulty(db: &dyn Db, program: SourceFile) -> Option<(SourceFile, usize)> {
-    let mut seen = FxHashSet::from_iter([asking, program]);
-    let mut waiting =
-        std::collections::VecDeque::from(if program == asking { vec![] } else { vec![program] });
+    let mut seen = FxHashSet::from_iter([program]);
+    let mut waiting = VecDeque::from([program]);
     while let Some(program) = waiting.pop_front() {
         match error_count(db, program) {
             0 => waiting.extend(imported_programs(db, program).iter().filter(|next| seen.insert(**next))),
