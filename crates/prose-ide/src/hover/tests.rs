@@ -307,7 +307,7 @@ fn an_import_is_shown_with_its_contract() {
             use "./missing.prose"
             ```
 
-            There is no file at this path.
+            There is no program at this path.
         "#]],
     );
     check(
