@@ -12,12 +12,13 @@ use prose_analysis::statements::{TopStatement, body, parse, statements, summary}
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
-use prose_syntax::{SyntaxKind, SyntaxToken, TextRange, TextSize};
+use prose_syntax::{SyntaxKind, SyntaxToken, TextRange};
 use smol_str::SmolStr;
 
 use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
+use crate::lines::line_number;
 
 /// What is to be known of what a word stands for.
 pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {
@@ -380,13 +381,6 @@ fn comment(lines: &[String]) -> String {
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
     let text = file.text(db).as_str();
     first_line(text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default())
-}
-
-/// The number of a line, from 1.
-fn line_number(db: &dyn Db, file: SourceFile, offset: TextSize) -> usize {
-    let before = file.text(db).as_str().get(..offset.into()).unwrap_or_default();
-    let returns = before.matches('\r').count() - before.matches("\r\n").count();
-    before.matches('\n').count() + returns + 1
 }
 
 /// The text of a part of a statement.
