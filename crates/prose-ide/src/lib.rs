@@ -16,7 +16,7 @@ mod symbols;
 #[cfg(test)]
 mod testing;
 
-pub use completion::{Completion, CompletionKind, completions};
+pub use completion::{Completion, CompletionKind, PathCandidates, completions};
 pub use definition::{Definition, NavigationTarget, goto_definition};
 pub use element::{Base, Element, ElementKind, Word, element_at};
 pub use folding::{Fold, FoldKind, folding_ranges};
