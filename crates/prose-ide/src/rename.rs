@@ -86,7 +86,7 @@ pub fn rename(
         return Ok(Vec::new());
     }
     let spoken = Spoken::of(db, subject.entities, programs.iter().chain([&file]).copied());
-    spoken.check_all_are_known(db)?;
+    spoken.check_all_can_change(db)?;
     let edits = spoken.edits(db, new_name);
     scratch::check(db, &spoken, &edits, new_name)?;
     Ok(edits)
@@ -246,14 +246,22 @@ impl<'db> Spoken<'db> {
         self.mentions.push(mention);
     }
 
-    /// Refuses what is also called so in a program that is not there to be changed.
-    fn check_all_are_known(&self, db: &'db dyn Db) -> Result<(), Refusal> {
+    /// Refuses what is also called so in a program that is not there to be changed, or where no name can be written yet.
+    fn check_all_can_change(&self, db: &'db dyn Db) -> Result<(), Refusal> {
         let files = self.entities.iter().map(|entity| entity.file);
         let files = files.chain(self.mentions.iter().map(|mention| mention.reference.file));
         for file in files {
             check_is_local(db, file, self.name())?;
         }
         for mention in &self.mentions {
+            let behind =
+                &mention.reference.file.text(db).as_str()[usize::from(mention.reference.range.end())..];
+            if !mention.is_written && !behind.starts_with('"') {
+                return refuse(format!(
+                    "the path that `{}` has its name from is not closed; put a `\"` behind it first",
+                    self.name()
+                ));
+            }
             if let Some(program) = unknown_source(db, mention) {
                 return refuse(format!(
                     "`{0}` is taken by its name from a result of `{program}`, whose program is not known; write `let result = {program}(…)` and use `result.{0}`, and the name is your own",
