@@ -19,7 +19,8 @@
 //!
 //! # Files
 //!
-//! A line `//- /path` starts a file. A fixture without such a line is one file, `/main.prose`. A newline at the very start is dropped,
+//! A line `//- /path` starts a file, and one such as `//- alice/research` or `//- https://example.com/lib.prose` a program of the network,
+//! where a test takes these. A fixture without such a line is one file, `/main.prose`. A newline at the very start is dropped,
 //! and so are the spaces that all lines start with, so that fixtures can be indented like the test around them. Everything else is
 //! kept exactly. For a file whose own lines are all indented, write a header at the left edge.
 //!
@@ -67,7 +68,7 @@ pub struct Fixture {
 /// One file of a [`Fixture`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixtureFile {
-    /// The absolute path, with `/` between its parts.
+    /// The absolute path, with `/` between its parts; or what `use` names a program by that is not on this machine.
     pub path: String,
     /// The text without cursors, and with its marks.
     pub text: String,
@@ -167,7 +168,10 @@ fn split_files(fixture: &str) -> Vec<(String, String)> {
     for line in fixture.split_inclusive('\n') {
         if let Some(path) = line.strip_prefix(HEADER) {
             let path = path.trim();
-            assert!(path.starts_with('/'), "the path of a file starts with `/`, unlike `{path}`");
+            assert!(
+                path.contains('/'),
+                "a header has a path that starts with `/`, or a program as `use` names it, unlike `{path}`"
+            );
             files.push((path.to_owned(), String::new()));
         } else if let Some((_, text)) = files.last_mut() {
             text.push_str(line);

@@ -315,6 +315,7 @@ fn mistakes_of_the_author_are_reported() {
     expect!["the selection starts in one file and ends in another"]
         .assert_eq(&panic("//- /a\n$0\n//- /b\n$0\n"));
     expect!["the fixture has two files `/a`"].assert_eq(&panic("//- /a\n//- /a\n"));
-    expect!["the path of a file starts with `/`, unlike `a`"].assert_eq(&panic("//- a\n"));
+    expect!["a header has a path that starts with `/`, or a program as `use` names it, unlike `a`"]
+        .assert_eq(&panic("//- a\n"));
     expect![[r#"there is text before the first `//- /path`: "one\n""#]].assert_eq(&panic("one\n//- /a\n"));
 }

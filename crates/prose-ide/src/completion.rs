@@ -5,27 +5,31 @@ mod calls;
 mod cursor;
 mod item;
 mod lines;
+mod paths;
 mod properties;
 mod statements;
 mod texts;
 mod values;
 mod variables;
 
-use std::path::PathBuf;
-
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{SyntaxKind::*, TextRange, TextSize};
 
 pub use item::{Completion, CompletionKind};
+pub use paths::PathCandidates;
 
 use cursor::Cursor;
 
 /// The characters that ask for completions as soon as they are typed.
 pub const TRIGGERS: &[&str] = &["{", ".", ":", "\"", "/", " ", "(", "[", ",", "|"];
 
-/// Everything that can be written at an offset, the likeliest first. `paths` are those of the programs that are known, from which
-/// `use` takes its local ones.
-pub fn completions(db: &dyn Db, file: SourceFile, offset: TextSize, paths: &[PathBuf]) -> Vec<Completion> {
+/// Everything that can be written at an offset, the likeliest first. `paths` are those that `use` may take.
+pub fn completions(
+    db: &dyn Db,
+    file: SourceFile,
+    offset: TextSize,
+    paths: &PathCandidates,
+) -> Vec<Completion> {
     let Some(cursor) = Cursor::new(db, file, offset) else { return Vec::new() };
     let mut context = Context { replaced: cursor.word, cursor, paths, items: Vec::new() };
     if context.cursor.literal.is_some() {
@@ -49,7 +53,7 @@ struct Context<'a> {
     cursor: Cursor<'a>,
     /// What an accepted completion replaces.
     replaced: TextRange,
-    paths: &'a [PathBuf],
+    paths: &'a PathCandidates,
     items: Vec<Completion>,
 }
 

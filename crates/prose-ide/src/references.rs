@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use prose_analysis::imports::imported_programs;
 use prose_analysis::index::Site;
 use prose_analysis::model::{Body, NameData, NameKind, RefKind, Stmt};
-use prose_analysis::statements::{body, statements};
+use prose_analysis::statements::{TopStatement, body, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
@@ -45,16 +45,7 @@ pub fn references(
     candidates: &[SourceFile],
 ) -> Option<Vec<Reference>> {
     let entities = entities_at(db, file, offset);
-    let first = entities.first()?;
-    let mut files = vec![first.file];
-    if first.is_in_contract(db) {
-        let importers = candidates.iter().chain([&file]).copied();
-        for importer in importers {
-            if !files.contains(&importer) && imported_programs(db, importer).contains(&first.file) {
-                files.push(importer);
-            }
-        }
-    }
+    let files = speaking_files(db, entities.first()?, candidates.iter().chain([&file]).copied());
     let mut found: Vec<Reference> = Vec::new();
     for file in files {
         found.extend(entities.iter().flat_map(|entity| references_in(db, file, entity)));
@@ -62,6 +53,23 @@ pub fn references(
     found.dedup();
     found.retain(|reference| include_declaration || !reference.is_declaration);
     Some(found)
+}
+
+/// The files that can speak of a thing: its own, and for an input or an output those of the candidates that import its program.
+pub(crate) fn speaking_files<'db>(
+    db: &'db dyn Db,
+    entity: &Entity<'db>,
+    candidates: impl IntoIterator<Item = SourceFile>,
+) -> Vec<SourceFile> {
+    let mut files = vec![entity.file];
+    if entity.is_in_contract(db) {
+        for importer in candidates {
+            if !files.contains(&importer) && imported_programs(db, importer).contains(&entity.file) {
+                files.push(importer);
+            }
+        }
+    }
+    files
 }
 
 /// What is at an offset: one thing, unless a word may mean several.
@@ -86,14 +94,31 @@ pub(crate) fn entities_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Ve
 
 /// The places in a file that speak of a thing, in the order of the text.
 pub(crate) fn references_in<'db>(db: &'db dyn Db, file: SourceFile, entity: &Entity<'db>) -> Vec<Reference> {
+    mentions_in(db, file, entity).into_iter().map(|mention| mention.reference).collect()
+}
+
+/// A place that speaks of a thing, with all that is meant there.
+#[derive(Debug, Clone)]
+pub(crate) struct Mention<'db> {
+    pub(crate) reference: Reference,
+    /// The statement that it is a part of.
+    pub(crate) statement: TopStatement<'db>,
+    /// Whether the name stands there. One that a program has from its path does not.
+    pub(crate) is_written: bool,
+    /// What the word stands for, the thing itself among it.
+    pub(crate) meant: Vec<Entity<'db>>,
+}
+
+/// The places in a file that speak of a thing, in the order of the text, with all that is meant there.
+pub(crate) fn mentions_in<'db>(db: &'db dyn Db, file: SourceFile, entity: &Entity<'db>) -> Vec<Mention<'db>> {
     let declarations: HashSet<Site<'_>> = entity.declarations(db).into_iter().collect();
     let mut found = Vec::new();
     for placed in &statements(db, file).list {
         let statement = placed.statement;
         let body = body(db, statement);
-        let mut add = |range: TextRange, access, is_declaration| {
+        let place = |range: TextRange, access, is_declaration| {
             let range = range + TextSize::from(placed.start);
-            found.push(Reference { file, range, access, is_declaration });
+            Reference { file, range, access, is_declaration }
         };
         for (range, word) in words(body) {
             if *word_text(body, &word) != entity.name {
@@ -106,16 +131,19 @@ pub(crate) fn references_in<'db>(db: &'db dyn Db, file: SourceFile, entity: &Ent
             // A destructured name sets its variable to what it reads from an output.
             let is_source = nth > 0 && matches!(word, Word::Bound(_));
             let access = if is_source { Access::Read } else { access(body, &word) };
-            add(range, access, is_declaration);
+            let reference = place(range, access, is_declaration);
+            found.push(Mention { reference, statement, is_written: true, meant });
         }
         if entity.kind == EntityKind::Program && entity.file == file {
             // Without `as` the program has its name from its path.
             for data in unwritten_imports(body).filter(|data| data.text == entity.name) {
-                add(data.range, Access::Write, true);
+                let reference = place(data.range, Access::Write, true);
+                let meant = vec![entity.clone()];
+                found.push(Mention { reference, statement, is_written: false, meant });
             }
         }
     }
-    found.sort_by_key(|reference| (reference.range.start(), reference.range.end()));
+    found.sort_by_key(|mention| (mention.reference.range.start(), mention.reference.range.end()));
     found
 }
 

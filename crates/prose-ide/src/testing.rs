@@ -1,8 +1,9 @@
 //! What the tests of the features have in common.
 
-use std::path::Path;
+#[path = "../tests/support/programs.rs"]
+mod programs;
 
-use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_analysis::{AnalysisHost, SourceFile};
 use prose_fixture::Fixture;
 use prose_syntax::{TextRange, TextSize};
 
@@ -14,20 +15,12 @@ pub(crate) struct Analysed {
     pub(crate) offset: TextSize,
 }
 
-/// Analyses a fixture with one `$0`. A path that is no file of the fixture is known to be missing.
+/// Analyses a fixture with one `$0`. See [`programs::analysed`].
 #[track_caller]
 pub(crate) fn analysed(fixture: &str) -> Analysed {
     let fixture = Fixture::parse(fixture);
     let (cursor, offset) = fixture.cursor.expect("the fixture should have one `$0`");
-    let mut host = AnalysisHost::default();
-    let files: Vec<SourceFile> = fixture
-        .files
-        .iter()
-        .map(|file| host.set_text(Path::new(&file.path), Text::new(&*file.text)))
-        .collect();
-    for file in &files {
-        host.load_imports(*file, |_| None);
-    }
+    let (host, files) = programs::analysed(&fixture);
     Analysed { host, file: files[cursor], files, offset }
 }
 

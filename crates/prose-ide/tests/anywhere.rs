@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
-use prose_ide::{document_highlights, goto_definition, hover, references};
+use prose_ide::{document_highlights, document_links, goto_definition, hover, prepare_rename, references};
 use prose_syntax::{TextRange, TextSize};
 
 /// The programs that come with the project, and one that has a name in every place that can have one.
@@ -93,6 +93,13 @@ fn assert_place(db: &Database, file: SourceFile, range: TextRange) {
     );
 }
 
+fn assert_links(db: &Database, file: SourceFile) {
+    for link in document_links(db, file, |_| true) {
+        assert_place(db, file, link.range);
+        assert!(!link.range.is_empty(), "{link:?}");
+    }
+}
+
 /// Asks everything about a place.
 fn ask(db: &Database, files: &[SourceFile], file: SourceFile, offset: TextSize) {
     if let Some(found) = goto_definition(db, file, offset) {
@@ -111,6 +118,10 @@ fn ask(db: &Database, files: &[SourceFile], file: SourceFile, offset: TextSize) 
         let length = found.markdown.len();
         assert!((1..20_000).contains(&length), "the hover at {offset:?} has {length} bytes");
     }
+    if let Ok(found) = prepare_rename(db, file, offset) {
+        assert_place(db, file, found.range);
+        assert_eq!(file.text(db).as_str()[found.range], *found.placeholder);
+    }
     if let Some(found) = references(db, file, offset, true, files) {
         for reference in &found {
             assert_place(db, reference.file, reference.range);
@@ -126,6 +137,7 @@ fn every_offset_of_the_samples_has_an_answer() {
     let samples = samples();
     let (host, files) = analysed(&samples);
     for (file, (_, text)) in files.iter().zip(&samples) {
+        assert_links(host.db(), *file);
         // Those behind the end and inside of characters too.
         for offset in 0..text.len() + 3 {
             ask(host.db(), &files, *file, TextSize::new(offset as u32));
@@ -220,6 +232,7 @@ proptest! {
     fn every_offset_of_broken_programs_has_an_answer(text in broken_sample(), step in 1_usize..7) {
         let programs = [(PathBuf::from("/all/names.prose"), text.clone())];
         let (host, files) = analysed(&programs);
+        assert_links(host.db(), files[0]);
         for offset in (0..=text.len() + 1).step_by(step) {
             ask(host.db(), &files, files[0], TextSize::new(offset as u32));
         }

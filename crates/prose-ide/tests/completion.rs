@@ -8,7 +8,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use prose_analysis::host::Project;
 use prose_fixture::Fixture;
-use prose_ide::completion::{Completion, completions};
+use prose_ide::completion::{Completion, PathCandidates, completions};
 use support::analysed;
 
 fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
@@ -17,8 +17,14 @@ fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
     let (index, offset) = fixture.cursor.expect("the fixture has a cursor");
     let models = [("fast".into(), "vendor/fast-1".to_owned())];
     let models = Arc::new(models.into_iter().collect());
-    host.set_project(files[index], Project { models, ..Project::default() });
-    let paths: Vec<PathBuf> = fixture.files.iter().map(|file| PathBuf::from(&file.path)).collect();
+    let registry = Arc::clone(files[index].settings(host.db()).registry(host.db()));
+    host.set_project(files[index], Project { models, registry });
+    let paths: (Vec<&str>, Vec<&str>) =
+        fixture.files.iter().map(|file| file.path.as_str()).partition(|path| path.starts_with('/'));
+    let paths = PathCandidates {
+        local: paths.0.into_iter().map(PathBuf::from).collect(),
+        known: paths.1.into_iter().map(str::to_owned).collect(),
+    };
     let items = completions(host.db(), files[index], offset, &paths);
     (fixture.files[index].text.clone(), items)
 }
@@ -646,6 +652,95 @@ fn use_takes_the_paths_of_known_programs() {
         use "./b.prose"
     "#]],
     );
+}
+
+#[test]
+fn use_takes_programs_of_elsewhere_behind_those_that_are_near() {
+    let program = |text: &str| {
+        format!(
+            r#"
+//- /main.prose
+{text}
+use "bob/review"
+use "alice/research"
+use "https://example.com/lib.prose"
+use "github.com/owner/repo/flows/a.prose@v1"
+//- /near.prose
+//- bob/review
+//- alice/research
+//- https://example.com/lib.prose
+//- github.com/owner/repo/flows/a.prose@v1
+"#
+        )
+    };
+    check(
+        &program("use \"al$0\""),
+        expect![[r#"
+        ./near.prose (file)
+        alice/research (file, program of the registry)
+        bob/review (file, program of the registry)
+        github.com/owner/repo/flows/a.prose@v1 (file, program of a git repository)
+        https://example.com/lib.prose (file, program of the web)
+    "#]],
+    );
+    check_accepted(
+        &program("use \"ali$0ce/res\" as look"),
+        "alice/research",
+        expect![[r#"
+        use "alice/research" as look
+        use "bob/review"
+        use "alice/research"
+        use "https://example.com/lib.prose"
+        use "github.com/owner/repo/flows/a.prose@v1"
+    "#]],
+    );
+    check_accepted(
+        &program("use \"https://exa$0"),
+        "https://example.com/lib.prose",
+        expect![[r#"
+        use "https://example.com/lib.prose"
+        use "bob/review"
+        use "alice/research"
+        use "https://example.com/lib.prose"
+        use "github.com/owner/repo/flows/a.prose@v1"
+    "#]],
+    );
+    check_accepted(
+        &program("use $0"),
+        "bob/review",
+        expect![[r#"
+        use "bob/review"
+        use "bob/review"
+        use "alice/research"
+        use "https://example.com/lib.prose"
+        use "github.com/owner/repo/flows/a.prose@v1"
+    "#]],
+    );
+}
+
+#[test]
+fn programs_of_the_network_are_known_by_their_contracts() {
+    let library = LIBRARY.replace("/lib/research.prose", "alice/research");
+    let program = |text: &str| format!("//- /main.prose\nuse \"alice/research\"\n{text}{library}");
+    check(
+        &program("let x = research($0)"),
+        expect![[r#"
+        topic (parameter, input) topic: 
+        depth (parameter, optional input) depth: 
+    "#]],
+    );
+    check(
+        &program("let x = research(topic: \"a\")\noutput y = x.$0"),
+        expect![[r#"
+        findings (field, output of `research`)
+        sources (field, output of `research`)
+    "#]],
+    );
+    check_labels(
+        &program("let x = research(topic: \"a\")\nsession \"Use {x.$0\""),
+        expect!["findings | sources"],
+    );
+    check_labels(&program("let { findings, $0 } = research(topic: \"a\")"), expect!["sources"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Text};
-use prose_ide::completion::completions;
+use prose_ide::completion::{PathCandidates, completions};
 use prose_ide::semantic_tokens::semantic_tokens;
 use prose_syntax::TextSize;
 use support::samples;
@@ -22,7 +22,10 @@ fn assert_sound(text: &str, offsets: impl IntoIterator<Item = usize>) {
         let token = &text[token.range];
         assert!(!token.is_empty() && !token.contains(['\n', '\r']), "{token:?} in {text:?}");
     }
-    let paths = [PathBuf::from("/lib/other.prose")];
+    let paths = PathCandidates {
+        local: vec![PathBuf::from("/lib/other.prose")],
+        known: vec!["alice/research".to_owned()],
+    };
     for offset in offsets.into_iter().filter(|offset| text.is_char_boundary(*offset)) {
         for (index, item) in
             completions(host.db(), file, TextSize::new(offset as u32), &paths).iter().enumerate()
@@ -52,7 +55,7 @@ fn offsets_behind_the_end_and_inside_of_characters_are_taken_for_near_ones() {
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("/main.prose"), Text::new(text));
     for offset in 0..100 {
-        for item in completions(host.db(), file, TextSize::new(offset), &[]) {
+        for item in completions(host.db(), file, TextSize::new(offset), &PathCandidates::default()) {
             assert!(usize::from(item.range.end()) <= text.len());
         }
     }
@@ -67,9 +70,9 @@ fn long_files_are_completed_at_once() {
     let file = host.set_text(Path::new("/main.prose"), Text::new(&*text));
     let offset = TextSize::new(text.len() as u32 - 3);
     // The first run does the analysis.
-    completions(host.db(), file, offset, &[]);
+    completions(host.db(), file, offset, &PathCandidates::default());
     let start = Instant::now();
-    let found = completions(host.db(), file, offset, &[]).len();
+    let found = completions(host.db(), file, offset, &PathCandidates::default()).len();
     let elapsed = start.elapsed();
     println!("{found} completions in {elapsed:?}");
     // All but the one that is being bound.

@@ -1,11 +1,10 @@
 //! Agents, blocks and imported programs: their names, their arguments and what they give.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use prose_analysis::SourceFile;
 use prose_analysis::contract::{Contract, contract};
-use prose_analysis::imports::{Imported, imported, normalized};
+use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::lookup;
 use prose_analysis::model::NameId;
 use prose_analysis::statements::{TopStatement, body, statements, summary};
@@ -311,48 +310,5 @@ pub(super) fn outputs_of(context: &mut Context<'_>, name: &SmolStr) {
     for output in &contract(context.cursor.db, program).outputs {
         let item = context.item(CompletionKind::Field, output.as_str());
         context.add(item.detail(format!("output of `{name}`")));
-    }
-}
-
-/// The known programs as paths that `use` takes, the nearest first.
-pub(super) fn paths(context: &Context<'_>) -> Vec<String> {
-    let own = normalized(context.cursor.file.path(context.cursor.db));
-    let Some(folder) = own.parent() else { return Vec::new() };
-    let mut paths: Vec<String> = context
-        .paths
-        .iter()
-        .map(|path| normalized(path))
-        .filter(|path| *path != own)
-        .filter_map(|path| relative(folder, &path))
-        .collect();
-    paths.sort_by_key(|path| (path.matches("../").count(), path.matches('/').count(), path.clone()));
-    paths.dedup();
-    paths
-}
-
-/// The way from a folder to a file, with `/` between its parts; none where there is none.
-fn relative(folder: &Path, file: &Path) -> Option<String> {
-    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
-    let up = folder.components().count() - shared;
-    if shared == 0 && folder.is_absolute() {
-        return None;
-    }
-    let down: Option<Vec<&str>> =
-        file.components().skip(shared).map(|part| part.as_os_str().to_str()).collect();
-    let start = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
-    Some(format!("{start}{}", down?.join("/")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_lead_from_the_folder_of_the_importer() {
-        let path = |folder: &str, file: &str| relative(Path::new(folder), Path::new(file));
-        assert_eq!(path("/flows", "/flows/a.prose").as_deref(), Some("./a.prose"));
-        assert_eq!(path("/flows", "/flows/lib/a.prose").as_deref(), Some("./lib/a.prose"));
-        assert_eq!(path("/flows/main", "/lib/a.prose").as_deref(), Some("../../lib/a.prose"));
-        assert_eq!(path("", "a.prose").as_deref(), Some("./a.prose"));
     }
 }

@@ -5,7 +5,7 @@ use prose_syntax::ast::{AstNode, Str, Template};
 use prose_syntax::names;
 
 use super::cursor::{Piece, PropertyOwner, Start, statement_start};
-use super::{CompletionKind, Context, calls, properties, statements, values};
+use super::{CompletionKind, Context, calls, paths, properties, statements, values};
 
 /// What can stand behind the pieces of the line.
 pub(super) fn complete(context: &mut Context<'_>) {
@@ -87,7 +87,7 @@ fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
         }
         [RESUME_KW, COLON] => calls::agents_to_resume(context),
         [DO_KW] => calls::blocks_to_call(context, ""),
-        [USE_KW] => paths(context),
+        [USE_KW] => paths::quoted(context),
         [USE_KW, STRING] => alias(context, statement[1]),
         [IMPORT_KW, STRING] => values::keyword(context, "from", "where the skill comes from"),
         [PARALLEL_KW] => {
@@ -187,13 +187,4 @@ fn alias(context: &mut Context<'_>, path: Piece<'_>) {
         .snippet(format!("as ${{1:{name}}}"))
         .detail("a name for the program");
     context.add(item);
-}
-
-/// The paths of the known programs, in quotes.
-fn paths(context: &mut Context<'_>) {
-    for path in calls::paths(context) {
-        let quoted = format!("\"{path}\"");
-        let item = context.item(CompletionKind::File, path.as_str()).text(quoted.as_str()).filter(quoted);
-        context.add(item);
-    }
 }

@@ -5,9 +5,9 @@ use prose_syntax::options::{OPTIONS, STRATEGIES};
 use prose_syntax::properties::{self, MODELS, Owner};
 use prose_syntax::{TextRange, names};
 
-use super::cursor::{PropertyOwner, open_bracket, size};
+use super::cursor::{PropertyOwner, open_bracket};
 use super::variables::{anywhere, visible};
-use super::{CompletionKind, Context, calls};
+use super::{CompletionKind, Context, calls, paths};
 
 /// What can be written in the literal around the cursor.
 pub(super) fn complete(context: &mut Context<'_>) {
@@ -90,7 +90,7 @@ fn whole_literal(context: &mut Context<'_>) {
     let pieces = &cursor.pieces;
     let words = match pieces.as_slice() {
         [.., word] if word.kind == USE_KW && pieces.len() == 1 => {
-            return paths(context, TextRange::new(start, end), closing);
+            return paths::between_quotes(context, TextRange::new(start, end), closing);
         }
         [.., name, colon] if colon.kind == COLON && open_bracket(pieces).is_none() => {
             let property = properties::find(name.text);
@@ -118,19 +118,5 @@ fn whole_literal(context: &mut Context<'_>) {
     }
     if words == MODELS {
         super::properties::aliases(context);
-    }
-}
-
-fn paths(context: &mut Context<'_>, range: TextRange, closing: &str) {
-    // A path has characters that are no part of a word.
-    let mut end = usize::from(range.end());
-    let text = context.cursor.text;
-    if !closing.is_empty() {
-        end += text[end..].find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len() - end);
-    }
-    context.replaced = TextRange::new(range.start(), size(end));
-    for path in calls::paths(context) {
-        let item = context.item(CompletionKind::File, path.as_str()).text(format!("{path}{closing}"));
-        context.add(item);
     }
 }

@@ -12,12 +12,13 @@ use prose_analysis::statements::{TopStatement, body, parse, statements, summary}
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
-use prose_syntax::{SyntaxKind, SyntaxToken, TextRange, TextSize};
+use prose_syntax::{SyntaxKind, SyntaxToken, TextRange};
 use smol_str::SmolStr;
 
 use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
+use crate::lines::line_number;
 
 /// What is to be known of what a word stands for.
 pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {
@@ -194,14 +195,30 @@ fn program_contract(db: &dyn Db, program: SourceFile) -> String {
     let gives_nothing = contract.outputs.is_empty() && !contract.returns;
     paragraphs([
         match program.origin(db) {
-            Origin::Local => inline(&program.path(db).to_string_lossy()),
-            Origin::Remote(origin) => origin.version.clone(),
+            Origin::Local => program_name(db, program),
+            Origin::Remote(_) => version(db, program),
         },
         first_comment(db, program),
         list("Inputs", inputs.collect()),
         list("Outputs", outputs.collect()),
         if gives_nothing { "It gives no result.".to_owned() } else { String::new() },
     ])
+}
+
+/// What a program is called: a file by its path, one of the network by what others import it by.
+fn program_name(db: &dyn Db, program: SourceFile) -> String {
+    match program.origin(db) {
+        Origin::Local => inline(&program.path(db).to_string_lossy()),
+        Origin::Remote(origin) => inline(&origin.reference.to_string()),
+    }
+}
+
+/// Where a program of the network came from, and when.
+fn version(db: &dyn Db, program: SourceFile) -> String {
+    match program.origin(db) {
+        Origin::Local => String::new(),
+        Origin::Remote(origin) => escaped(&origin.version),
+    }
 }
 
 fn input_entry(input: &ContractInput) -> String {
@@ -249,6 +266,7 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
         description(db, first),
         value_contract(db, &sites),
         other_values(db, entity, &sites),
+        if entity.file == from { String::new() } else { version(db, entity.file) },
     ]))
 }
 
@@ -260,8 +278,10 @@ fn place<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, site: Sit
     let block = facts.name(site.name).and_then(|bound| facts.blocks.get(bound.block? as usize));
     let block = block.and_then(|block| Some(&facts.name(block.name?)?.text));
     let block = block.map(|block| format!(" of block {}", inline(block))).unwrap_or_default();
-    let path = entity.file.path(db).to_string_lossy();
-    let file = if entity.file == from { String::new() } else { format!(" of {}", inline(&path)) };
+    let file = match entity.file == from {
+        true => String::new(),
+        false => format!(" of {}", program_name(db, entity.file)),
+    };
     format!("{block}{file}{line}")
 }
 
@@ -284,10 +304,10 @@ fn value_contract<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
     let programs: Vec<SourceFile> = programs.filter(|program| seen.insert(*program)).collect();
     paragraphs(programs.into_iter().map(|program| {
         let outputs = &contract(db, program).outputs;
-        let path = inline(&program.path(db).to_string_lossy());
+        let name = program_name(db, program);
         match outputs.as_slice() {
-            [] => format!("A result of {path}"),
-            outputs => format!("A result of {path}, with {}", names(outputs)),
+            [] => format!("A result of {name}"),
+            outputs => format!("A result of {name}, with {}", names(outputs)),
         }
     }))
 }
@@ -380,13 +400,6 @@ fn comment(lines: &[String]) -> String {
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
     let text = file.text(db).as_str();
     first_line(text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default())
-}
-
-/// The number of a line, from 1.
-fn line_number(db: &dyn Db, file: SourceFile, offset: TextSize) -> usize {
-    let before = file.text(db).as_str().get(..offset.into()).unwrap_or_default();
-    let returns = before.matches('\r').count() - before.matches("\r\n").count();
-    before.matches('\n').count() + returns + 1
 }
 
 /// The text of a part of a statement.

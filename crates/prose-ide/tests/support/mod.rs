@@ -4,22 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_fixture::Fixture;
+mod programs;
 
-/// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing.
-pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
-    let mut host = AnalysisHost::default();
-    let files: Vec<SourceFile> = fixture
-        .files
-        .iter()
-        .map(|file| host.set_text(Path::new(&file.path), Text::new(&*file.text)))
-        .collect();
-    for file in &files {
-        host.load_imports(*file, |_| None);
-    }
-    (host, files)
-}
+#[allow(unused_imports, reason = "each test file uses what it needs of this module")]
+pub(crate) use programs::analysed;
 
 /// Programs of all kinds: the examples of the project.
 pub(crate) fn samples() -> Vec<(PathBuf, String)> {

@@ -1,0 +1,262 @@
+//! Trying a rename on copies of the programs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::host::{Loader, Project};
+use prose_analysis::location::{Fetched, FetchedProgram, Location, Origin, Remote};
+use prose_analysis::model::{Body, NameKind, RefKind};
+use prose_analysis::statements::{body, statements};
+use prose_analysis::{AnalysisHost, Db, SourceFile, Text};
+use prose_syntax::{Diagnostic, Severity, SyntaxKind, TextEdit, TextSize};
+
+use super::{FileEdits, Refusal, Spoken, Subject, refuse};
+use crate::element::{Word, words};
+use crate::lines::line_number;
+use crate::references::Mention;
+
+/// Refuses a rename after which words would mean something else, or the programs had more errors.
+pub(super) fn check(
+    db: &dyn Db,
+    spoken: &Spoken<'_>,
+    edits: &[FileEdits],
+    new_name: &str,
+) -> Result<(), Refusal> {
+    let edits: Vec<&[TextEdit]> = spoken.files.iter().map(|file| edits_in(edits, *file)).collect();
+    let mut copies = Copies::of(db, &spoken.files);
+    let before = copies.facts();
+    copies.edit(&edits);
+    let after = copies.facts();
+    let mut facts = before.iter().zip(&after).zip(&edits);
+    let is_reread = facts.clone().any(|((before, after), edits)| before.moved_words(edits) != after.words);
+    if is_reread && SyntaxKind::from_keyword(new_name).is_some() {
+        return refuse(format!(
+            "`{new_name}` is a keyword, and would be read as one in a place where `{}` stands",
+            spoken.name()
+        ));
+    }
+    if is_reread && new_name.contains('-') {
+        return refuse(format!(
+            "`{new_name}` has a hyphen, which is not read as a part of a name in a place where `{}` stands, as behind a dot in braces; `{}` would do",
+            spoken.name(),
+            new_name.replace('-', "_")
+        ));
+    }
+    Trial { db, copies: &copies, spoken, edits: &edits, new_name }.check_meaning()?;
+    if is_reread {
+        return refuse(format!("with the name `{new_name}`, the program would be read in another way"));
+    }
+    let error = facts.find_map(|((before, after), edits)| after.new_error(before, edits));
+    match error {
+        Some(error) => refuse(format!("the name `{new_name}` would be a mistake: {}", error.message)),
+        None => Ok(()),
+    }
+}
+
+fn edits_in(edits: &[FileEdits], file: SourceFile) -> &[TextEdit] {
+    edits.iter().find(|edits| edits.file == file).map_or(&[], |edits| edits.edits.as_slice())
+}
+
+/// Where an offset is once the edits are made; behind what is inserted there.
+fn moved(offset: TextSize, edits: &[TextEdit]) -> TextSize {
+    let before = edits.iter().filter(|edit| edit.range.end() <= offset);
+    before.fold(offset, |offset, edit| offset + TextSize::of(edit.new_text.as_str()) - edit.range.len())
+}
+
+/// Copies of programs, analysed apart from them.
+struct Copies {
+    host: AnalysisHost,
+    files: Vec<SourceFile>,
+}
+
+impl Copies {
+    fn of(db: &dyn Db, originals: &[SourceFile]) -> Self {
+        let mut host = AnalysisHost::default();
+        let copy = |original: &SourceFile| {
+            let file = host.set_text(original.path(db), Text::new(original.text(db).shared()));
+            let settings = original.settings(db);
+            let (models, registry) = (Arc::clone(settings.models(db)), Arc::clone(settings.registry(db)));
+            host.set_project(file, Project { models, registry });
+            file
+        };
+        let files: Vec<SourceFile> = originals.iter().map(copy).collect();
+        for file in &files {
+            host.load_imports_with(*file, &mut Known(db));
+        }
+        Self { host, files }
+    }
+
+    fn edit(&mut self, edits: &[&[TextEdit]]) {
+        for (file, edits) in self.files.clone().into_iter().zip(edits) {
+            let mut text = file.text(self.host.db()).as_str().to_owned();
+            for edit in edits.iter().rev() {
+                text.replace_range(std::ops::Range::<usize>::from(edit.range), &edit.new_text);
+            }
+            let path = Arc::clone(file.path(self.host.db()));
+            self.host.set_text(&path, Text::new(text));
+        }
+    }
+
+    fn facts(&self) -> Vec<Facts> {
+        self.files.iter().map(|file| Facts::of(self.host.db(), *file)).collect()
+    }
+}
+
+/// The programs that others import, as far as somebody has looked at them.
+struct Known<'a>(&'a dyn Db);
+
+impl Loader for Known<'_> {
+    fn file(&mut self, path: &Path) -> Option<String> {
+        let program = self.0.place(Location::File(path.to_owned())).program(self.0)?;
+        Some(program.text(self.0).as_str().to_owned())
+    }
+
+    fn remote(&mut self, remote: &Remote, _: &Origin) -> Option<Fetched> {
+        let program = self.0.place(Location::Remote(remote.clone())).program(self.0)?;
+        let Origin::Remote(origin) = program.origin(self.0) else { return None };
+        let fetched = FetchedProgram {
+            path: program.path(self.0).to_path_buf(),
+            text: program.text(self.0).shared(),
+            origin: Arc::clone(origin),
+        };
+        Some(Fetched { program: Some(fetched), note: None })
+    }
+}
+
+/// What a rename leaves as it is in a file.
+struct Facts {
+    /// Where each word starts, and what kind of word it is.
+    words: Vec<(TextSize, Kind)>,
+    errors: Vec<Diagnostic>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bound(NameKind),
+    Used(RefKind),
+    Argument,
+    Field,
+}
+
+impl Kind {
+    /// The kind of a word; none for the name of an imported program, which may stand there only once it has another one.
+    fn of(body: &Body, word: &Word) -> Option<Self> {
+        match word {
+            Word::Bound(name) => {
+                Some(Kind::Bound(body[*name].kind)).filter(|kind| *kind != Kind::Bound(NameKind::Import))
+            }
+            Word::Used(id) => Some(Kind::Used(body[*id].kind)),
+            Word::Argument { .. } => Some(Kind::Argument),
+            Word::Field { .. } => Some(Kind::Field),
+        }
+    }
+}
+
+impl Facts {
+    fn of(db: &dyn Db, file: SourceFile) -> Self {
+        let mut kinds = Vec::new();
+        for placed in &statements(db, file).list {
+            let body = body(db, placed.statement);
+            let of_word = |(range, word): (prose_syntax::TextRange, Word)| {
+                Some((range.start() + TextSize::from(placed.start), Kind::of(body, &word)?))
+            };
+            kinds.extend(words(body).filter_map(of_word));
+        }
+        kinds.sort_by_key(|(start, _)| *start);
+        let errors = diagnostics(db, file).iter();
+        let errors = errors.filter(|found| found.severity() == Severity::Error).cloned().collect();
+        Self { words: kinds, errors }
+    }
+
+    fn moved_words(&self, edits: &[TextEdit]) -> Vec<(TextSize, Kind)> {
+        self.words.iter().map(|(start, kind)| (moved(*start, edits), *kind)).collect()
+    }
+
+    /// An error that is told of one of the changed words, and was not before. Errors elsewhere may come and go: what is told of a word that
+    /// means nothing depends on the names that are near to it.
+    fn new_error(&self, before: &Facts, edits: &[TextEdit]) -> Option<&Diagnostic> {
+        let known: Vec<TextSize> =
+            before.errors.iter().map(|error| moved(error.range.start(), edits)).collect();
+        let changed: Vec<TextSize> = edits.iter().map(|edit| moved(edit.range.start(), edits)).collect();
+        self.errors.iter().find(|error| {
+            let start = error.range.start();
+            changed.contains(&start) && !known.contains(&start)
+        })
+    }
+}
+
+/// A rename that was made on copies.
+struct Trial<'a, 'db> {
+    db: &'a dyn Db,
+    copies: &'a Copies,
+    spoken: &'a Spoken<'db>,
+    edits: &'a [&'a [TextEdit]],
+    new_name: &'a str,
+}
+
+impl Trial<'_, '_> {
+    /// Refuses the rename unless the words that have the new name now, and no others, mean the thing.
+    fn check_meaning(&self) -> Result<(), Refusal> {
+        let wanted: Vec<(SourceFile, TextSize)> =
+            self.spoken.mentions.iter().map(|mention| self.place_of(mention)).collect();
+        let Some(&(file, offset)) = wanted.first() else { return Ok(()) };
+        let db = self.copies.host.db();
+        let Ok(subject) = Subject::at(db, file, offset) else { return self.is_hidden(0) };
+        let found = Spoken::of(db, subject.entities, self.copies.files.iter().copied());
+        let places: Vec<(SourceFile, TextSize)> = found
+            .mentions
+            .iter()
+            .map(|mention| (mention.reference.file, mention.reference.range.start()))
+            .collect();
+        let extra = found.mentions.iter().zip(&places).find(|(_, place)| !wanted.contains(place));
+        if let Some((mention, _)) = extra {
+            return self.is_taken(mention);
+        }
+        match wanted.iter().position(|place| !places.contains(place)) {
+            Some(missing) => self.is_hidden(missing),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the new name of a mention starts in the copies.
+    fn place_of(&self, mention: &Mention<'_>) -> (SourceFile, TextSize) {
+        let file = mention.reference.file;
+        // Mentions are of files that were looked through.
+        let index = self.spoken.files.iter().position(|original| *original == file).unwrap_or_default();
+        let range = mention.reference.range;
+        let start = match mention.is_written {
+            true => moved(range.start(), self.edits[index]),
+            false => moved(range.end() + TextSize::of('"'), self.edits[index]) - TextSize::of(self.new_name),
+        };
+        (self.copies.files[index], start)
+    }
+
+    fn is_taken(&self, other: &Mention<'_>) -> Result<(), Refusal> {
+        let db = self.copies.host.db();
+        let place = self.line(db, other.reference.file, other.reference.range.start());
+        let (noun, new_name) = (self.spoken.noun(self.db), self.new_name);
+        match other.reference.is_declaration {
+            true => refuse(format!("`{new_name}` is the name of something else already, in {place}")),
+            false => refuse(format!("`{new_name}` in {place} would then mean this {noun}")),
+        }
+    }
+
+    fn is_hidden(&self, mention: usize) -> Result<(), Refusal> {
+        let mention = &self.spoken.mentions[mention].reference;
+        let place = self.line(self.db, mention.file, mention.range.start());
+        let (noun, new_name) = (self.spoken.noun(self.db), self.new_name);
+        refuse(format!(
+            "something else is called `{new_name}` in {place} already, and would hide this {noun} there"
+        ))
+    }
+
+    fn line(&self, db: &dyn Db, file: SourceFile, offset: TextSize) -> String {
+        let line = line_number(db, file, offset);
+        let path = file.path(db);
+        match self.spoken.entities.first().is_none_or(|entity| entity.file.path(self.db) == path) {
+            true => format!("line {line}"),
+            false => format!("line {line} of `{}`", path.display()),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Fixtures as analysed programs, those of this machine and those of the network.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_analysis::host::{Loader, Project};
+use prose_analysis::location::{Fetched, FetchedProgram, Origin, Remote, RemoteOrigin};
+use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_fixture::{Fixture, FixtureFile};
+use prose_reference::Reference;
+
+const REGISTRY: &str = "https://registry.example/programs/";
+
+/// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing; what the fixture does not
+/// have of the network is not known.
+///
+/// A program such as `//- alice/research` came from the network, and its text lies in `/cache/alice/research.prose`.
+#[track_caller]
+pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
+    let mut host = AnalysisHost::default();
+    let local: Vec<SourceFile> = fixture
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with('/'))
+        .map(|file| host.set_text(Path::new(&file.path), Text::new(&*file.text)))
+        .collect();
+    for file in &local {
+        host.set_project(*file, Project { registry: REGISTRY.into(), ..Project::default() });
+    }
+    for file in &local {
+        host.load_imports_with(*file, &mut Network(&fixture.files));
+    }
+    let find = |file: &FixtureFile| {
+        let found = host.file(&shown_at(&file.path));
+        found.unwrap_or_else(|| panic!("nothing in the fixture imports `{}`", file.path))
+    };
+    let files = fixture.files.iter().map(find).collect();
+    (host, files)
+}
+
+/// The file that has the text of a program.
+fn shown_at(path: &str) -> PathBuf {
+    if path.starts_with('/') {
+        return PathBuf::from(path);
+    }
+    let name = path.trim_start_matches("https://").trim_end_matches(".prose");
+    PathBuf::from(format!("/cache/{name}.prose"))
+}
+
+/// The programs of a fixture that are not on this machine.
+struct Network<'a>(&'a [FixtureFile]);
+
+impl Loader for Network<'_> {
+    fn file(&mut self, _: &Path) -> Option<String> {
+        None
+    }
+
+    fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        let is_meant = |file: &&FixtureFile| Reference::parse(&file.path).as_ref() == Ok(&remote.reference);
+        let file = self.0.iter().find(is_meant)?;
+        let Ok(Reference::Url(registry)) = Reference::parse(REGISTRY) else { return None };
+        let url = remote.reference.urls(&registry).into_iter().next()?;
+        let base = match &remote.reference {
+            Reference::Git(program) => Reference::Git(program.clone()),
+            _ => Reference::Url(url.clone()),
+        };
+        let version = format!("{url}, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab");
+        let origin = RemoteOrigin {
+            reference: remote.reference.clone(),
+            base,
+            url,
+            depth: asker.depth() + 1,
+            version,
+        };
+        let program = FetchedProgram {
+            path: shown_at(&file.path),
+            text: file.text.as_str().into(),
+            origin: Arc::new(origin),
+        };
+        Some(Fetched { program: Some(program), note: None })
+    }
+}
