@@ -48,6 +48,7 @@ fn the_server_introduces_itself() {
                 "workspaceDiagnostics": false
               },
               "documentHighlightProvider": true,
+              "documentLinkProvider": {},
               "documentSymbolProvider": true,
               "executeCommandProvider": {
                 "commands": [
@@ -59,6 +60,9 @@ fn the_server_introduces_itself() {
               "hoverProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
+              "renameProvider": {
+                "prepareProvider": true
+              },
               "selectionRangeProvider": true,
               "semanticTokensProvider": {
                 "full": true,

@@ -200,3 +200,54 @@ fn programs_of_the_network_import_from_the_network() {
     let message = told["diagnostics"][0]["message"].as_str().unwrap();
     assert!(message.contains("imports `bob/steps`, which has an error"), "{message}");
 }
+
+#[test]
+fn an_output_is_renamed_with_the_programs_that_take_it() {
+    let lib = "input topic: \"What to look for\"\n\noutput summary = session \"Sum up {topic}\"\n";
+    let main = "use \"./lib.prose\" as lib\n\nlet found = lib(topic: \"trees\")\nsession \"Tell of {found.summary}\"\n";
+    let mut workspace = Workspace::new(&[("lib.prose", lib), ("main.prose", main)]);
+    workspace.open_saved("main.prose");
+    workspace.open_saved("lib.prose");
+    let prepared = workspace.at("textDocument/prepareRename", "lib.prose", (2, 9));
+    assert_eq!(prepared["placeholder"], "summary");
+    let rename = |workspace: &mut Workspace, to: &str| {
+        let params = json!({
+            "textDocument": { "uri": workspace.uri("lib.prose") },
+            "position": { "line": 2, "character": 9 },
+            "newName": to,
+        });
+        workspace.client.request("textDocument/rename", params)
+    };
+    let answer = rename(&mut workspace, "digest");
+    let changed = |name: &str| answer["result"]["changes"][workspace.uri(name)][0]["range"]["start"].clone();
+    assert_eq!(changed("lib.prose"), json!({ "line": 2, "character": 7 }));
+    assert_eq!(changed("main.prose"), json!({ "line": 3, "character": 24 }));
+    let refused = rename(&mut workspace, "two words");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("`two words`"), "{refused}");
+}
+
+#[test]
+fn paths_are_completed_and_linked() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let mut workspace =
+        workspace(&registry, &[("main.prose", program), ("lib/plan.prose", "output a = \"b\"\n")]);
+    workspace.open_saved("main.prose");
+    workspace.pushed("main.prose");
+    while registry.take_asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let params = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
+    let links = workspace.client.request("textDocument/documentLink", params);
+    let target = links["result"][0]["target"].as_str().unwrap();
+    assert!(target.ends_with("/alice/research.prose"), "{links}");
+
+    workspace.open("new.prose", "use \"");
+    let completions = workspace.at("textDocument/completion", "new.prose", (0, 5));
+    let labels: Vec<&str> =
+        completions["items"].as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
+    for path in ["./lib/plan.prose", "./main.prose", "alice/research"] {
+        assert!(labels.contains(&path), "{path} is not among {labels:?}");
+    }
+}

@@ -55,7 +55,7 @@ impl Registries {
     }
 
     /// The cache.
-    pub fn cache(&self) -> &Cache {
+    pub fn cache(&self) -> &Arc<Cache> {
         &self.cache
     }
 

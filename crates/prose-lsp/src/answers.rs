@@ -1,16 +1,17 @@
 //! What the client is given of the features that take the analysis: hover, navigation, completion, semantic tokens.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use prose_analysis::location::Origin;
 use prose_analysis::{Db, SourceFile};
 use prose_ide::semantic_tokens::{Modifiers, TokenKind};
-use prose_ide::{Access, CompletionKind, SemanticToken};
+use prose_ide::{Access, CompletionKind, LinkTarget, PathCandidates, SemanticToken};
 use prose_syntax::{TextRange, TextSize};
 use ropey::Rope;
 use serde_json::{Value, json};
 
-use crate::convert::{Converter, Session};
+use crate::convert::{Converter, Session, uri_of_path};
 use crate::documents::DocumentUri;
 use crate::json::{Json, json as text};
 use crate::reads::View;
@@ -70,6 +71,20 @@ pub(crate) fn references(view: &View, session: &Session, offset: TextSize, with_
     text(&locations)
 }
 
+/// The answer to `textDocument/documentLink`.
+pub(crate) fn document_links(view: &View, session: &Session) -> Json {
+    let links = prose_ide::document_links(&view.db, view.snapshot.file, Path::exists);
+    let links = links.iter().filter_map(|link| {
+        let target = match &link.target {
+            LinkTarget::Path(path) => uri_of_path(path)?.to_string(),
+            LinkTarget::Url(url) => url.clone(),
+        };
+        let range = here(view, session).range(link.range);
+        Some(json!({ "range": range, "target": target, "tooltip": link.tooltip }))
+    });
+    text(&links.collect::<Vec<Value>>())
+}
+
 /// The answer to `textDocument/documentHighlight`.
 pub(crate) fn document_highlights(view: &View, session: &Session, offset: TextSize) -> Json {
     let converter = here(view, session);
@@ -88,7 +103,7 @@ pub(crate) fn document_highlights(view: &View, session: &Session, offset: TextSi
 pub(crate) fn completions(view: &View, session: &Session, offset: TextSize) -> Json {
     let converter = here(view, session);
     let file = view.snapshot.file;
-    let completions = prose_ide::completions(&view.db, file, offset, &programs_around(view, file));
+    let completions = prose_ide::completions(&view.db, file, offset, &candidates(view, offset));
     let items = completions.iter().map(|completion| {
         let snippet = completion.snippet.as_ref().filter(|_| session.takes_snippets);
         let mut item = json!({
@@ -181,7 +196,7 @@ fn here<'a>(view: &'a View, session: &'a Session) -> Converter<'a> {
 }
 
 /// The name and the text of a program.
-fn place(view: &View, file: SourceFile) -> Option<(DocumentUri, Rope)> {
+pub(crate) fn place(view: &View, file: SourceFile) -> Option<(DocumentUri, Rope)> {
     if file == view.snapshot.file {
         return Some((Arc::clone(&view.snapshot.uri), view.snapshot.text.clone()));
     }
@@ -189,12 +204,24 @@ fn place(view: &View, file: SourceFile) -> Option<(DocumentUri, Rope)> {
     Some((uri, Rope::from_str(file.text(&view.db).as_str())))
 }
 
+/// What `use` may name, if the line at an offset is one: folders and the cache are not looked at for others.
+fn candidates(view: &View, offset: TextSize) -> PathCandidates {
+    let text = &view.snapshot.text;
+    let line = text.byte_to_line(usize::from(offset).min(text.len_bytes()));
+    if !text.line(line).chunks().any(|chunk| chunk.trim_start().starts_with(['u', 'i'])) {
+        return PathCandidates::default();
+    }
+    let known = view.cache.list().into_iter().map(|source| source.reference);
+    PathCandidates { local: programs_around(view, view.snapshot.file), known: known.collect() }
+}
+
 /// The programs that are known, and those in the folder of a program and directly below it.
 fn programs_around(view: &View, file: SourceFile) -> Vec<PathBuf> {
     /// A folder with more than that is none that programs are kept in.
     const MOST: usize = 2_000;
     let db: &dyn Db = &view.db;
-    let mut paths: Vec<PathBuf> = view.db.programs().iter().map(|file| file.path(db).to_path_buf()).collect();
+    let known = view.db.programs().into_iter().filter(|file| *file.origin(db) == Origin::Local);
+    let mut paths: Vec<PathBuf> = known.map(|file| file.path(db).to_path_buf()).collect();
     let Some(folder) = file.path(db).parent() else { return paths };
     let entries =
         |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -211,6 +238,6 @@ fn programs_around(view: &View, file: SourceFile) -> Vec<PathBuf> {
     paths
 }
 
-fn is_program(path: &std::path::Path) -> bool {
+fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "prose")
 }

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -44,6 +45,11 @@ impl Fetcher {
             waiting: HashMap::new(),
             under_way: HashSet::new(),
         }
+    }
+
+    /// What was fetched by now.
+    pub(crate) fn cache(&self) -> Arc<Cache> {
+        Arc::clone(self.registries.cache())
     }
 
     /// How many look-ups are under way, and what one of them is for.

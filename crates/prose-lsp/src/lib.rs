@@ -23,6 +23,8 @@ mod programs;
 mod progress;
 mod project_files;
 mod reads;
+mod rename;
+mod requests;
 mod results;
 mod server;
 mod settings;

@@ -380,8 +380,8 @@ impl Owner {
         }
         match self.snapshot(&read.uri) {
             Ok(snapshot) => {
-                let (host, programs) = (&self.host, &self.programs);
-                let view = |snapshot| View { snapshot, db: host.snapshot(), programs: Arc::clone(programs) };
+                let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
+                let view = |snapshot| View { snapshot, db: db.snapshot(), programs, cache };
                 self.reads.start(read, snapshot, Arc::clone(&self.session), view);
             }
             Err(failure) => send(read.answer, Err(failure)),
@@ -394,7 +394,8 @@ impl Owner {
         }
         match self.snapshot(&attempt.uri) {
             Ok(snapshot) => {
-                let view = View { snapshot, db: self.host.snapshot(), programs: Arc::clone(&self.programs) };
+                let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
+                let view = View { snapshot, db: self.host.snapshot(), programs, cache };
                 self.reads.retry(attempt, view, Arc::clone(&self.session));
             }
             Err(failure) => self.reads.fail(&attempt, failure),

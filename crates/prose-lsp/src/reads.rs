@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use prose_analysis::{Cancelled, Database};
+use prose_registry::Cache;
 use tokio::sync::oneshot;
 
 use crate::convert::Session;
@@ -33,6 +34,8 @@ pub(crate) enum Failure {
     ContentModified,
     /// The document is not open.
     NotOpen(DocumentUri),
+    /// What is asked for cannot be done, and why.
+    Refused(String),
     /// Another request with this id has no answer yet.
     DuplicateId,
     /// The work panicked.
@@ -54,7 +57,7 @@ pub(crate) enum Work {
 pub(crate) type TreeWork = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
 
 /// Work that may be done several times.
-pub(crate) type AnalysisWork = Arc<dyn Fn(&View, &Session) -> Json + Send + Sync>;
+pub(crate) type AnalysisWork = Arc<dyn Fn(&View, &Session) -> Result<Json, Failure> + Send + Sync>;
 
 /// A document among all others, as the analysis knows them.
 pub(crate) struct View {
@@ -62,6 +65,8 @@ pub(crate) struct View {
     pub(crate) db: Database,
     /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
     pub(crate) programs: Arc<Programs>,
+    /// What was fetched by now.
+    pub(crate) cache: Arc<Cache>,
 }
 
 /// A request that only looks at one document.
@@ -208,7 +213,7 @@ impl Reads {
             // The next edit waits until the view is gone.
             drop(view);
             match result {
-                Ok(Ok(json)) => pending.answer(attempt.ticket, Ok(json)),
+                Ok(Ok(result)) => pending.answer(attempt.ticket, result),
                 Ok(Err(_)) => try_again(&again, &pending, attempt),
                 Err(panicked) => pending.answer(attempt.ticket, Err(Failure::Panicked(panicked))),
             }

@@ -4,15 +4,13 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_channel::mpsc::{UnboundedReceiver, unbounded};
 use futures_util::stream::{Stream, StreamExt};
 use futures_util::{sink, stream};
-use prose_syntax::TextSize;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, BufReader, BufWriter};
@@ -20,25 +18,21 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
-    CodeActionParams, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
-    DocumentDiagnosticParams, DocumentSymbolParams, FoldingRangeParams, SelectionRangeParams,
-    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
 
-use crate::answers;
-use crate::code_actions::code_actions;
 use crate::commands::Command;
-use crate::convert::{Converter, Session, path_of_uri};
-use crate::documents::{DocumentUri, Snapshot};
+use crate::convert::{Session, path_of_uri};
 use crate::framing::{self, FrameError};
-use crate::json::{Json, json as text};
+use crate::json::Json;
 use crate::owner::{Message, Notification, Owner};
-use crate::reads::{Failure, Read, RequestId, View, Work};
+use crate::parent;
+use crate::reads::{Failure, Read, RequestId};
+use crate::requests::{READS, ReadParams, decode, name};
 use crate::results::Results;
-use crate::{diagnostics, parent};
 
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -382,159 +376,6 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     }))
 }
 
-/// What a read request asks for.
-struct ReadParams {
-    uri: DocumentUri,
-    outdated_by_edits: bool,
-    work: Work,
-    nothing: fn() -> Json,
-}
-
-impl ReadParams {
-    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self {
-            uri: name(uri),
-            outdated_by_edits: true,
-            work: Work::Tree(Box::new(work)),
-            nothing: || text(&()),
-        }
-    }
-
-    fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self {
-            uri: name(uri),
-            outdated_by_edits: true,
-            work: Work::Analysis(Arc::new(work)),
-            nothing: || text(&()),
-        }
-    }
-}
-
-type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
-
-/// Every request that looks at a document.
-const READS: &[(&str, ReadDecoder)] = &[
-    ("textDocument/diagnostic", |params| {
-        let params: DocumentDiagnosticParams = decode(params)?;
-        let previous = params.previous_result_id;
-        let read = ReadParams::analysis(&params.text_document.uri, move |view, session| {
-            diagnostics::report(view, session, previous.as_deref())
-        });
-        // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
-        // true a moment ago is the better answer, and they ask again after every edit anyway.
-        Ok(ReadParams { outdated_by_edits: false, nothing: diagnostics::no_report, ..read })
-    }),
-    ("textDocument/codeAction", |params| {
-        let CodeActionParams { text_document, range, context, .. } = decode(params)?;
-        let only =
-            context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
-        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
-            code_actions(view, session, range, only.as_deref())
-        }))
-    }),
-    ("textDocument/hover", |params| at_position(params, answers::hover)),
-    ("textDocument/definition", |params| at_position(params, answers::definition)),
-    ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
-    ("textDocument/completion", |params| at_position(params, answers::completions)),
-    ("textDocument/references", |params| {
-        let with_declaration =
-            params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
-        at_position(params, move |view, session, offset| {
-            answers::references(view, session, offset, with_declaration)
-        })
-    }),
-    ("textDocument/semanticTokens/full", |params| {
-        let params: SemanticTokensParams = decode(params)?;
-        Ok(ReadParams::analysis(&params.text_document.uri, |view, session| {
-            answers::semantic_tokens(view, session, None)
-        }))
-    }),
-    ("textDocument/semanticTokens/range", |params| {
-        let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
-        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
-            answers::semantic_tokens(view, session, Some(range))
-        }))
-    }),
-    ("textDocument/documentSymbol", |params| {
-        let params: DocumentSymbolParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
-            let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
-            Converter { text: &snapshot.text, session }.symbols(&snapshot.uri, symbols)
-        }))
-    }),
-    ("textDocument/foldingRange", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
-            let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
-            Converter { text: &snapshot.text, session }.folding_ranges(folds)
-        }))
-    }),
-    ("textDocument/selectionRange", |params| {
-        let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
-        Ok(ReadParams::new(&text_document.uri, move |snapshot, session| {
-            let root = snapshot.parse.syntax();
-            let around = |offset| prose_ide::selection_ranges(&root, offset);
-            Converter { text: &snapshot.text, session }.selection_ranges(&positions, around)
-        }))
-    }),
-    // The tests' own requests, which no built server knows.
-    #[cfg(test)]
-    ("test/panic", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |_, _| panic!("this request always panics")))
-    }),
-    #[cfg(test)]
-    ("test/wait", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
-            crate::tests::GATES.pass(&snapshot.uri);
-            crate::json::json(&snapshot.version)
-        }))
-    }),
-    #[cfg(test)]
-    ("test/analyse", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::analysis(&params.text_document.uri, |view, _| {
-            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
-            crate::json::json(&view.snapshot.version)
-        }))
-    }),
-    #[cfg(test)]
-    ("test/state", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        let read = ReadParams::new(&params.text_document.uri, |snapshot, _| {
-            crate::json::json(&(
-                snapshot.version,
-                snapshot.text.to_string(),
-                snapshot.parse.syntax().text().to_string(),
-            ))
-        });
-        Ok(ReadParams { outdated_by_edits: false, ..read })
-    }),
-];
-
-/// A request about a place in a document.
-fn at_position(
-    params: Value,
-    answer: impl Fn(&View, &Session, TextSize) -> Json + Send + Sync + 'static,
-) -> serde_json::Result<ReadParams> {
-    let TextDocumentPositionParams { text_document, position } = decode(params)?;
-    Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-        let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
-        answer(view, session, offset)
-    }))
-}
-
-fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
-    serde_json::from_value(params)
-}
-
-fn name(uri: &Uri) -> DocumentUri {
-    uri.as_str().into()
-}
-
 fn request_id(id: &Id) -> RequestId {
     match id {
         Id::Number(number) => RequestId::Number(*number),
@@ -544,6 +385,7 @@ fn request_id(id: &Id) -> RequestId {
 }
 
 const SERVER_NOT_INITIALIZED: i64 = -32002;
+const REQUEST_FAILED: i64 = -32803;
 
 fn error(code: ErrorCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error { code, message: message.into(), data: None }
@@ -572,6 +414,7 @@ fn response(id: Id, answer: Result<Result<Value, Failure>, oneshot::error::RecvE
             Failure::DuplicateId => {
                 error(ErrorCode::InvalidRequest, "another request with this id has not been answered yet")
             }
+            Failure::Refused(reason) => error(ErrorCode::ServerError(REQUEST_FAILED), reason),
             Failure::Panicked(panicked) => error(ErrorCode::InternalError, panicked.to_string()),
         },
     )

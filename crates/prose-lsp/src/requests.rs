@@ -1,0 +1,197 @@
+//! The requests that look at a document, and what of the server answers each.
+
+use std::sync::Arc;
+
+use prose_syntax::TextSize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tower_lsp_server::ls_types::{
+    CodeActionParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams, FoldingRangeParams,
+    RenameParams, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
+    TextDocumentPositionParams, Uri,
+};
+
+use crate::code_actions::code_actions;
+use crate::convert::{Converter, Session};
+use crate::documents::{DocumentUri, Snapshot};
+use crate::json::{Json, json as text};
+use crate::reads::{Failure, View, Work};
+use crate::{answers, diagnostics, rename};
+
+/// What a read request asks for.
+pub(crate) struct ReadParams {
+    pub(crate) uri: DocumentUri,
+    pub(crate) outdated_by_edits: bool,
+    pub(crate) work: Work,
+    pub(crate) nothing: fn() -> Json,
+}
+
+impl ReadParams {
+    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Tree(Box::new(work)),
+            nothing: || text(&()),
+        }
+    }
+
+    fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
+        Self::refusable(uri, move |view, session| Ok(work(view, session)))
+    }
+
+    fn refusable(
+        uri: &Uri,
+        work: impl Fn(&View, &Session) -> Result<Json, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            uri: name(uri),
+            outdated_by_edits: true,
+            work: Work::Analysis(Arc::new(work)),
+            nothing: || text(&()),
+        }
+    }
+}
+
+pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
+
+/// Every request that looks at a document.
+pub(crate) const READS: &[(&str, ReadDecoder)] = &[
+    ("textDocument/diagnostic", |params| {
+        let params: DocumentDiagnosticParams = decode(params)?;
+        let previous = params.previous_result_id;
+        let read = ReadParams::analysis(&params.text_document.uri, move |view, session| {
+            diagnostics::report(view, session, previous.as_deref())
+        });
+        // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
+        // true a moment ago is the better answer, and they ask again after every edit anyway.
+        Ok(ReadParams { outdated_by_edits: false, nothing: diagnostics::no_report, ..read })
+    }),
+    ("textDocument/codeAction", |params| {
+        let CodeActionParams { text_document, range, context, .. } = decode(params)?;
+        let only =
+            context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
+        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
+            code_actions(view, session, range, only.as_deref())
+        }))
+    }),
+    ("textDocument/hover", |params| at_position(params, answers::hover)),
+    ("textDocument/definition", |params| at_position(params, answers::definition)),
+    ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
+    ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("textDocument/references", |params| {
+        let with_declaration =
+            params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
+        at_position(params, move |view, session, offset| {
+            answers::references(view, session, offset, with_declaration)
+        })
+    }),
+    ("textDocument/prepareRename", |params| {
+        let TextDocumentPositionParams { text_document, position } = decode(params)?;
+        Ok(ReadParams::refusable(&text_document.uri, move |view, session| {
+            let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
+            rename::prepare(view, session, offset)
+        }))
+    }),
+    ("textDocument/rename", |params| {
+        let RenameParams { text_document_position: at, new_name, .. } = decode(params)?;
+        Ok(ReadParams::refusable(&at.text_document.uri, move |view, session| {
+            let offset = Converter { text: &view.snapshot.text, session }.text_offset(at.position);
+            rename::rename(view, session, offset, &new_name)
+        }))
+    }),
+    ("textDocument/documentLink", |params| {
+        let params: DocumentLinkParams = decode(params)?;
+        Ok(ReadParams::analysis(&params.text_document.uri, answers::document_links))
+    }),
+    ("textDocument/semanticTokens/full", |params| {
+        let params: SemanticTokensParams = decode(params)?;
+        Ok(ReadParams::analysis(&params.text_document.uri, |view, session| {
+            answers::semantic_tokens(view, session, None)
+        }))
+    }),
+    ("textDocument/semanticTokens/range", |params| {
+        let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
+            answers::semantic_tokens(view, session, Some(range))
+        }))
+    }),
+    ("textDocument/documentSymbol", |params| {
+        let params: DocumentSymbolParams = decode(params)?;
+        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
+            let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
+            Converter { text: &snapshot.text, session }.symbols(&snapshot.uri, symbols)
+        }))
+    }),
+    ("textDocument/foldingRange", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
+            let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
+            Converter { text: &snapshot.text, session }.folding_ranges(folds)
+        }))
+    }),
+    ("textDocument/selectionRange", |params| {
+        let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
+        Ok(ReadParams::new(&text_document.uri, move |snapshot, session| {
+            let root = snapshot.parse.syntax();
+            let around = |offset| prose_ide::selection_ranges(&root, offset);
+            Converter { text: &snapshot.text, session }.selection_ranges(&positions, around)
+        }))
+    }),
+    // The tests' own requests, which no built server knows.
+    #[cfg(test)]
+    ("test/panic", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        Ok(ReadParams::new(&params.text_document.uri, |_, _| panic!("this request always panics")))
+    }),
+    #[cfg(test)]
+    ("test/wait", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
+            crate::tests::GATES.pass(&snapshot.uri);
+            crate::json::json(&snapshot.version)
+        }))
+    }),
+    #[cfg(test)]
+    ("test/analyse", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        Ok(ReadParams::analysis(&params.text_document.uri, |view, _| {
+            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
+            crate::json::json(&view.snapshot.version)
+        }))
+    }),
+    #[cfg(test)]
+    ("test/state", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        let read = ReadParams::new(&params.text_document.uri, |snapshot, _| {
+            crate::json::json(&(
+                snapshot.version,
+                snapshot.text.to_string(),
+                snapshot.parse.syntax().text().to_string(),
+            ))
+        });
+        Ok(ReadParams { outdated_by_edits: false, ..read })
+    }),
+];
+
+/// A request about a place in a document.
+fn at_position(
+    params: Value,
+    answer: impl Fn(&View, &Session, TextSize) -> Json + Send + Sync + 'static,
+) -> serde_json::Result<ReadParams> {
+    let TextDocumentPositionParams { text_document, position } = decode(params)?;
+    Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+        let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
+        answer(view, session, offset)
+    }))
+}
+
+pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
+    serde_json::from_value(params)
+}
+
+pub(crate) fn name(uri: &Uri) -> DocumentUri {
+    uri.as_str().into()
+}
