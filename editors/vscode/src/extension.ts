@@ -83,6 +83,8 @@ function newClient(): LanguageClient {
       { language: "prose", scheme: "untitled" },
     ],
     outputChannel: output,
+    // The server fetches nothing for a workspace that is not trusted.
+    initializationOptions: { trusted: vscode.workspace.isTrusted },
   };
   // The id is also the prefix of the setting `prose.trace.server`.
   return new LanguageClient("prose", "OpenProse", server, options);
