@@ -74,6 +74,7 @@ fn note(outcome: &Outcome) -> Option<Note> {
             (Code::E144, outcome.reference.starts_with("http://").then_some(encrypted))
         }
         Err(Problem::Refused(_)) => (Code::E144, None),
+        Err(Problem::Locked(_)) => (Code::E146, None),
     };
     Some(Note { code, message: outcome.to_string(), better: better.map(Into::into) })
 }

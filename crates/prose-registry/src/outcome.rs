@@ -6,6 +6,7 @@ use std::time::Duration;
 use url::Url;
 
 use crate::addresses::NotPublic;
+use crate::lock::LockMismatch;
 use crate::program::Program;
 use crate::settings::{ALLOW_HTTP, OFFLINE};
 
@@ -72,6 +73,8 @@ pub enum Problem {
     },
     /// It was not even tried.
     Refused(Refusal),
+    /// The lock file names another text, or none.
+    Locked(Box<LockMismatch>),
 }
 
 /// What an answer is instead of a program.
@@ -179,6 +182,9 @@ impl From<NotPublic> for Refusal {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Err(Problem::Locked(mismatch)) = &self.result {
+            return mismatch.fmt(f);
+        }
         write!(f, "`{}` ", self.reference)?;
         match &self.result {
             Ok(found) => found.by.fmt(f)?,
@@ -246,6 +252,7 @@ impl fmt::Display for Problem {
                 f.write_str(known)
             }
             Problem::Refused(refusal) => refusal.fmt(f),
+            Problem::Locked(mismatch) => mismatch.fmt(f),
         }
     }
 }
@@ -270,9 +277,9 @@ impl fmt::Display for Unreachable {
         match self {
             Unreachable::Offline => write!(
                 f,
-                "is not in the cache, and nothing may be fetched; fetch it once without {OFFLINE}, or vendor it"
+                "is not in the cache, and nothing may be fetched; run `prose fetch` once with a network and without {OFFLINE}, or vendor it"
             ),
-            Unreachable::NotFetched => f.write_str("was not fetched yet"),
+            Unreachable::NotFetched => f.write_str("was not fetched yet; `prose fetch` does that"),
             Unreachable::Name(why) => {
                 write!(f, "has no address ({why}); is the name right, and is there a network?")
             }
