@@ -10,7 +10,7 @@ use prose_analysis::location::Remote;
 use prose_config::FetchMode;
 use prose_registry::{Client, Freshness, Reference, Visited};
 
-use crate::check::settings::Settings;
+use crate::check::settings::{Settings, shown};
 use crate::check::{Analyst, Common, Failure, source, walk};
 use crate::imports::{How, Imports, Needs, ProjectImports, block_on};
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
@@ -67,8 +67,8 @@ impl Gathered {
     }
 
     /// Adds something that went wrong.
-    pub(crate) fn fail(&mut self, path: impl Into<PathBuf>, reason: impl ToString) {
-        self.failures.push(Failure { path: path.into(), reason: reason.to_string() });
+    pub(crate) fn fail(&mut self, path: impl AsRef<Path>, reason: impl ToString) {
+        self.failures.push(Failure { path: shown(path.as_ref()), reason: reason.to_string() });
     }
 
     /// Asks the hosts of everything.

@@ -19,7 +19,7 @@ use prose_registry::{
 };
 
 use crate::check::Failure;
-use crate::check::settings::{Rules, identity};
+use crate::check::settings::{Rules, identity, shown};
 
 /// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
 const LONGEST_CHECK: Duration = Duration::from_secs(60);
@@ -80,6 +80,7 @@ pub(crate) struct Imports {
     /// By the file of their settings.
     projects: Mutex<BTreeMap<Option<PathBuf>, Arc<ProjectImports>>>,
     failures: Mutex<Vec<Failure>>,
+    remarks: Mutex<Vec<String>>,
 }
 
 /// What the programs of a project import.
@@ -106,6 +107,7 @@ impl Imports {
             cache: Arc::new(Cache::of_user()),
             projects: Mutex::default(),
             failures: Mutex::default(),
+            remarks: Mutex::default(),
         }
     }
 
@@ -170,8 +172,11 @@ impl Imports {
         match Vendor::load(dir) {
             Ok(Some(vendor)) => Some(vendor),
             Ok(None) => {
-                let reason = "has no copies of programs, though `registry.vendor` in `prose.toml` names it; `prose vendor` writes them";
-                self.fail(dir, reason);
+                let dir = shown(dir);
+                lock(&self.remarks).push(format!(
+                    "`{0}` has no copies of programs, though `registry.vendor` names it; `prose vendor {0}` writes them",
+                    dir.display()
+                ));
                 None
             }
             Err(error) => {
@@ -186,11 +191,7 @@ impl Imports {
         // Some messages start with the path, as that of a failure does.
         let rest = why.strip_prefix(&*path.to_string_lossy()).unwrap_or(&why);
         let reason = rest.trim_start_matches(':').trim_start().to_owned();
-        let path = match std::env::current_dir() {
-            Ok(folder) => path.strip_prefix(folder).unwrap_or(path).to_owned(),
-            Err(_) => path.to_owned(),
-        };
-        lock(&self.failures).push(Failure { path, reason });
+        lock(&self.failures).push(Failure { path: shown(path), reason });
     }
 
     /// What could not be read.
@@ -201,14 +202,15 @@ impl Imports {
     /// What was wrong with the tokens of the user and with the cache, and that nothing was fetched if so.
     pub(crate) fn take_remarks(&self) -> Vec<String> {
         let projects = self.projects();
-        let mut remarks: Vec<String> = Vec::new();
+        let mut remarks = std::mem::take(&mut *lock(&self.remarks));
         for project in &projects {
             remarks.extend(lock(&project.registries).take_problems().iter().map(ToString::to_string));
         }
         remarks.extend(self.cache.take_problem().map(|problem| problem.to_string()));
         if projects.iter().any(|project| project.is_offline()) {
-            remarks
-                .push("nothing was fetched: imported programs come from the cache, however old".to_owned());
+            remarks.push(
+                "nothing is fetched, so imported programs are as the cache has them, however old".to_owned(),
+            );
         }
         remarks
     }

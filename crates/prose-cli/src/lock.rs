@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use prose_registry::{Client, Found, LOCK_FILE, Lock, Outcome, Pin, Reference, Timestamp, Visited};
 
 use crate::Status;
-use crate::check::settings::identity;
+use crate::check::settings::{identity, shown};
 use crate::cli::LockArgs;
 use crate::gather::{Gathered, Walked};
 use crate::imports::{How, LockUse, Update, block_on};
@@ -46,6 +46,8 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
     let mut status = Status::Clean;
     for Walked { project, programs } in gathered.walk() {
         let path = &project.lock_path;
+        let name = shown(path).to_string_lossy().into_owned();
+        let name = one_line(&name);
         let failed: Vec<&Outcome> = programs
             .iter()
             .map(|(_, visited)| &visited.outcome)
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
             for outcome in failed {
                 writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&outcome.to_string()))?;
             }
-            writeln!(stdout, "{}: left as it is.", shown(path))?;
+            writeln!(stdout, "{name}: left as it is.")?;
             status = Status::ErrorsFound;
             continue;
         }
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
             continue;
         }
         let what = if changes.is_empty() { "nothing to change" } else { "written" };
-        writeln!(stdout, "{}: {what}, {} pinned.", shown(path), counted(lock.pins().count(), "program"))?;
+        writeln!(stdout, "{name}: {what}, {} pinned.", counted(lock.pins().count(), "program"))?;
     }
     stdout.flush()?;
     Ok(if gathered.tell(terminal)? { Status::Trouble } else { status })
@@ -154,9 +156,4 @@ async fn commit(client: &Client, visited: &Visited) -> Option<String> {
 fn is_whole(paths: &[PathBuf], lock: &Path) -> bool {
     let folder = lock.parent().unwrap_or(lock);
     paths.iter().any(|path| folder.starts_with(identity(path)))
-}
-
-fn shown(path: &Path) -> String {
-    let here = identity(Path::new("."));
-    one_line(&path.strip_prefix(here).unwrap_or(path).to_string_lossy()).into_owned()
 }

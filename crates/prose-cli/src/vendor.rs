@@ -6,7 +6,7 @@ use std::path::Path;
 use prose_registry::Vendor;
 
 use crate::Status;
-use crate::check::settings::identity;
+use crate::check::settings::{identity, shown};
 use crate::cli::VendorArgs;
 use crate::gather::{Gathered, Walked};
 use crate::imports::{How, LockUse, Update};
@@ -60,8 +60,7 @@ pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> 
     for folder in folders {
         let relative = dir.strip_prefix(&folder).unwrap_or(&dir).to_string_lossy().replace('\\', "/");
         let path = folder.join(prose_config::FILE_NAME);
-        let here = identity(Path::new("."));
-        let path = path.strip_prefix(here).unwrap_or(&path).to_string_lossy().into_owned();
+        let path = shown(&path).to_string_lossy().into_owned();
         writeln!(
             stdout,
             "To use them, {} needs:\n\n[registry]\nvendor = {}",

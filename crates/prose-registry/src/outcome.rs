@@ -8,7 +8,7 @@ use url::Url;
 use crate::addresses::NotPublic;
 use crate::lock::LockMismatch;
 use crate::program::Program;
-use crate::settings::{ALLOW_HTTP, OFFLINE};
+use crate::settings::ALLOW_HTTP;
 
 /// What became of a look-up. Displayed as one sentence that starts with the reference and says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -275,9 +275,8 @@ impl fmt::Display for NotAProgram {
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreachable::Offline => write!(
-                f,
-                "is not in the cache, and nothing may be fetched; run `prose fetch` once with a network and without {OFFLINE}, or vendor it"
+            Unreachable::Offline => f.write_str(
+                "is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network",
             ),
             Unreachable::NotFetched => f.write_str("was not fetched yet; `prose fetch` does that"),
             Unreachable::Name(why) => {

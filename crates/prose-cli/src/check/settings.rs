@@ -199,7 +199,7 @@ pub(crate) fn identity(path: &Path) -> PathBuf {
 }
 
 /// An absolute path as somebody in the current folder would write it.
-fn shown(path: &Path) -> PathBuf {
+pub(crate) fn shown(path: &Path) -> PathBuf {
     let folder = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()
 }

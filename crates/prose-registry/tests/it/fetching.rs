@@ -171,7 +171,7 @@ async fn offline_the_cache_serves_and_says_so() {
     unreachable(&outcome);
     assert_eq!(
         outcome.to_string(),
-        "`a/c` is not in the cache, and nothing may be fetched; run `prose fetch` once with a network and without PROSE_OFFLINE, or vendor it"
+        "`a/c` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network"
     );
     assert_eq!(server.seen().len(), 1);
 }
