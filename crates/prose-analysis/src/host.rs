@@ -205,7 +205,13 @@ impl AnalysisHost {
                 let location = place.location(&self.db).clone();
                 match &location {
                     Location::File(path) => match loader.file(path) {
-                        Some(text) => waiting.push(self.set_text(path, Text::new(text))),
+                        Some(text) => {
+                            let file = self.set_text(path, Text::new(text));
+                            if let Some(project) = loader.project(path) {
+                                self.set_project(file, project);
+                            }
+                            waiting.push(file);
+                        }
                         None => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
                                 let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
@@ -270,6 +276,11 @@ impl AnalysisHost {
 pub trait Loader {
     /// The text of a file; none if there is none.
     fn file(&mut self, path: &Path) -> Option<String>;
+
+    /// What project a file belongs to that was read because others import it.
+    fn project(&mut self, _: &Path) -> Option<Project> {
+        None
+    }
 
     /// What is known of a program that is not on this machine, without waiting for anybody. None if that takes longer: then somebody
     /// calls [`AnalysisHost::set_fetched`] when it is known.

@@ -5,8 +5,8 @@ mod support;
 use prose_syntax::{Code, Level, Profile};
 use support::codes;
 
-/// The codes of the settings file, which is not analysed here, and of what only a network can tell. The end-to-end tests of settings and of
-/// registries run their programs.
+/// The codes of the settings file, which is not analysed here, and of what only a network can tell. The tests of settings and of imports
+/// from elsewhere run their programs.
 const OF_ELSEWHERE: &[Code] =
     &[Code::E141, Code::E142, Code::W141, Code::E143, Code::E144, Code::E146, Code::W143, Code::W144];
 

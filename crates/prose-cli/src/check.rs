@@ -1,10 +1,10 @@
 //! `prose check`: finds programs, checks and fixes them on all processors, and writes what is wrong in one of several formats.
 
-mod diagnose;
+pub(crate) mod diagnose;
 mod outcome;
-mod settings;
-mod source;
-mod walk;
+pub(crate) mod settings;
+pub(crate) mod source;
+pub(crate) mod walk;
 mod write;
 
 use std::io;
@@ -19,12 +19,14 @@ use prose_syntax::FixSafety;
 use prose_syntax::fix::fix_all;
 
 pub(crate) use self::diagnose::Diagnosed;
-use self::diagnose::{Analyst, diagnose, text_of_other};
+pub(crate) use self::diagnose::{Analyst, Common};
+use self::diagnose::{diagnose, text_of_other};
 use self::outcome::Outcome;
 use self::settings::{Rules, Settings, SettingsFile, is_settings};
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
+use crate::imports::{How, Imports, LockUse};
 use crate::output::{diff, full};
 use crate::panic::caught;
 use crate::sources::{OtherTexts, Sources};
@@ -63,6 +65,13 @@ struct Job {
 struct Program {
     path: PathBuf,
     rules: Arc<Rules>,
+}
+
+/// A program that comes over standard input.
+struct Stdin<'a> {
+    path: &'a Path,
+    rules: Arc<Rules>,
+    text: Result<String, String>,
 }
 
 /// What became of one file.
@@ -115,17 +124,19 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
         outcome.add(job.check_settings(&mut settings, &file));
     }
 
-    if let Some(path) = program_in_stdin {
-        let rules = settings.of(path);
-        outcome.add_stdin(job.check_stdin(path, |text| diagnose(path, text, &rules)));
-    } else if let Some(path) = stdin {
-        outcome.add_stdin(job.check_stdin(path, |text| settings.diagnose(path, text)));
+    if let Some(path) = stdin.filter(|_| program_in_stdin.is_none()) {
+        outcome.add_stdin(job.check_stdin(path, source::read_stdin(), |text| settings.diagnose(path, text)));
     }
+    let stdin =
+        program_in_stdin.map(|path| Stdin { rules: settings.of(path), path, text: source::read_stdin() });
     let programs: Vec<Program> =
         walked.programs.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
-    for checked in job.check_files(&programs, threads) {
-        outcome.add(checked);
-    }
+    let lock = if args.locked { LockUse::Complete } else { LockUse::Ignored };
+    let imports = Imports::new(How { offline: args.offline, lock, ..How::default() });
+    let common = Common::new(settings, imports);
+    job.check_programs(&common, &programs, stdin, threads, &mut outcome);
+    outcome.failures.extend(common.imports.take_failures());
+    outcome.remarks.extend(common.imports.take_remarks());
     outcome.sort();
     if outcome.files.is_empty() && outcome.failures.is_empty() {
         let places: Vec<String> =
@@ -188,29 +199,66 @@ impl Job {
         }
     }
 
-    fn check_files(&self, programs: &[Program], threads: NonZeroUsize) -> Vec<Checked> {
-        if self.mode != Mode::Report {
-            return in_parallel(programs, threads, || (), |(), program| self.check_file(program));
+    /// Checks all programs. Those that import what has to be looked up wait for all the others, so that everything is looked up at once.
+    fn check_programs(
+        &self,
+        common: &Common,
+        programs: &[Program],
+        stdin: Option<Stdin<'_>>,
+        threads: NonZeroUsize,
+        outcome: &mut Outcome,
+    ) {
+        let new = || Analyst::new(common);
+        let checked =
+            in_parallel(programs, threads, new, |analyst, program| self.check_file(analyst, program, true));
+        if let Some(Stdin { path, rules, text: Ok(text) }) = &stdin {
+            Analyst::new(common).note_imports(path, text, rules);
         }
-        in_parallel(programs, threads, Analyst::default, |analyst, Program { path, rules }| {
-            let text = match source::read_file(path) {
-                Ok(text) => text,
-                Err(reason) => return Checked::failed(path, reason),
-            };
-            let checked =
-                self.caught(path, || self.report(path, &text, &analyst.diagnose(path, &text, rules)));
-            if checked.file.is_none() {
-                analyst.forget();
+        common.imports.look_up();
+        if let Some(Stdin { path, rules, text }) = stdin {
+            outcome.add_stdin(self.check_stdin(path, text, |text| diagnose(common, path, text, &rules)));
+        }
+        let mut waiting = Vec::new();
+        for (checked, program) in checked.into_iter().zip(programs) {
+            match checked {
+                Some(checked) => outcome.add(checked),
+                None => waiting.push(program),
             }
-            checked
-        })
+        }
+        let checked =
+            in_parallel(&waiting, threads, new, |analyst, program| self.check_file(analyst, program, false));
+        checked.into_iter().flatten().for_each(|checked| outcome.add(checked));
     }
 
-    fn check_file(&self, Program { path, rules }: &Program) -> Checked {
-        match source::read_file(path) {
-            Ok(text) => self.check_and_write(path, &text, |text| diagnose(path, text, rules)).0,
-            Err(reason) => Checked::failed(path, reason),
-        }
+    /// None if it `may_wait` and waits for something to be looked up.
+    fn check_file(&self, analyst: &mut Analyst<'_>, program: &Program, may_wait: bool) -> Option<Checked> {
+        let Program { path, rules } = program;
+        let text = match source::read_file(path) {
+            Ok(text) => text,
+            Err(reason) => return Some(Checked::failed(path, reason)),
+        };
+        let work = || match may_wait {
+            true if self.mode == Mode::Report => analyst.diagnose_unless_waiting(path, &text, rules),
+            true if !text.contains("use") => Some(Vec::new()),
+            true => (!analyst.note_imports(path, &text, rules)).then(Vec::new),
+            false if self.mode == Mode::Report => Some(analyst.diagnose(path, &text, rules)),
+            // Each round of fixes has it diagnosed anew.
+            false => Some(Vec::new()),
+        };
+        let diagnosed = match caught(work) {
+            Ok(diagnosed) => diagnosed?,
+            Err(defect) => {
+                analyst.forget();
+                return Some(Checked::defective(path, &defect));
+            }
+        };
+        let common = analyst.common();
+        Some(match self.mode {
+            Mode::Report => self.caught(path, || self.report(path, &text, &diagnosed)),
+            Mode::Fix | Mode::Diff => {
+                self.check_and_write(path, &text, |text| diagnose(common, path, text, rules)).0
+            }
+        })
     }
 
     /// Checks a file of settings. If it is fixed, or would be, programs are checked under the settings as they are then.
@@ -237,9 +285,10 @@ impl Job {
     fn check_stdin(
         &self,
         path: &Path,
+        text: Result<String, String>,
         diagnose: impl Fn(&str) -> Vec<Diagnosed>,
     ) -> (Checked, Option<String>) {
-        match source::read_stdin() {
+        match text {
             Ok(text) => {
                 let (checked, fixed) = self.check_text(path, &text, diagnose);
                 (checked, (self.mode == Mode::Fix).then(|| fixed.unwrap_or(text)))
@@ -299,7 +348,7 @@ impl Job {
     fn caught(&self, path: &Path, work: impl FnOnce() -> CheckedFile) -> Checked {
         match caught(work) {
             Ok(file) => Checked { file: Some(file), failure: None },
-            Err(defect) => Checked::failed(path, format!("could not be checked: {defect}")),
+            Err(defect) => Checked::defective(path, &defect),
         }
     }
 
@@ -327,6 +376,10 @@ impl Job {
 }
 
 impl Checked {
+    fn defective(path: &Path, defect: &str) -> Self {
+        Self::failed(path, format!("could not be checked: {defect}"))
+    }
+
     fn failed(path: &Path, reason: String) -> Self {
         Self { file: None, failure: Some(Failure { path: path.to_owned(), reason }) }
     }

@@ -20,6 +20,7 @@ use prose_syntax::{Code, Level, Profile, suggest};
   prose check                    check every program below the current folder
   prose check deploy.prose       check one program
   prose explain E001             say what a code means, with an example
+  prose lock                     pin the imported programs to the texts they have now
   prose lsp                      serve an editor, which starts this itself")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -37,6 +38,12 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Explain(ExplainArgs),
     Lsp(LspArgs),
+    Fetch(FetchArgs),
+    Lock(LockArgs),
+    Outdated(OutdatedArgs),
+    Vendor(VendorArgs),
+    Cache(CacheArgs),
+    ServeRegistry(ServeRegistryArgs),
 }
 
 /// Report the mistakes in programs
@@ -104,6 +111,16 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) no_config: bool,
 
+    /// Fetch nothing: of imported programs, what the cache has is used, however old
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Check with the texts that `prose.lock` names, and report what differs or is not in it
+    ///
+    /// The lock file lies beside `prose.toml`, or in the current folder. `prose lock` writes it.
+    #[arg(long)]
+    pub(crate) locked: bool,
+
     /// The name to show for standard input, whose folder is also where its settings and imports are looked for
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub(crate) stdin_filename: PathBuf,
@@ -168,6 +185,121 @@ pub(crate) struct ExplainArgs {
     /// How to write the answer
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainFormat::Text)]
     pub(crate) output_format: ExplainFormat,
+}
+
+/// Fetch imported programs into the cache
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  everything is there
+  1  something was not found, is no program, could not be reached or is not allowed
+  2  wrong usage, or a file that could not be read
+
+Examples:
+  prose fetch                    all that the programs below the current folder import
+  prose fetch flows/             those of one folder
+  prose fetch alice/research     one program, and what it imports")]
+pub(crate) struct FetchArgs {
+    /// Programs and folders whose imports to fetch, or what a `use` would name, such as `handle/slug`
+    ///
+    /// What is imported is fetched with all that it imports itself. Hosts are asked also for what the cache has; what has not changed is not
+    /// sent again.
+    #[arg(value_name = "PATH|REFERENCE", default_value = ".")]
+    pub(crate) what: Vec<String>,
+}
+
+/// Pin imported programs to the texts they have now
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  prose.lock is up to date
+  1  something was not found or differs; prose.lock is as it was
+  2  wrong usage, or a file that could not be read or written
+
+Examples:
+  prose lock                            pin what is new, forget what is not used any more
+  prose lock --update                   pin everything to the texts of today
+  prose lock --update=alice/research    pin one program to its text of today")]
+pub(crate) struct LockArgs {
+    /// Programs and folders whose imports to pin
+    ///
+    /// `prose.lock` is written beside their `prose.toml`, or into the current folder. It belongs into version control. Pins that nothing uses are
+    /// removed if the whole folder is looked at.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Take the texts of today, for everything or for these references
+    ///
+    /// Without it, what is pinned stays as it is.
+    #[arg(long, value_name = "REFERENCE", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    pub(crate) update: Option<Vec<String>>,
+}
+
+/// List the pinned programs whose hosts have another text now
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  everything is as it is pinned
+  1  something has another text now, or is gone
+  2  wrong usage, or no prose.lock that could be read")]
+pub(crate) struct OutdatedArgs {
+    /// Folders of projects
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Copy imported programs into a folder, for machines without network
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the copies are written
+  1  something was not found; nothing is written
+  2  wrong usage, or a file that could not be read or written
+
+Example:
+  prose vendor vendor            and `vendor = \"vendor\"` below [registry] in prose.toml")]
+pub(crate) struct VendorArgs {
+    /// The folder for the copies; those of an earlier time are replaced
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// Programs and folders whose imports to copy
+    ///
+    /// What `prose.lock` pins is copied as it is pinned.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Show or empty the cache of imported programs
+#[derive(Debug, Args)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    pub(crate) command: CacheCommand,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Print the folder
+    Dir,
+    /// List the programs, a line each
+    List,
+    /// Forget all programs
+    Clean,
+}
+
+/// Serve the programs of a folder as a registry, for development
+#[derive(Debug, Args)]
+#[command(
+    after_help = "For `handle/slug`, the file `handle/slug.prose`, `handle/slug/index.prose` or `handle/slug` is given. Only this machine \
+can ask.
+
+Example:
+  prose serve-registry ./registry --port 8000"
+)]
+pub(crate) struct ServeRegistryArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+
+    /// The port on 127.0.0.1 [default: one that is free]
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
 }
 
 /// Serve an editor over standard input and output

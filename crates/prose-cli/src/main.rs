@@ -1,15 +1,23 @@
 //! The `prose` command.
 
+mod cache;
 mod check;
 mod cli;
 mod explain;
+mod fetch;
 mod finding;
+mod gather;
+mod imports;
+mod lock;
 mod lsp;
+mod outdated;
 mod output;
 mod panic;
 mod position;
+mod serve_registry;
 mod sources;
 mod terminal;
+mod vendor;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -62,6 +70,12 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
+        Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
+        Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
+        Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,
+        Command::Vendor(args) => vendor::run(args, terminal).context(UNWRITABLE)?,
+        Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
+        Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
     };
     Ok(status.into())
 }

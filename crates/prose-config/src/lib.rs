@@ -15,7 +15,7 @@ mod values;
 pub use file::{FILE_NAME, Loaded, find, load, programs_in};
 pub use project::{Overrides, Project, Projects};
 pub use settings::{CheckConfig, Config, RegistryConfig, RunConfig};
-pub use values::{CodePattern, FetchMode, FileIgnore, ModelAliases, PerFileIgnores, RegistryUrl};
+pub use values::{CodePattern, FetchMode, FileIgnore, Folder, ModelAliases, PerFileIgnores, RegistryUrl};
 
 use std::path::Path;
 

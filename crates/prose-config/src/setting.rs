@@ -59,7 +59,7 @@ macro_rules! settings {
                     let mut schema = <$type as $crate::setting::Setting>::schema();
                     schema["description"] = [$($doc),*].concat().trim().into();
                     let default = $crate::setting::Setting::to_json(&defaults.$field);
-                    if !default.is_object() {
+                    if !default.is_object() && !default.is_null() {
                         schema["default"] = default;
                     }
                     properties.insert($key.to_owned(), schema);

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use prose_syntax::{Code, Level, Profile};
 
 use crate::setting::settings;
-use crate::values::{FetchMode, ModelAliases, PerFileIgnores, RegistryUrl};
+use crate::values::{FetchMode, Folder, ModelAliases, PerFileIgnores, RegistryUrl};
 
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
@@ -45,6 +45,9 @@ settings! {
         url: RegistryUrl = "url",
         /// When programs are fetched: `automatic` while one types, `manual` when one asks for it, `off` never.
         fetch: FetchMode = "fetch",
+        /// A folder with copies of imported programs, relative to the folder of `prose.toml`. They come before everything else. `prose vendor`
+        /// writes them.
+        vendor: Folder = "vendor",
     }
 }
 

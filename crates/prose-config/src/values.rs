@@ -414,3 +414,33 @@ impl Setting for RegistryUrl {
         value.get_ref().as_str().and_then(Self::parse).or_else(|| reader.wrong::<Self, _>(value))
     }
 }
+
+/// A folder, relative to that of `prose.toml`; or none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Folder(Option<String>);
+
+impl Folder {
+    /// The folder, as it is written.
+    pub fn as_path(&self) -> Option<&Path> {
+        self.0.as_deref().map(Path::new)
+    }
+}
+
+impl Setting for Folder {
+    fn expected() -> String {
+        "the path of a folder, such as \"vendor\"".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1 })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.clone().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let path = value.get_ref().as_str().filter(|path| !path.is_empty());
+        path.map(|path| Self(Some(path.to_owned()))).or_else(|| reader.wrong::<Self, _>(value))
+    }
+}

@@ -92,6 +92,7 @@ fn the_schema_allows_what_is_right() {
     for fetch in ["automatic", "manual", "off"] {
         check_right(&format!("registry.fetch = '{fetch}'"));
     }
+    check_right("registry.vendor = 'lib/vendor'");
     check_right("run.max-parallel = 1\nrun.max-iterations = 4294967295");
 }
 
@@ -192,6 +193,7 @@ fn values(schema: &Value) -> String {
         "string" if schema["format"] == json!("uri") => {
             "an address that starts with `https://` or `http://`".to_owned()
         }
+        "string" => "a path".to_owned(),
         "object" => "a table".to_owned(),
         other => panic!("the page should say what a value of the type {other} looks like"),
     }

@@ -74,7 +74,12 @@ fn unwritten(program: &Program) -> std::path::PathBuf {
 
 fn note(outcome: &Outcome) -> Option<Note> {
     let (code, better) = match &outcome.result {
-        Ok(_) => (Code::W144, Some(outcome.moved_to()?.to_string())),
+        Ok(_) => {
+            let url = outcome.moved_to()?;
+            // How old the text is would change with every look-up.
+            let message = format!("`{}` has moved to {url} for good, as its host says", outcome.reference);
+            return Some(Note { code: Code::W144, message, better: Some(url.as_str().into()) });
+        }
         Err(Problem::NotFound { near, .. }) => (Code::E139, near.first().cloned()),
         Err(Problem::NotAProgram { .. }) => (Code::E143, None),
         Err(Problem::Unreachable { .. }) => (Code::W143, None),
@@ -83,6 +88,7 @@ fn note(outcome: &Outcome) -> Option<Note> {
             (Code::E144, outcome.reference.starts_with("http://").then_some(encrypted))
         }
         Err(Problem::Refused(_)) => (Code::E144, None),
+        Err(Problem::Locked(_)) => (Code::E146, None),
     };
     Some(Note { code, message: outcome.to_string(), better: better.map(Into::into) })
 }

@@ -4,7 +4,9 @@
 //! of the one what the other found.
 
 mod fetched;
+mod paths;
 mod registries;
 
 pub use fetched::{fetched, importer, not_fetched};
+pub use paths::import_paths;
 pub use registries::{Registries, Wish};

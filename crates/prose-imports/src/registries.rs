@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, Origin, Remote};
-use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Settings, Vendor};
+use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor};
 use url::Url;
 
 use crate::fetched;
@@ -14,6 +14,7 @@ use crate::fetched;
 pub struct Registries {
     cache: Arc<Cache>,
     vendor: Option<Vendor>,
+    lock: Option<Locked>,
     offline: bool,
     clients: HashMap<Arc<str>, Option<Client>>,
     problems: Vec<CredentialsProblem>,
@@ -32,10 +33,11 @@ pub struct Wish {
 
 impl Registries {
     /// Those of the user, with a cache.
-    pub fn new(cache: Cache) -> Self {
+    pub fn new(cache: impl Into<Arc<Cache>>) -> Self {
         Self {
-            cache: Arc::new(cache),
+            cache: cache.into(),
             vendor: None,
+            lock: None,
             offline: false,
             clients: HashMap::new(),
             problems: Vec::new(),
@@ -45,6 +47,12 @@ impl Registries {
     /// The same with vendored copies, which come before everything else.
     pub fn with_vendor(mut self, vendor: Option<Vendor>) -> Self {
         self.vendor = vendor;
+        self
+    }
+
+    /// The same with a lock file that counts.
+    pub fn with_lock(mut self, lock: Option<Locked>) -> Self {
+        self.lock = lock;
         self
     }
 
@@ -77,6 +85,7 @@ impl Registries {
             }
             settings.offline |= self.offline;
             settings.vendor = self.vendor.clone();
+            settings.lock = self.lock.clone();
             Client::new(settings, Arc::clone(&self.cache))
         });
         self.clients.insert(Arc::clone(registry), client.clone());

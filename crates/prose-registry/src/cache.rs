@@ -288,9 +288,9 @@ fn text_path(dir: &Path, sha256: Hash) -> PathBuf {
     dir.join(TEXTS).join(format!("{sha256}.prose"))
 }
 
-/// `programs/HOST/path/to/program.prose`
+/// `programs/HOST/path/to/program.prose`. Different addresses have different files, since the analysis knows programs by their files.
 fn shown_path(dir: &Path, source: &Source) -> PathBuf {
-    // No name of a system has these in it, and none is a folder such as `..`.
+    // No name of a system has other characters in it, and none is a folder such as `..`. The marks below have one that no name has.
     let name = |part: &str| -> String {
         let part = part.trim_start_matches('.');
         part.chars()
@@ -298,16 +298,26 @@ fn shown_path(dir: &Path, source: &Source) -> PathBuf {
             .take(100)
             .collect()
     };
-    let host = source.url.host_str().unwrap_or_default();
-    let host = source.url.port().map_or(host.to_owned(), |port| format!("{host}_{port}"));
-    let mut path = dir.join(SHOWN).join(name(&host));
-    path.extend(source.url.path_segments().into_iter().flatten().map(name).filter(|part| !part.is_empty()));
-    if source.url.query().is_some() {
-        path.push(Hash::of(source.url.as_str()).to_string());
+    let url = &source.url;
+    let host = name(url.host_str().unwrap_or_default());
+    let port = url.port_or_known_default().filter(|_| url.port().is_some() || url.scheme() != "https");
+    let host = port.map_or(host.clone(), |port| format!("{host}_{port}"));
+    let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+    let names: Vec<String> = segments.iter().copied().map(name).collect();
+    let is_told_by_names = names == segments && !names.iter().any(String::is_empty) && url.query().is_none();
+    let mut names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let last = names.pop().unwrap_or_else(|| "index".to_owned());
+    let (stem, mark) = match last.strip_suffix(".prose").filter(|stem| !stem.is_empty()) {
+        // `alice/research` and `alice/research.prose` of a host may be two programs.
+        Some(stem) => (stem, "~files"),
+        None => (&*last, ""),
+    };
+    let mut path = dir.join(SHOWN).join(format!("{host}{mark}"));
+    path.extend(names);
+    if !is_told_by_names {
+        path.push(format!("~{:.16}", Hash::of(url.as_str()).to_string()));
     }
-    let stem = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // A program may have the name of the folder of others.
-    path.set_file_name(format!("{}.prose", stem.strip_suffix(".prose").unwrap_or(&stem)));
+    path.push(format!("{stem}.prose"));
     path
 }
 

@@ -13,6 +13,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use url::Url;
 
 use crate::cache::Cache;
+use crate::lock::LockMismatch;
 use crate::outcome::{By, Found, Outcome, Problem, Refusal, Unreachable};
 use crate::program::{self, Program, Source, Timestamp};
 use crate::settings::Settings;
@@ -121,6 +122,13 @@ impl Client {
 
     /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.
     pub fn known(&self, reference: &Reference) -> Option<Found> {
+        if let Some(locked) = &self.inner.settings.lock {
+            match locked.lock.get(reference) {
+                Some(pin) => return self.kept(pin),
+                None if locked.is_complete => return None,
+                None => {}
+            }
+        }
         let url = reference.urls(&self.inner.settings.registry).into_iter().next()?;
         self.inner.known(reference, &url)
     }
@@ -129,6 +137,26 @@ impl Client {
     ///
     /// All who ask for one program at one time share a request. Whoever stops waiting ends it for nobody else.
     pub async fn get(&self, reference: &Reference, importer: &Importer, freshness: Freshness) -> Outcome {
+        let Some(locked) = &self.inner.settings.lock else {
+            return self.get_unlocked(reference, importer, freshness).await;
+        };
+        let found = match locked.lock.get(reference) {
+            Some(pin) => self.pinned_as(pin, importer, freshness).await,
+            None if locked.is_complete => {
+                Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() }))
+            }
+            None => Ok(self.get_unlocked(reference, importer, freshness).await),
+        };
+        found.unwrap_or_else(|mismatch| Outcome::new(reference.to_string(), Err(Problem::Locked(mismatch))))
+    }
+
+    /// The same, whatever a lock file says.
+    pub(crate) async fn get_unlocked(
+        &self,
+        reference: &Reference,
+        importer: &Importer,
+        freshness: Freshness,
+    ) -> Outcome {
         let name = reference.to_string();
         let refused = |refusal| Outcome::new(name.clone(), Err(Problem::Refused(refusal)));
         if reference.is_local() {

@@ -28,7 +28,7 @@ pub use program::{Hash, NoHash, Program, Source, Timestamp};
 pub use prose_reference::{GitHost, GitProgram, Invalid, Reference, RegistryProgram};
 pub use secret::Secret;
 pub use serve::RegistryServer;
-pub use settings::{ALLOW_HTTP, Limits, OFFLINE, Proxies, Settings};
+pub use settings::{ALLOW_HTTP, Limits, Locked, OFFLINE, Proxies, Settings};
 pub use tls::EXTRA_CA;
 pub use vendor::{Vendor, VendorError};
 pub use walk::{MOST_PROGRAMS, Visited};

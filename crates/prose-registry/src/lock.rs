@@ -6,13 +6,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prose_reference::Reference;
+use prose_reference::{GitProgram, Reference};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::cache::write_atomically;
 use crate::client::{Client, Freshness, Importer, on_disk};
-use crate::outcome::{By, Found, Outcome};
+use crate::outcome::{By, Found, Outcome, Problem};
 use crate::program::{Hash, Program, Source, Timestamp};
 
 /// The name of the lock file, in the folder of `prose.toml`.
@@ -166,6 +166,15 @@ impl Client {
     /// Looks up the text that a reference is pinned to. It may come from anywhere, since its hash says that it is the one; the host
     /// is asked only for what is neither vendored nor in the cache.
     pub async fn pinned(&self, pin: &Pin, importer: &Importer) -> Result<Outcome, Box<LockMismatch>> {
+        self.pinned_as(pin, importer, Freshness::Recent).await
+    }
+
+    pub(crate) async fn pinned_as(
+        &self,
+        pin: &Pin,
+        importer: &Importer,
+        freshness: Freshness,
+    ) -> Result<Outcome, Box<LockMismatch>> {
         let Some(reference) = pin.reference() else {
             return Err(Box::new(LockMismatch::NotLocked { reference: pin.reference.clone() }));
         };
@@ -173,8 +182,12 @@ impl Client {
         if let Some(found) = on_disk(move || client.kept(&wanted)).await.flatten() {
             return Ok(Outcome::new(&pin.reference, Ok(found)));
         }
-        let mut outcome = self.get(&reference, importer, Freshness::Recent).await;
+        let mut outcome = self.get_unlocked(&reference, importer, freshness).await;
         outcome.reference.clone_from(&pin.reference);
+        if let Err(Problem::Unreachable { last, .. }) = &mut outcome.result {
+            // A text that is known from some other time is not the one that is pinned, or it had been found by its hash.
+            *last = None;
+        }
         if let Ok(found) = &mut outcome.result {
             let sha256 = found.program.source.sha256;
             if sha256 != pin.sha256 {
@@ -186,7 +199,17 @@ impl Client {
         Ok(outcome)
     }
 
-    fn kept(&self, pin: &Pin) -> Option<Found> {
+    /// The commit that a git host tells for a program, if it has the text with this hash there: the revision may have moved on since the text
+    /// was fetched, and a pin must not name a commit with another text.
+    pub async fn commit_of(&self, program: &GitProgram, sha256: Hash) -> Option<String> {
+        let commit = self.commit(program).await.ok()?;
+        let there = Reference::Git(program.at(&commit));
+        let outcome = self.get_unlocked(&there, &Importer::Workspace, Freshness::Recent).await;
+        let found = outcome.result.ok()?;
+        (found.program.source.sha256 == sha256).then_some(commit)
+    }
+
+    pub(crate) fn kept(&self, pin: &Pin) -> Option<Found> {
         let reference = Reference::parse(&pin.reference).ok()?;
         let vendored = self.settings().vendor.as_ref().and_then(|vendor| vendor.get(&reference));
         if let Some(program) = vendored.filter(|program| program.source.sha256 == pin.sha256) {
@@ -240,11 +263,12 @@ impl fmt::Display for LockMismatch {
             LockMismatch::Changed { pin, found } => write!(
                 f,
                 "`{}` is another text than the one in {LOCK_FILE}, which is of {} (SHA-256 {:.12}…, here {:.12}…); read what has \
-                 changed, then `prose lock` accepts it",
+                 changed, then `prose lock --update={}` accepts it",
                 pin.reference,
                 pin.time,
                 pin.sha256.to_string(),
-                found.to_string()
+                found.to_string(),
+                pin.reference
             ),
         }
     }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use url::Url;
 
 use crate::addresses::NotPublic;
+use crate::lock::LockMismatch;
 use crate::program::Program;
-use crate::settings::{ALLOW_HTTP, OFFLINE};
+use crate::settings::ALLOW_HTTP;
 
 /// What became of a look-up. Displayed as one sentence that starts with the reference and says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub enum Problem {
     },
     /// It was not even tried.
     Refused(Refusal),
+    /// The lock file names another text, or none.
+    Locked(Box<LockMismatch>),
 }
 
 /// What an answer is instead of a program.
@@ -179,6 +182,9 @@ impl From<NotPublic> for Refusal {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Err(Problem::Locked(mismatch)) = &self.result {
+            return mismatch.fmt(f);
+        }
         write!(f, "`{}` ", self.reference)?;
         match &self.result {
             Ok(found) => found.by.fmt(f)?,
@@ -246,6 +252,7 @@ impl fmt::Display for Problem {
                 f.write_str(known)
             }
             Problem::Refused(refusal) => refusal.fmt(f),
+            Problem::Locked(mismatch) => mismatch.fmt(f),
         }
     }
 }
@@ -268,11 +275,10 @@ impl fmt::Display for NotAProgram {
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreachable::Offline => write!(
-                f,
-                "is not in the cache, and nothing may be fetched; fetch it once without {OFFLINE}, or vendor it"
+            Unreachable::Offline => f.write_str(
+                "is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network",
             ),
-            Unreachable::NotFetched => f.write_str("was not fetched yet"),
+            Unreachable::NotFetched => f.write_str("was not fetched yet; `prose fetch` does that"),
             Unreachable::Name(why) => {
                 write!(f, "has no address ({why}); is the name right, and is there a network?")
             }

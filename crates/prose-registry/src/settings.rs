@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::addresses::{Names, SystemNames};
 use crate::credentials::{Credentials, CredentialsProblem};
+use crate::lock::Lock;
 use crate::secret::Secret;
 use crate::tls::EXTRA_CA;
 use crate::vendor::Vendor;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub registry: Url,
     /// Copies in a folder, which come before the cache and the network.
     pub vendor: Option<Vendor>,
+    /// The lock file, if it counts: then the texts are those that it names, whatever the hosts have now.
+    pub lock: Option<Locked>,
     /// Nothing is asked: what the cache has is used, however old.
     pub offline: bool,
     /// Whether `http://` is allowed beyond this machine.
@@ -44,6 +47,15 @@ pub struct Settings {
     pub credentials: Credentials,
     /// Who knows the addresses of hosts.
     pub names: Arc<dyn Names>,
+}
+
+/// What the lock file says, and what that means for programs that it does not name.
+#[derive(Debug, Clone)]
+pub struct Locked {
+    /// The lock file.
+    pub lock: Arc<Lock>,
+    /// Whether programs that it does not name are refused.
+    pub is_complete: bool,
 }
 
 /// How much time and room a request may take.
@@ -117,6 +129,7 @@ impl Settings {
         Self {
             registry,
             vendor: None,
+            lock: None,
             offline: false,
             allow_http: false,
             fresh_for: Duration::from_secs(60 * 60),
@@ -150,6 +163,7 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("registry", &self.registry.as_str())
             .field("vendor", &self.vendor.as_ref().map(Vendor::dir))
+            .field("is_locked", &self.lock.is_some())
             .field("offline", &self.offline)
             .field("allow_http", &self.allow_http)
             .field("fresh_for", &self.fresh_for)

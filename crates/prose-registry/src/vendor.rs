@@ -18,6 +18,9 @@ use crate::program::{Hash, Program, Source};
 /// The name of the file that says which text is which program.
 const INDEX: &str = "index.toml";
 
+/// The file that keeps tools which look through folders, such as `prose check`, from taking the copies for programs of the project.
+const IGNORE: &str = ".ignore";
+
 /// Copies of programs in a folder.
 #[derive(Debug, Clone)]
 pub struct Vendor {
@@ -82,6 +85,11 @@ impl Vendor {
         let text = toml::to_string(&index)
             .map_err(|error| VendorError::Malformed(path.clone(), error.to_string()))?;
         write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+        let path = dir.join(IGNORE);
+        if !path.exists() {
+            let text = b"# Copies of imported programs, written by `prose vendor`.\n*.prose\n";
+            write_atomically(&path, text).map_err(|error| VendorError::Io(path, error))?;
+        }
         let vendor = Self { dir, copies };
         for left_over in before.difference(&vendor.files()) {
             // That it is gone already is what is wanted.

@@ -1,14 +1,20 @@
 //! What there is to say about a program. Everything else in this crate is about finding programs and telling the findings.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::{AnalysisHost, Text};
+use prose_analysis::host::{self, Loader};
+use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
+use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
-use super::settings::{Rules, identity};
+use super::settings::{Rules, Settings, identity};
 use super::source;
+use crate::imports::{Imports, Needs};
 
 /// A diagnostic with the severity that it has for this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,27 +33,130 @@ impl Reported for Diagnosed {
     }
 }
 
+/// What all programs have in common: who knows their settings, and what they import.
+pub(crate) struct Common {
+    settings: Mutex<Settings>,
+    pub(crate) imports: Imports,
+}
+
+impl Common {
+    pub(crate) fn new(settings: Settings, imports: Imports) -> Self {
+        Self { settings: Mutex::new(settings), imports }
+    }
+}
+
+/// Reads what a program imports.
+struct Importing<'a> {
+    common: &'a Common,
+    rules: &'a Rules,
+}
+
+impl Loader for Importing<'_> {
+    fn file(&mut self, path: &Path) -> Option<String> {
+        source::read_file(path).ok()
+    }
+
+    fn project(&mut self, path: &Path) -> Option<host::Project> {
+        let mut settings = self.common.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(settings.of(path).meaning())
+    }
+
+    fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        self.common.imports.of(self.rules).remote(remote, asker)
+    }
+}
+
 /// Checks one program after the other. What several of them import is parsed once, as long as not too much has come together.
-pub(super) struct Analyst {
+pub(crate) struct Analyst<'a> {
+    common: &'a Common,
     host: AnalysisHost,
+    /// The settings that say where the programs get what they import from elsewhere.
+    settings: Option<PathBuf>,
     /// How many programs may come together before they are forgotten.
     limit: usize,
     /// How many of them were checked, and not only imported.
     checked: usize,
 }
 
-impl Default for Analyst {
-    fn default() -> Self {
-        Self { host: AnalysisHost::default().with_listing(prose_config::programs_in), limit: FEW, checked: 0 }
-    }
-}
-
 /// So many programs fit into the caches of a processor with all that is known of them: with 64, the whole takes a third longer.
 const FEW: usize = 8;
 
-impl Analyst {
+impl<'a> Analyst<'a> {
+    pub(crate) fn new(common: &'a Common) -> Self {
+        let host = AnalysisHost::default().with_listing(prose_config::programs_in);
+        Self { common, host, settings: None, limit: FEW, checked: 0 }
+    }
+
+    pub(crate) fn common(&self) -> &'a Common {
+        self.common
+    }
+
     /// The diagnostics of a program, sorted by position, without those that are off. What it imports is read.
     pub(super) fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
+        let file = self.read(path, text, rules);
+        rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file))
+    }
+
+    /// The same, unless something has to be looked up first.
+    pub(super) fn diagnose_unless_waiting(
+        &mut self,
+        path: &Path,
+        text: &str,
+        rules: &Rules,
+    ) -> Option<Vec<Diagnosed>> {
+        let file = self.read(path, text, rules);
+        let is_waiting = self.note(file, rules);
+        (!is_waiting).then(|| rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file)))
+    }
+
+    /// Notes what a program imports from elsewhere, and says whether something of it has to be looked up.
+    pub(crate) fn note_imports(&mut self, path: &Path, text: &str, rules: &Rules) -> bool {
+        let file = self.read(path, text, rules);
+        self.note(file, rules)
+    }
+
+    fn note(&self, file: SourceFile, rules: &Rules) -> bool {
+        let needs = self.needs(file);
+        let is_waiting = needs.are_unknown;
+        if !needs.roots.is_empty() {
+            self.common.imports.of(rules).add(needs);
+        }
+        is_waiting
+    }
+
+    /// What a program imports from elsewhere, itself or through others of this machine.
+    fn needs(&self, file: SourceFile) -> Needs {
+        let db = self.host.db();
+        let mut needs = Needs::default();
+        let mut seen = HashSet::from([file]);
+        let mut waiting = vec![file];
+        while let Some(file) = waiting.pop() {
+            for path in import_paths(db, file) {
+                let Ok(reference) = reference(db, file, &path) else { continue };
+                if reference.is_local() {
+                    continue;
+                }
+                needs.are_unknown |= imported(db, file, path) == Imported::Unknown;
+                if *file.origin(db) == Origin::Local {
+                    let registry = file.settings(db).registry(db).clone();
+                    needs.roots.push(Remote { registry, reference });
+                }
+            }
+            let imported = imported_programs(db, file).iter();
+            waiting.extend(imported.copied().filter(|program| seen.insert(*program)));
+        }
+        needs
+    }
+
+    /// Reads a program and what it imports.
+    fn read(&mut self, path: &Path, text: &str, rules: &Rules) -> SourceFile {
+        if self.settings != rules.project().path {
+            // Another project may have another text for the same reference.
+            if !self.host.remotes().is_empty() {
+                self.forget();
+            }
+            self.settings.clone_from(&rules.project().path);
+        }
         if self.host.len() >= self.limit {
             // Where most were read because others import them, they will be wanted again.
             if self.host.len() > 2 * self.checked {
@@ -61,8 +170,8 @@ impl Analyst {
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
         self.host.set_project(file, rules.meaning());
-        self.host.load_imports(file, |path| source::read_file(path).ok());
-        rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file))
+        self.host.load_imports_with(file, &mut Importing { common: self.common, rules });
+        file
     }
 
     /// Forgets all programs: they are too many, or an analysis broke off and nobody knows what it left.
@@ -73,8 +182,8 @@ impl Analyst {
 }
 
 /// The diagnostics of a program that is checked alone.
-pub(super) fn diagnose(path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
-    Analyst::default().diagnose(path, text, rules)
+pub(super) fn diagnose(common: &Common, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
+    Analyst::new(common).diagnose(path, text, rules)
 }
 
 /// The text of another file that a diagnostic refers to. One that has gone meanwhile is as good as empty.

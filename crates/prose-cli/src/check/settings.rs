@@ -24,7 +24,7 @@ enum Origin {
 }
 
 /// The settings of all that is checked.
-pub(super) struct Settings {
+pub(crate) struct Settings {
     origin: Origin,
     overrides: Arc<Overrides>,
     projects: Projects,
@@ -35,32 +35,29 @@ pub(super) struct Settings {
 }
 
 /// What the settings say of the programs in a project.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     overrides: Arc<Overrides>,
     project: Arc<Project>,
     meaning: host::Project,
 }
 
 /// A file of settings that was read.
-pub(super) struct SettingsFile {
+pub(crate) struct SettingsFile {
     /// As the user would write it.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Whether it is one of those to check, and is told of even if nothing is wrong.
-    pub(super) is_named: bool,
+    pub(crate) is_named: bool,
     project: Arc<Project>,
 }
 
 impl Settings {
     /// It fails if a file is named that cannot be read: all that is found would be found under other settings than those asked for.
-    pub(super) fn new(args: &CheckArgs) -> Result<Self, Failure> {
-        let overrides = Overrides { profile: args.profile, levels: args.levels.clone() };
-        let mut settings = Self {
-            origin: if args.no_config { Origin::Nowhere } else { Origin::Nearest },
-            overrides: Arc::new(overrides),
-            projects: Projects::default(),
-            named: BTreeMap::new(),
-            rules: HashMap::new(),
-        };
+    pub(crate) fn new(args: &CheckArgs) -> Result<Self, Failure> {
+        let mut settings = Self::nearest();
+        settings.overrides = Arc::new(Overrides { profile: args.profile, levels: args.levels.clone() });
+        if args.no_config {
+            settings.origin = Origin::Nowhere;
+        }
         if let Some(path) = &args.config {
             let identity = settings.read(path)?;
             settings.origin = Origin::File(identity);
@@ -68,8 +65,19 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Those of the nearest `prose.toml` of each program.
+    pub(crate) fn nearest() -> Self {
+        Self {
+            origin: Origin::Nearest,
+            overrides: Arc::default(),
+            projects: Projects::default(),
+            named: BTreeMap::new(),
+            rules: HashMap::new(),
+        }
+    }
+
     /// Reads a file of settings in order to check it, too.
-    pub(super) fn add_named(&mut self, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn add_named(&mut self, path: &Path) -> Result<(), Failure> {
         let identity = self.read(path)?;
         let shown = path.strip_prefix(".").unwrap_or(path).to_owned();
         self.named.entry(identity).or_insert(shown);
@@ -88,7 +96,7 @@ impl Settings {
     }
 
     /// The rules for a program.
-    pub(super) fn of(&mut self, program: &Path) -> Arc<Rules> {
+    pub(crate) fn of(&mut self, program: &Path) -> Arc<Rules> {
         let project = match &self.origin {
             Origin::Nearest => self.projects.of(&identity(program)),
             Origin::File(path) => self.projects.at(path.clone()),
@@ -99,7 +107,7 @@ impl Settings {
     }
 
     /// What could not be read of what was asked for with [`Settings::of`].
-    pub(super) fn take_failures(&mut self) -> Vec<Failure> {
+    pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
         let failures = self.projects.take_failures().into_iter();
         failures
             .map(|(path, error)| Failure { reason: source::explain(&path, &error), path: shown(&path) })
@@ -107,7 +115,7 @@ impl Settings {
     }
 
     /// Every file that was read, in the order of their paths.
-    pub(super) fn files(&self) -> Vec<SettingsFile> {
+    pub(crate) fn files(&self) -> Vec<SettingsFile> {
         let files = self.projects.files().into_iter();
         files
             .filter_map(|project| {
@@ -120,20 +128,20 @@ impl Settings {
     }
 
     /// From now on, a file of settings says something else.
-    pub(super) fn replace(&mut self, file: &SettingsFile, text: &str) {
+    pub(crate) fn replace(&mut self, file: &SettingsFile, text: &str) {
         let path = file.project.path.clone();
         let rules = self.rules_in(path.clone(), text);
         self.rules.insert(path, Arc::new(rules));
     }
 
     /// What is wrong with the settings in a text that is to be that of a file.
-    pub(super) fn diagnose(&self, path: &Path, text: &str) -> Vec<Diagnosed> {
+    pub(crate) fn diagnose(&self, path: &Path, text: &str) -> Vec<Diagnosed> {
         let rules = self.rules_in(Some(identity(path)), text);
         rules.diagnosed(path, &rules.project.problems)
     }
 
     /// What is wrong with a file of settings as it was read.
-    pub(super) fn diagnose_file(&self, file: &SettingsFile) -> Vec<Diagnosed> {
+    pub(crate) fn diagnose_file(&self, file: &SettingsFile) -> Vec<Diagnosed> {
         let rules = Rules::new(Arc::clone(&file.project), Arc::clone(&self.overrides));
         rules.diagnosed(&file.path, &file.project.problems)
     }
@@ -147,7 +155,7 @@ impl Settings {
 
 impl SettingsFile {
     /// The text; where the file is not UTF-8, with replacement characters.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.project.text
     }
 }
@@ -160,12 +168,17 @@ impl Rules {
     }
 
     /// What changes what programs mean.
-    pub(super) fn meaning(&self) -> host::Project {
+    pub(crate) fn meaning(&self) -> host::Project {
         self.meaning.clone()
     }
 
+    /// The project.
+    pub(crate) fn project(&self) -> &Project {
+        &self.project
+    }
+
     /// Diagnostics of the file at a path with their severities, without those that are off.
-    pub(super) fn diagnosed(&self, path: &Path, diagnostics: &[Diagnostic]) -> Vec<Diagnosed> {
+    pub(crate) fn diagnosed(&self, path: &Path, diagnostics: &[Diagnostic]) -> Vec<Diagnosed> {
         let path = identity(path);
         let reported = diagnostics.iter().filter_map(|diagnostic| {
             let severity = self.project.severity(&self.overrides, &path, diagnostic)?;
@@ -176,17 +189,17 @@ impl Rules {
 }
 
 /// Whether a path is that of settings and not of a program.
-pub(super) fn is_settings(path: &Path) -> bool {
+pub(crate) fn is_settings(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == FILE_NAME) && !path.is_dir()
 }
 
 /// The path that a file is known by: the same for all ways to name it, as far as that can be told from the names.
-pub(super) fn identity(path: &Path) -> PathBuf {
+pub(crate) fn identity(path: &Path) -> PathBuf {
     normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 /// An absolute path as somebody in the current folder would write it.
-fn shown(path: &Path) -> PathBuf {
+pub(crate) fn shown(path: &Path) -> PathBuf {
     let folder = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()
 }

@@ -10,7 +10,7 @@ use crate::position::line_break_ends;
 const LARGEST: u64 = u32::MAX as u64;
 
 /// Reads a file that should be a program.
-pub(super) fn read_file(path: &Path) -> Result<String, String> {
+pub(crate) fn read_file(path: &Path) -> Result<String, String> {
     let length = check_readable(path)?;
     let mut bytes = Vec::new();
     // A failure to reserve is left to reading, which knows how much there really is.
@@ -22,7 +22,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, String> {
 }
 
 /// Makes sure that there is something at a path that can be read to its end, and returns how long it is.
-pub(super) fn check_readable(path: &Path) -> Result<u64, String> {
+pub(crate) fn check_readable(path: &Path) -> Result<u64, String> {
     let metadata = path.metadata().map_err(|error| explain(path, &error))?;
     refuse_special_file(path, metadata.file_type())?;
     if metadata.len() > LARGEST {
@@ -32,7 +32,7 @@ pub(super) fn check_readable(path: &Path) -> Result<u64, String> {
 }
 
 /// Reads standard input to its end.
-pub(super) fn read_stdin() -> Result<String, String> {
+pub(crate) fn read_stdin() -> Result<String, String> {
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
@@ -94,7 +94,7 @@ fn not_utf8(bytes: &[u8], offset: usize) -> String {
 }
 
 /// Why a path cannot be read, as the rest of a sentence that starts with the path.
-pub(super) fn explain(path: &Path, error: &io::Error) -> String {
+pub(crate) fn explain(path: &Path, error: &io::Error) -> String {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     match error.kind() {
         io::ErrorKind::NotFound if is_link => match path.read_link() {
@@ -111,7 +111,7 @@ pub(super) fn explain(path: &Path, error: &io::Error) -> String {
 }
 
 /// The system's words for an error, without the number that Rust adds.
-pub(super) fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();

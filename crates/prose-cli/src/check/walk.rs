@@ -12,18 +12,18 @@ use super::source;
 
 /// What a walk came across.
 #[derive(Default)]
-pub(super) struct Walked {
+pub(crate) struct Walked {
     /// The programs, in the order of their paths.
-    pub(super) programs: Vec<PathBuf>,
+    pub(crate) programs: Vec<PathBuf>,
     /// Folders that could not be listed and the like.
-    pub(super) failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// Remarks that change nothing, such as a broken line of a `.gitignore`.
-    pub(super) remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// Finds every program: each path of `roots` that is no folder, and the `*.prose` files below the folders. A file that is reached
 /// by several paths is found once, and not through a link if it can be helped.
-pub(super) fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
+pub(crate) fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
     // A single file is the common case of an editor or a hook: no threads, no reading of ignore files.
     if let [root] = roots
         && !root.is_dir()

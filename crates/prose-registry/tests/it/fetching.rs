@@ -142,7 +142,10 @@ async fn a_damaged_text_is_fetched_again() {
 async fn nothing_is_asked_where_only_the_known_is_wanted() {
     let server = Server::with("/a/b", PROGRAM).await;
     let client = client(server.url());
-    assert_eq!(get_as(&client, "a/b", Freshness::Known).await.to_string(), "`a/b` was not fetched yet");
+    assert_eq!(
+        get_as(&client, "a/b", Freshness::Known).await.to_string(),
+        "`a/b` was not fetched yet; `prose fetch` does that"
+    );
     assert!(client.known(&reference("a/b")).is_none());
     assert!(server.seen().is_empty());
     get(&client, "a/b").await;
@@ -168,7 +171,7 @@ async fn offline_the_cache_serves_and_says_so() {
     unreachable(&outcome);
     assert_eq!(
         outcome.to_string(),
-        "`a/c` is not in the cache, and nothing may be fetched; fetch it once without PROSE_OFFLINE, or vendor it"
+        "`a/c` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network"
     );
     assert_eq!(server.seen().len(), 1);
 }

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use prose_registry::{
-    By, Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Outcome, Pin, Program, Reference,
-    Source, Timestamp,
+    By, Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Locked, Outcome, Pin, Problem, Program,
+    Reference, Settings, Source, Timestamp,
 };
 use url::Url;
 
@@ -90,7 +91,7 @@ fn what_differs_is_refused() {
     let lock = lock();
     assert_eq!(lock.check(&reference("@alice/research"), Hash::of("session \"R\"\n")), Ok(()));
     let told = |path: &str, text: &str| lock.check(&reference(path), Hash::of(text)).unwrap_err().to_string();
-    expect!["`@alice/research` is another text than the one in prose.lock, which is of 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); read what has changed, then `prose lock` accepts it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
+    expect!["`@alice/research` is another text than the one in prose.lock, which is of 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); read what has changed, then `prose lock --update=@alice/research` accepts it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
     expect!["`alice/other` is not in prose.lock; `prose lock` adds it"].assert_eq(&told("alice/other", ""));
 }
 
@@ -187,4 +188,51 @@ async fn a_text_that_is_pinned_and_known_needs_no_host() {
     assert_eq!(text(&outcome), PROGRAM);
     assert_eq!(outcome.result.unwrap().by, By::Lock);
     assert_eq!(server.seen().len(), 2);
+}
+
+/// A client that obeys a lock file with `a/b` in it.
+fn locked(server: &Server, dir: &Path, text: &str, is_complete: bool) -> Client {
+    let mut lock = Lock::default();
+    lock.pin(&program("a/b", text), None, Timestamp::now());
+    let lock = Some(Locked { lock: Arc::new(lock), is_complete });
+    Client::new(Settings { lock, ..settings(server.url()) }, Cache::at(dir))
+}
+
+#[tokio::test]
+async fn a_client_with_a_lock_file_gives_what_is_pinned() {
+    let server = Server::start(|_| Reply::text("session \"New\"\n")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let client = locked(&server, dir.path(), PROGRAM, true);
+    let told = get(&client, "a/b").await.to_string();
+    assert!(told.starts_with("`a/b` is another text than the one in prose.lock"), "{told}");
+    let told = get(&client, "a/c").await.to_string();
+    assert_eq!(told, "`a/c` is not in prose.lock; `prose lock` adds it");
+    assert_eq!(client.known(&reference("a/b")), None);
+
+    // Whoever has the text needs no host, and what the host has now changes nothing.
+    Cache::at(dir.path()).put(&program("x/y", PROGRAM));
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+    assert_eq!(client.known(&reference("a/b")).unwrap().by, By::Lock);
+    assert_eq!(server.paths(), ["/a/b"]);
+}
+
+#[tokio::test]
+async fn what_a_lock_file_does_not_name_may_be_fetched_all_the_same() {
+    let server = Server::start(|_| Reply::text(PROGRAM)).await;
+    let dir = tempfile::tempdir().unwrap();
+    let client = locked(&server, dir.path(), PROGRAM, false);
+    assert_eq!(text(&get(&client, "a/c").await), PROGRAM);
+    assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
+}
+
+#[tokio::test]
+async fn an_earlier_text_is_no_substitute_for_the_one_that_is_pinned() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(|_| Reply::status(500)).await;
+    let mut earlier = program("a/b", "session \"Earlier\"\n");
+    earlier.source.url = server.url().join("a/b").unwrap();
+    earlier.source.fetched = time("2020-01-01T00:00:00Z");
+    Cache::at(dir.path()).put(&earlier);
+    let outcome = get(&locked(&server, dir.path(), PROGRAM, true), "a/b").await;
+    assert!(matches!(outcome.result, Err(Problem::Unreachable { last: None, .. })), "{outcome:?}");
 }

@@ -411,7 +411,8 @@ codes! {
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
     E139 [Error Error Error] "imported program not found"
-    "There is no file at this path, which starts from the folder of the importing program."
+    "There is no program at this path. That of a file starts from the folder of the importing program; other paths lead to a registry, an \
+     address or a repository."
     wrong "use \"./missing.prose\" as missing\n\noutput found = missing(topic: \"tides\")\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 

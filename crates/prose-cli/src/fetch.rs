@@ -1,0 +1,61 @@
+//! `prose fetch`: fetches imported programs into the cache.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use prose_registry::Reference;
+
+use crate::Status;
+use crate::cli::FetchArgs;
+use crate::gather::{Gathered, Walked};
+use crate::imports::How;
+use crate::terminal::{Terminal, one_line};
+
+/// Fetches what the arguments name and tells what became of it.
+pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
+    let (paths, references) = sorted(&args.what);
+    let mut gathered = Gathered::new(&paths, references, How { past_vendor: true, ..How::default() });
+    let walked = gathered.walk();
+    let mut is_wrong = false;
+    let mut is_empty = true;
+    let mut stdout = terminal.stdout();
+    for (_, visited) in walked.into_iter().flat_map(|Walked { programs, .. }| programs) {
+        is_empty = false;
+        is_wrong |= visited.outcome.result.is_err();
+        writeln!(stdout, "{}", one_line(&visited.outcome.to_string()))?;
+    }
+    stdout.flush()?;
+    if gathered.tell(terminal)? {
+        return Ok(Status::Trouble);
+    }
+    if is_empty {
+        writeln!(terminal.stderr(), "Nothing is imported from elsewhere.")?;
+    }
+    Ok(if is_wrong { Status::ErrorsFound } else { Status::Clean })
+}
+
+/// The paths among what was given, and the references. What lies on this machine is a path.
+fn sorted(what: &[String]) -> (Vec<PathBuf>, Vec<Reference>) {
+    let (mut paths, mut references) = (Vec::new(), Vec::new());
+    for what in what {
+        match Reference::parse(what) {
+            Ok(reference) if !reference.is_local() && !Path::new(what).exists() => references.push(reference),
+            _ => paths.push(PathBuf::from(what)),
+        }
+    }
+    (paths, references)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_on_this_machine_is_a_path() {
+        let what = ["src/main.rs", "src/none", "./none", "https://example.com/a.prose"].map(str::to_owned);
+        let (paths, references) = sorted(&what);
+        assert_eq!(paths, [Path::new("src/main.rs"), Path::new("./none")]);
+        let references: Vec<String> = references.iter().map(ToString::to_string).collect();
+        assert_eq!(references, ["src/none", "https://example.com/a.prose"]);
+    }
+}

@@ -1,0 +1,116 @@
+//! What the commands about imported programs have in common: they find programs, and what these import.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use prose_analysis::location::Remote;
+use prose_config::FetchMode;
+use prose_registry::{Client, Freshness, Reference, Visited};
+
+use crate::check::settings::{Settings, shown};
+use crate::check::{Analyst, Common, Failure, source, walk};
+use crate::imports::{How, Imports, Needs, ProjectImports, block_on};
+use crate::terminal::{ERROR, Terminal, WARNING, one_line};
+
+/// What programs import from elsewhere, before it is looked up.
+pub(crate) struct Gathered {
+    imports: Imports,
+    failures: Vec<Failure>,
+}
+
+/// What became of a project's imports: each program with the client that looked it up, in order.
+pub(crate) struct Walked {
+    pub(crate) project: Arc<ProjectImports>,
+    pub(crate) programs: Vec<(Client, Visited)>,
+}
+
+impl Gathered {
+    /// What the programs at these paths and below import, and besides it what these references name.
+    pub(crate) fn new(paths: &[PathBuf], references: Vec<Reference>, how: How) -> Self {
+        let mut failures = Vec::new();
+        let mut settings = Settings::nearest();
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let walked = walk::programs(paths, threads);
+        failures.extend(walked.failures);
+        let programs: Vec<_> = walked.programs.into_iter().map(|path| (settings.of(&path), path)).collect();
+        // Also where nothing is imported, there may be a lock file.
+        let projects: Vec<_> = paths.iter().map(|path| settings.of(&inside(path))).collect();
+        let here = settings.of(&inside(Path::new(".")));
+        failures.extend(settings.take_failures());
+
+        let common = Common::new(settings, Imports::new(how));
+        for rules in projects.iter().chain(programs.iter().map(|(rules, _)| rules)) {
+            common.imports.of(rules);
+        }
+        let mut analyst = Analyst::new(&common);
+        for (rules, path) in &programs {
+            match source::read_file(path) {
+                Ok(text) => _ = analyst.note_imports(path, &text, rules),
+                Err(reason) => failures.push(Failure { path: path.clone(), reason }),
+            }
+        }
+        if !references.is_empty() {
+            let registry = here.meaning().registry;
+            let remote = |reference| Remote { registry: Arc::clone(&registry), reference };
+            let roots = references.into_iter().map(remote).collect();
+            common.imports.of(&here).add(Needs { roots, are_unknown: true });
+        }
+        Self { imports: common.imports, failures }
+    }
+
+    /// The projects, in the order of their paths.
+    pub(crate) fn projects(&self) -> Vec<Arc<ProjectImports>> {
+        self.imports.projects()
+    }
+
+    /// Adds something that went wrong.
+    pub(crate) fn fail(&mut self, path: impl AsRef<Path>, reason: impl ToString) {
+        self.failures.push(Failure { path: shown(path.as_ref()), reason: reason.to_string() });
+    }
+
+    /// Asks the hosts of everything.
+    pub(crate) fn walk(&mut self) -> Vec<Walked> {
+        let mut projects = self.projects();
+        projects.retain(|project| {
+            let is_off = project.fetch() == FetchMode::Off && project.imports_anything();
+            if is_off {
+                let path = project.lock_path.with_file_name(prose_config::FILE_NAME);
+                self.fail(path, "says that nothing is fetched: `registry.fetch` is \"off\"");
+            }
+            !is_off
+        });
+        let walks = projects.iter().map(|project| project.walk(Freshness::Now));
+        match block_on(join_all(walks.collect::<Vec<_>>())) {
+            Ok(walked) => {
+                let walked = projects.into_iter().zip(walked);
+                walked.map(|(project, programs)| Walked { project, programs }).collect()
+            }
+            Err(error) => {
+                self.fail(".", format!("has imports that cannot be looked up: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Tells what went wrong besides. Gives whether something could not be done for it.
+    pub(crate) fn tell(&mut self, terminal: &Terminal) -> io::Result<bool> {
+        self.failures.extend(self.imports.take_failures());
+        let mut stderr = terminal.stderr();
+        for Failure { path, reason } in &self.failures {
+            let path = path.to_string_lossy();
+            writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
+        }
+        for remark in self.imports.take_remarks() {
+            writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
+        }
+        Ok(!self.failures.is_empty())
+    }
+}
+
+/// A path whose folder is the one at a path, if that is a folder: settings are looked for in the folder of a program.
+fn inside(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("program.prose") } else { path.to_owned() }
+}

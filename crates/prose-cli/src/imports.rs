@@ -1,0 +1,331 @@
+//! What programs import that is not on this machine, looked up for all of them at once, as the settings of their projects say.
+//!
+//! Nothing here is made before a program imports such a thing: most do not, and `prose check` should start in no time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_config::FetchMode;
+use prose_imports::{Registries, fetched, import_paths};
+use prose_registry::{
+    Cache, Client, Freshness, LOCK_FILE, Lock, Locked, Outcome, Problem, Reference, Unreachable, Vendor,
+    Visited,
+};
+
+use crate::check::Failure;
+use crate::check::settings::{Rules, identity, shown};
+
+/// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
+const LONGEST_CHECK: Duration = Duration::from_secs(60);
+
+/// How programs get what they import.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct How {
+    /// Nobody is asked.
+    pub(crate) offline: bool,
+    /// Vendored copies do not count: what the hosts have is wanted.
+    pub(crate) past_vendor: bool,
+    /// What the lock file counts for.
+    pub(crate) lock: LockUse,
+}
+
+/// What the lock file counts for.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum LockUse {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// The texts are those that it names, and others are refused.
+    Complete,
+    /// The texts are those that it names, apart from some that are to be renewed; others are fetched.
+    Kept(Update),
+}
+
+/// What is to be renewed in a lock file.
+#[derive(Debug, Clone)]
+pub(crate) enum Update {
+    Nothing,
+    All,
+    These(BTreeSet<String>),
+}
+
+impl Update {
+    pub(crate) fn includes(&self, reference: &str) -> bool {
+        match self {
+            Update::Nothing => false,
+            Update::All => true,
+            Update::These(references) => references.contains(reference),
+        }
+    }
+}
+
+/// What a program imports from elsewhere, itself or through others of this machine.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) roots: Vec<Remote>,
+    /// Whether something has to be looked up before the program can be checked.
+    pub(crate) are_unknown: bool,
+}
+
+/// What all programs import.
+pub(crate) struct Imports {
+    how: How,
+    cache: Arc<Cache>,
+    /// By the file of their settings.
+    projects: Mutex<BTreeMap<Option<PathBuf>, Arc<ProjectImports>>>,
+    failures: Mutex<Vec<Failure>>,
+    remarks: Mutex<Vec<String>>,
+}
+
+/// What the programs of a project import.
+pub(crate) struct ProjectImports {
+    registries: Mutex<Registries>,
+    /// The registry that its programs are asked of.
+    pub(crate) registry: Arc<str>,
+    fetch: FetchMode,
+    /// Where the lock file is, or would be.
+    pub(crate) lock_path: PathBuf,
+    /// What it says.
+    pub(crate) lock: Option<Lock>,
+    /// What programs of this machine import.
+    roots: Mutex<BTreeSet<Remote>>,
+    outcomes: Mutex<HashMap<Remote, Outcome>>,
+    is_waiting: AtomicBool,
+    is_looked_up: AtomicBool,
+}
+
+impl Imports {
+    pub(crate) fn new(how: How) -> Self {
+        Self {
+            how,
+            cache: Arc::new(Cache::of_user()),
+            projects: Mutex::default(),
+            failures: Mutex::default(),
+            remarks: Mutex::default(),
+        }
+    }
+
+    /// Those of the project that has these rules.
+    pub(crate) fn of(&self, rules: &Rules) -> Arc<ProjectImports> {
+        let project = rules.project();
+        let mut projects = lock(&self.projects);
+        let imports = projects.entry(project.path.clone()).or_insert_with(|| Arc::new(self.project(rules)));
+        Arc::clone(imports)
+    }
+
+    /// All projects, in the order of their paths.
+    pub(crate) fn projects(&self) -> Vec<Arc<ProjectImports>> {
+        lock(&self.projects).values().cloned().collect()
+    }
+
+    fn project(&self, rules: &Rules) -> ProjectImports {
+        let project = rules.project();
+        let folder = project.path.as_deref().and_then(Path::parent);
+        let folder = folder.map_or_else(|| identity(Path::new(".")), Path::to_owned);
+        let lock_path = folder.join(LOCK_FILE);
+        let is_read = !matches!(self.how.lock, LockUse::Ignored);
+        let lock = if is_read { Lock::load(&lock_path) } else { Ok(None) };
+        let lock = lock.unwrap_or_else(|error| {
+            self.fail(&lock_path, error);
+            None
+        });
+        let config = &project.config.registry;
+        let registries = Registries::new(Arc::clone(&self.cache))
+            .with_offline(self.how.offline)
+            .with_vendor(config.vendor.as_path().and_then(|dir| self.vendor(&folder.join(dir))))
+            .with_lock(self.locked(lock.clone().unwrap_or_default()));
+        ProjectImports {
+            registries: Mutex::new(registries),
+            registry: config.url.as_str().into(),
+            fetch: config.fetch,
+            lock_path,
+            lock,
+            roots: Mutex::default(),
+            outcomes: Mutex::default(),
+            is_waiting: AtomicBool::new(false),
+            is_looked_up: AtomicBool::new(false),
+        }
+    }
+
+    fn locked(&self, mut lock: Lock) -> Option<Locked> {
+        let is_complete = match &self.how.lock {
+            LockUse::Ignored => return None,
+            LockUse::Complete => true,
+            LockUse::Kept(update) => {
+                lock.retain(|reference| !update.includes(reference));
+                false
+            }
+        };
+        Some(Locked { lock: Arc::new(lock), is_complete })
+    }
+
+    fn vendor(&self, dir: &Path) -> Option<Vendor> {
+        if self.how.past_vendor {
+            return None;
+        }
+        match Vendor::load(dir) {
+            Ok(Some(vendor)) => Some(vendor),
+            Ok(None) => {
+                let dir = shown(dir);
+                lock(&self.remarks).push(format!(
+                    "`{0}` has no copies of programs, though `registry.vendor` names it; `prose vendor {0}` writes them",
+                    dir.display()
+                ));
+                None
+            }
+            Err(error) => {
+                self.fail(dir, error);
+                None
+            }
+        }
+    }
+
+    fn fail(&self, path: &Path, why: impl ToString) {
+        let why = why.to_string();
+        // Some messages start with the path, as that of a failure does.
+        let rest = why.strip_prefix(&*path.to_string_lossy()).unwrap_or(&why);
+        let reason = rest.trim_start_matches(':').trim_start().to_owned();
+        lock(&self.failures).push(Failure { path: shown(path), reason });
+    }
+
+    /// What could not be read.
+    pub(crate) fn take_failures(&self) -> Vec<Failure> {
+        std::mem::take(&mut lock(&self.failures))
+    }
+
+    /// What was wrong with the tokens of the user and with the cache, and that nothing was fetched if so.
+    pub(crate) fn take_remarks(&self) -> Vec<String> {
+        let projects = self.projects();
+        let mut remarks = std::mem::take(&mut *lock(&self.remarks));
+        for project in &projects {
+            remarks.extend(lock(&project.registries).take_problems().iter().map(ToString::to_string));
+        }
+        remarks.extend(self.cache.take_problem().map(|problem| problem.to_string()));
+        if projects.iter().any(|project| project.is_offline()) {
+            remarks.push(
+                "nothing is fetched, so imported programs are as the cache has them, however old".to_owned(),
+            );
+        }
+        remarks
+    }
+
+    /// Looks up all that is waited for, and what that imports, at once.
+    pub(crate) fn look_up(&self) {
+        let projects = self.projects();
+        let waiting = projects.iter().filter(|project| project.is_waiting.load(Ordering::Relaxed));
+        let looking = waiting.map(|project| async move {
+            let freshness = match project.fetch {
+                FetchMode::Automatic => Freshness::Recent,
+                FetchMode::Manual | FetchMode::Off => Freshness::Known,
+            };
+            let is_over = tokio::time::timeout(LONGEST_CHECK, project.walk(freshness)).await.is_err();
+            if is_over {
+                project.give_up();
+            }
+        });
+        let looking: Vec<_> = looking.collect();
+        if looking.is_empty() {
+            return;
+        }
+        if let Err(error) = block_on(join_all(looking)) {
+            self.fail(Path::new("."), format!("has imports that cannot be looked up: {error}"));
+        }
+        for project in projects {
+            project.is_looked_up.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ProjectImports {
+    /// When programs are fetched.
+    pub(crate) fn fetch(&self) -> FetchMode {
+        self.fetch
+    }
+
+    /// The client that asks a registry.
+    pub(crate) fn client(&self, registry: &Arc<str>) -> Option<Client> {
+        lock(&self.registries).client(registry)
+    }
+
+    /// What is known of a program. None while it has to be looked up.
+    pub(crate) fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        let mut registries = lock(&self.registries);
+        if let Some(outcome) = lock(&self.outcomes).get(remote) {
+            return Some(fetched(remote, asker, outcome, registries.cache()));
+        }
+        let (known, wish) = registries.look(remote, asker);
+        let is_enough = wish.is_none() || self.is_looked_up.load(Ordering::Relaxed);
+        known.filter(|_| is_enough)
+    }
+
+    /// What a program of this machine imports, and whether it has to be looked up.
+    pub(crate) fn add(&self, needs: Needs) {
+        lock(&self.roots).extend(needs.roots);
+        self.is_waiting.fetch_or(needs.are_unknown, Ordering::Relaxed);
+    }
+
+    /// Whether its programs import anything from elsewhere.
+    pub(crate) fn imports_anything(&self) -> bool {
+        !lock(&self.roots).is_empty()
+    }
+
+    fn is_offline(&self) -> bool {
+        let roots = lock(&self.roots).clone();
+        roots.iter().any(|root| self.client(&root.registry).is_some_and(|client| client.settings().offline))
+    }
+
+    /// Looks up what programs of this machine import, and what that imports.
+    pub(crate) async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
+        let mut by_registry: BTreeMap<Arc<str>, Vec<Reference>> = BTreeMap::new();
+        for Remote { registry, reference } in lock(&self.roots).iter().cloned() {
+            by_registry.entry(registry).or_default().push(reference);
+        }
+        let walks = by_registry.into_iter().filter_map(|(registry, roots)| {
+            let client = self.client(&registry)?;
+            Some(async move {
+                let visited = client.walk(roots, freshness, import_paths).await;
+                let remote = |visited: &Visited| Remote {
+                    registry: Arc::clone(&registry),
+                    reference: visited.reference.clone(),
+                };
+                let outcomes = visited.iter().map(|visited| (remote(visited), visited.outcome.clone()));
+                lock(&self.outcomes).extend(outcomes);
+                visited.into_iter().map(|visited| (client.clone(), visited)).collect::<Vec<_>>()
+            })
+        });
+        join_all(walks.collect::<Vec<_>>()).await.concat()
+    }
+
+    /// Says of all that did not come in time that it did not. What has come lies in the cache.
+    fn give_up(&self) {
+        for remote in lock(&self.roots).iter() {
+            let Some(client) = self.client(&remote.registry) else { continue };
+            let Some(url) = remote.reference.urls(&client.settings().registry).into_iter().next() else {
+                continue;
+            };
+            let why = Unreachable::TimedOut(LONGEST_CHECK);
+            let result = client.known(&remote.reference).ok_or(Problem::Unreachable { url, why, last: None });
+            let outcome = Outcome { reference: remote.reference.to_string(), result };
+            lock(&self.outcomes).entry(remote.clone()).or_insert(outcome);
+        }
+    }
+}
+
+/// Does work that waits for the network. Whatever is still under way when it is done is left to itself.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    Ok(result)
+}
+
+/// No panic leaves half of anything behind a lock here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

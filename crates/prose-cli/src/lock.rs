@@ -1,0 +1,159 @@
+//! `prose lock`: writes which texts the imports of a project stand for.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use futures_util::future::join_all;
+use prose_registry::{Client, Found, LOCK_FILE, Lock, Outcome, Pin, Reference, Timestamp, Visited};
+
+use crate::Status;
+use crate::check::settings::{identity, shown};
+use crate::cli::LockArgs;
+use crate::gather::{Gathered, Walked};
+use crate::imports::{How, LockUse, Update, block_on};
+use crate::terminal::{ERROR, Terminal, counted, one_line};
+
+/// Brings the lock files of the projects up to date and tells what changed.
+pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
+    let update = match update(args.update.as_deref()) {
+        Ok(update) => update,
+        Err(message) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
+            return Ok(Status::Trouble);
+        }
+    };
+    let how = How { past_vendor: true, lock: LockUse::Kept(update.clone()), ..How::default() };
+    let mut gathered = Gathered::new(&args.paths, Vec::new(), how);
+    if gathered.tell(terminal)? {
+        // A lock file that cannot be read would be lost.
+        return Ok(Status::Trouble);
+    }
+    if let Update::These(references) = &update {
+        let projects = gathered.projects();
+        let is_known = |reference: &&String| {
+            projects.iter().filter_map(|project| project.lock.as_ref()).any(|lock| names(lock, reference))
+        };
+        if let Some(unknown) = references.iter().find(|reference| !is_known(reference)) {
+            let message = format!(
+                "`{unknown}` is not in {LOCK_FILE}, so there is nothing to update; `prose lock` adds what is imported"
+            );
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
+            return Ok(Status::Trouble);
+        }
+    }
+    let mut stdout = terminal.stdout();
+    let mut status = Status::Clean;
+    for Walked { project, programs } in gathered.walk() {
+        let path = &project.lock_path;
+        let name = shown(path).to_string_lossy().into_owned();
+        let name = one_line(&name);
+        let failed: Vec<&Outcome> = programs
+            .iter()
+            .map(|(_, visited)| &visited.outcome)
+            .filter(|outcome| outcome.result.is_err())
+            .collect();
+        if !failed.is_empty() {
+            for outcome in failed {
+                writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&outcome.to_string()))?;
+            }
+            writeln!(stdout, "{name}: left as it is.")?;
+            status = Status::ErrorsFound;
+            continue;
+        }
+        let before = project.lock.clone().unwrap_or_default();
+        let mut lock = before.clone();
+        let mut changes = pin(&mut lock, &programs, &update);
+        let used: BTreeSet<String> =
+            programs.iter().map(|(_, visited)| visited.reference.to_string()).collect();
+        if is_whole(&args.paths, path) {
+            let unused = lock.retain(|reference| used.contains(reference));
+            changes.extend(
+                unused.iter().map(|pin| format!("removed `{}`, which nothing imports", pin.reference)),
+            );
+        }
+        if project.lock.is_none() && used.is_empty() {
+            writeln!(stdout, "Nothing is imported from elsewhere, so there is nothing to pin.")?;
+            continue;
+        }
+        for change in &changes {
+            writeln!(stdout, "{}", one_line(change))?;
+        }
+        if let Err(error) = lock.save(path) {
+            gathered.fail(path, error);
+            continue;
+        }
+        let what = if changes.is_empty() { "nothing to change" } else { "written" };
+        writeln!(stdout, "{name}: {what}, {} pinned.", counted(lock.pins().count(), "program"))?;
+    }
+    stdout.flush()?;
+    Ok(if gathered.tell(terminal)? { Status::Trouble } else { status })
+}
+
+/// What `--update` asks for.
+fn update(references: Option<&[String]>) -> Result<Update, String> {
+    match references {
+        None => Ok(Update::Nothing),
+        Some([]) => Ok(Update::All),
+        Some(references) => {
+            let canonical = references.iter().map(|written| match Reference::parse(written) {
+                Ok(reference) if !reference.is_local() => Ok(reference.to_string()),
+                Ok(_) => Err(format!("`{written}` is a file of this machine, which is never pinned")),
+                Err(why) => Err(format!("`{written}` {why}")),
+            });
+            canonical.collect::<Result<_, _>>().map(Update::These)
+        }
+    }
+}
+
+fn names(lock: &Lock, reference: &str) -> bool {
+    lock.pins().any(|pin| pin.reference == reference)
+}
+
+/// Pins what was found, and says what that changes.
+fn pin(lock: &mut Lock, programs: &[(Client, Visited)], update: &Update) -> Vec<String> {
+    let is_new = |visited: &Visited| {
+        let reference = visited.reference.to_string();
+        !names(lock, &reference) || update.includes(&reference)
+    };
+    let new: Vec<_> = programs.iter().filter(|(_, visited)| is_new(visited)).collect();
+    let commits = new.iter().map(|(client, visited)| commit(client, visited)).collect::<Vec<_>>();
+    // Without a runtime nothing would have been found either.
+    let commits = block_on(join_all(commits)).unwrap_or_else(|_| vec![None; new.len()]);
+    let mut changes = Vec::new();
+    for ((_, visited), commit) in new.into_iter().zip(commits) {
+        let Some(Found { program, .. }) = visited.outcome.result.as_ref().ok() else { continue };
+        let reference = visited.reference.to_string();
+        let was_known = names(lock, &reference);
+        let mut program = program.clone();
+        // A git host gives it under the name of the commit, the other spelling under the one that was asked for.
+        program.source.reference.clone_from(&reference);
+        match lock.pin(&program, commit, Timestamp::now()) {
+            Some(Pin { sha256, .. }) => changes.push(format!(
+                "updated `{reference}` from SHA-256 {:.12} to {:.12}",
+                sha256.to_string(),
+                program.source.sha256.to_string()
+            )),
+            None if was_known => {}
+            None => {
+                changes.push(format!(
+                    "added `{reference}` with SHA-256 {:.12}",
+                    program.source.sha256.to_string()
+                ));
+            }
+        }
+    }
+    changes
+}
+
+/// The commit that has the text, if the program lies in a repository and its host tells.
+async fn commit(client: &Client, visited: &Visited) -> Option<String> {
+    let Reference::Git(program) = &visited.reference else { return None };
+    client.commit_of(program, visited.outcome.program()?.source.sha256).await
+}
+
+/// Whether the paths cover all of the project, so that what none of their programs imports is imported by none at all.
+fn is_whole(paths: &[PathBuf], lock: &Path) -> bool {
+    let folder = lock.parent().unwrap_or(lock);
+    paths.iter().any(|path| folder.starts_with(identity(path)))
+}

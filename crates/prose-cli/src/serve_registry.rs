@@ -1,0 +1,34 @@
+//! `prose serve-registry`: a registry for development.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use anyhow::Context;
+use prose_registry::RegistryServer;
+
+use crate::Status;
+use crate::cli::ServeRegistryArgs;
+use crate::imports::block_on;
+use crate::terminal::{Terminal, one_line};
+
+/// Serves until the process is ended.
+pub(crate) fn run(args: &ServeRegistryArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0)));
+    block_on(async {
+        let dir = args.dir.display();
+        let server = RegistryServer::bind(&args.dir, address)
+            .await
+            .with_context(|| format!("`{dir}` cannot be served at {address}"))?;
+        let mut stdout = terminal.stdout();
+        writeln!(
+            stdout,
+            "Serving {0} at http://{1}/ until this is ended. To import from it, prose.toml needs:\n\n[registry]\nurl = \"http://{1}/\"",
+            one_line(&dir.to_string()),
+            server.address()?
+        )?;
+        stdout.flush()?;
+        drop(stdout);
+        server.run().await;
+        Ok(Status::Clean)
+    })?
+}

@@ -1,0 +1,73 @@
+//! `prose vendor`: copies of imported programs in a folder.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use prose_registry::Vendor;
+
+use crate::Status;
+use crate::check::settings::{identity, shown};
+use crate::cli::VendorArgs;
+use crate::gather::{Gathered, Walked};
+use crate::imports::{How, LockUse, Update};
+use crate::terminal::{ERROR, Terminal, counted, one_line};
+
+/// Writes the copies and tells how they are used.
+pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> {
+    let how = How { past_vendor: true, lock: LockUse::Kept(Update::Nothing), ..How::default() };
+    let mut gathered = Gathered::new(&args.paths, Vec::new(), how);
+    let walked = gathered.walk();
+    if gathered.tell(terminal)? {
+        return Ok(Status::Trouble);
+    }
+    let mut programs = Vec::new();
+    let mut is_wrong = false;
+    let mut folders = Vec::new();
+    for Walked { project, programs: visited } in walked {
+        if !visited.is_empty() {
+            folders.extend(project.lock_path.parent().map(Path::to_owned));
+        }
+        for (_, visited) in visited {
+            match visited.outcome.result {
+                Ok(found) => {
+                    let mut program = found.program;
+                    program.source.reference = visited.reference.to_string();
+                    programs.push(program);
+                }
+                Err(_) => {
+                    is_wrong = true;
+                    writeln!(
+                        terminal.stderr(),
+                        "{ERROR}error{ERROR:#}: {}",
+                        one_line(&visited.outcome.to_string())
+                    )?;
+                }
+            }
+        }
+    }
+    if is_wrong {
+        writeln!(terminal.stderr(), "Nothing was copied, since something would be missing.")?;
+        return Ok(Status::ErrorsFound);
+    }
+    if let Err(error) = Vendor::write(&args.dir, &programs) {
+        writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&error.to_string()))?;
+        return Ok(Status::Trouble);
+    }
+    let mut stdout = terminal.stdout();
+    let dir = identity(&args.dir);
+    let copied = counted(programs.len(), "program");
+    writeln!(stdout, "Copied {copied} into {}.", one_line(&args.dir.to_string_lossy()))?;
+    for folder in folders {
+        let relative = dir.strip_prefix(&folder).unwrap_or(&dir).to_string_lossy().replace('\\', "/");
+        let path = folder.join(prose_config::FILE_NAME);
+        let path = shown(&path).to_string_lossy().into_owned();
+        writeln!(
+            stdout,
+            "To use them, {} needs:\n\n[registry]\nvendor = {}",
+            one_line(&path),
+            toml::Value::String(relative)
+        )?;
+    }
+    stdout.flush()?;
+    Ok(Status::Clean)
+}
