@@ -15,7 +15,8 @@ pub(super) fn modifiers(p: &mut Parser<'_>) {
 
 /// The same without parentheses: `max: 3`. Nothing, if the `header` has no such thing.
 pub(super) fn bare_modifiers(p: &mut Parser<'_>, header: &str) {
-    let is_named = p.at_name() && p.nth(1) == COLON && p.nth(2) != LINE_END;
+    // `as` begins the name of an index, and no option is called so.
+    let is_named = p.at_name() && !p.at(AS_KW) && p.nth(1) == COLON && p.nth(2) != LINE_END;
     let is_strategy = header == "parallel" && is_string(p.kind());
     if !is_named && !is_strategy {
         return;

@@ -54,6 +54,26 @@ session "y"
 }
 
 #[test]
+fn a_colon_before_the_name_of_an_index_makes_no_option_of_it() {
+    check(
+        r#"
+loop until **a** as: turn:
+  session "x"
+loop as: turn
+  session "x"
+"#,
+        expect![[r#"
+            loop until **a** as: turn:
+                               ^ error[E005] missing the name behind `as`
+              session "x"
+            loop as: turn
+                   ^ error[E005] missing the name behind `as`
+              session "x"
+        "#]],
+    );
+}
+
+#[test]
 fn finally_is_the_last_clause_of_a_try() {
     check(
         r#"
