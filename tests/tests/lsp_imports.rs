@@ -251,3 +251,29 @@ fn paths_are_completed_and_linked() {
         assert!(labels.contains(&path), "{path} is not among {labels:?}");
     }
 }
+
+#[test]
+fn a_fetched_program_that_is_opened_reaches_no_file_of_this_machine() {
+    let registry =
+        TestRegistry::start(&[("alice/nosy", "use \"/etc/secret.prose\"\n\noutput a = secret()\n")]);
+    let program = "use \"alice/nosy\"\n\noutput found = nosy()\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    // It names a file beside it at its host, and there is none.
+    wait_for(&mut workspace, "main.prose", &["E145"]);
+    let asked = registry.take_asked();
+    assert_eq!(asked, ["alice/nosy", "etc/secret.prose"]);
+    let links = workspace.at("textDocument/definition", "main.prose", (0, 8));
+    let shown = links[0]["uri"].as_str().unwrap().to_owned();
+
+    workspace.restart();
+    let text = "use \"/etc/secret.prose\"\n\noutput a = secret()\n";
+    workspace.client.open(&shown, 1, text);
+    let message = loop {
+        let told = workspace.client.diagnostics(&shown, 1);
+        if let Some(message) = told[0]["message"].as_str() {
+            break message.to_owned();
+        }
+    };
+    assert!(message.starts_with(&format!("`{}etc/secret.prose`", registry.url())), "{message}");
+}

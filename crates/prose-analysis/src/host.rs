@@ -121,6 +121,14 @@ impl AnalysisHost {
         self.importers.of(&self.db, program, through_others).into_iter().collect()
     }
 
+    /// Says where the text of a program came from.
+    pub fn set_origin(&mut self, file: SourceFile, origin: Origin) {
+        if *file.origin(&self.db) != origin {
+            file.set_origin(&mut self.db).to(origin);
+            self.importers.changed(file);
+        }
+    }
+
     /// Says what project a program belongs to.
     pub fn set_project(&mut self, file: SourceFile, project: Project) {
         let settings = self.settings(project);
@@ -252,11 +260,7 @@ impl AnalysisHost {
                 Some(file) => file,
                 None => self.set_text(&path, Text::new(program.text)),
             };
-            let origin = Origin::Remote(program.origin);
-            if *file.origin(&self.db) != origin {
-                file.set_origin(&mut self.db).to(origin);
-                self.importers.changed(file);
-            }
+            self.set_origin(file, Origin::Remote(program.origin));
             let registry = Arc::clone(&remote.registry);
             self.set_project(file, Project { registry, ..Project::default() });
             file

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, FetchedProgram, Note, Origin, Remote, RemoteOrigin};
+use prose_reference::Reference;
 use prose_registry::{By, Cache, Found, Importer, Outcome, Problem, Program, Refusal};
 use prose_syntax::Code;
 
@@ -46,23 +47,27 @@ fn fetched_program(
     by: Option<By>,
     cache: &Cache,
 ) -> FetchedProgram {
+    FetchedProgram {
+        path: cache.show(program).unwrap_or_else(|| unwritten(program)),
+        text: Arc::clone(&program.text),
+        origin: Arc::new(origin(remote.reference.clone(), asker.depth() + 1, program, by)),
+    }
+}
+
+/// Where a program of the network came from.
+pub(crate) fn origin(reference: Reference, depth: usize, program: &Program, by: Option<By>) -> RemoteOrigin {
     let source = &program.source;
     let vouched = match by {
         // The age would change with every look-up, and have everything analysed again.
         Some(By::Vendored) => "vendored".to_owned(),
         _ => format!("fetched {}", source.fetched),
     };
-    let origin = RemoteOrigin {
-        reference: remote.reference.clone(),
+    RemoteOrigin {
+        reference,
         base: program.base(),
         url: source.final_url.clone(),
-        depth: asker.depth() + 1,
+        depth,
         version: format!("{}, {vouched}, SHA-256 {:.12}", source.final_url, source.sha256.to_string()),
-    };
-    FetchedProgram {
-        path: cache.show(program).unwrap_or_else(|| unwritten(program)),
-        text: Arc::clone(&program.text),
-        origin: Arc::new(origin),
     }
 }
 

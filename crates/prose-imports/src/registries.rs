@@ -1,9 +1,11 @@
 //! The registries that the programs of a session import from.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_reference::Reference;
 use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor};
 use url::Url;
 
@@ -90,6 +92,13 @@ impl Registries {
         });
         self.clients.insert(Arc::clone(registry), client.clone());
         client
+    }
+
+    /// Where the program came from that a file of the cache shows.
+    pub fn shown_at(&self, path: &Path) -> Option<Origin> {
+        let program = self.cache.shown_at(path)?;
+        let reference = Reference::parse(&program.source.reference).ok()?;
+        Some(Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, None))))
     }
 
     /// What is known of a program without asking anybody, and what to look up to know better.

@@ -52,6 +52,11 @@ impl Fetcher {
         Arc::clone(self.registries.cache())
     }
 
+    /// Where a program came from, if its file is one that shows what was fetched.
+    pub(crate) fn origin_of(&self, path: &Path) -> Option<Origin> {
+        self.registries.shown_at(path)
+    }
+
     /// How many look-ups are under way, and what one of them is for.
     pub(crate) fn under_way(&self) -> (usize, Option<String>) {
         // The same one each time, so that what a person sees does not jump.

@@ -424,8 +424,14 @@ impl Owner {
         let is_imported = self.host.is_imported(&document.path);
         // What was just opened is not being typed.
         let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
+        let document_path = document.path.clone();
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
         self.host.set_project(file, project);
+        // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
+        let is_new = before.is_none();
+        if let Some(origin) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
+            self.host.set_origin(file, origin);
+        }
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }

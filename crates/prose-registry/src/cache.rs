@@ -168,6 +168,16 @@ impl Cache {
         Some(path)
     }
 
+    /// The program that a file of the cache shows.
+    pub fn shown_at(&self, path: &Path) -> Option<Program> {
+        let dir = self.dir()?;
+        if !path.starts_with(dir.join(SHOWN)) {
+            return None;
+        }
+        let source = self.list().into_iter().find(|source| shown_path(dir, source) == path)?;
+        self.get(&source.url)
+    }
+
     /// What is known of all programs, in the order of their references. Texts are not looked at.
     pub fn list(&self) -> Vec<Source> {
         let mut sources: Vec<Source> = self.memory.iter().map(|program| program.source.clone()).collect();
