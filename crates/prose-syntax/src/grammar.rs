@@ -1,10 +1,12 @@
 //! The rules of the language, one function each, in the shape of the EBNF of the reference.
 
+mod conditions;
 mod control;
 mod definitions;
 mod expressions;
 mod foreign;
 mod literals;
+mod loops;
 mod modifiers;
 mod pipelines;
 mod recovery;
@@ -252,10 +254,10 @@ fn block_expression(p: &mut Parser<'_>, keyword: SyntaxKind) {
     match keyword {
         SESSION_KW | RESUME_KW => sessions::session_chain(p, keyword),
         DO_KW => sessions::do_statement(p),
-        PARALLEL_KW => control::parallel(p),
-        REPEAT_KW => control::repeat(p),
-        FOR_KW => control::for_statement(p),
-        LOOP_KW => control::loop_statement(p),
+        PARALLEL_KW => loops::parallel(p),
+        REPEAT_KW => loops::repeat(p),
+        FOR_KW => loops::for_statement(p),
+        LOOP_KW => loops::loop_statement(p),
         TRY_KW => control::try_statement(p),
         CHOICE_KW => control::choice(p),
         _ => control::if_statement(p),

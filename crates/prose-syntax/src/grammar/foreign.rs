@@ -6,7 +6,7 @@ pub(super) use values::*;
 
 use rowan::TextRange;
 
-use super::{Parent, control, end_of_statement, expressions, keyword_statement, recovery};
+use super::{Parent, end_of_statement, expressions, keyword_statement, loops, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
@@ -232,7 +232,7 @@ fn bare_while(p: &mut Parser<'_>) {
         format!("a loop with a condition is written `loop {word}`"),
         fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop ")),
     );
-    control::bare_while(p);
+    loops::bare_while(p);
     end_of_statement(p);
 }
 

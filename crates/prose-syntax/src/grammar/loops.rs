@@ -1,0 +1,324 @@
+//! Loops, and what runs at the same time.
+
+use rowan::TextRange;
+
+use super::conditions::{Followed, condition};
+use super::expressions::{self, expression};
+use super::modifiers::{bare_modifiers, check_count, modifiers};
+use super::{body, expect_name, foreign, header_end, recovery};
+use crate::codes::Code;
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
+use crate::suggest;
+use crate::syntax_kind::SyntaxKind::*;
+
+/// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
+pub(super) fn parallel(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    if p.nth(1) == FOR_KW {
+        p.start(PARALLEL_FOR);
+        p.bump_as(PARALLEL_KW);
+        for_header_and_body(p, keyword);
+    } else {
+        p.start(PARALLEL);
+        p.bump_as(PARALLEL_KW);
+        if p.at(L_PAREN) {
+            modifiers(p);
+        }
+        bare_modifiers(p, "parallel");
+        header_end(p, "parallel");
+        body(p, keyword, "parallel");
+    }
+    p.finish();
+}
+
+/// `repeat 3 as i:`
+pub(super) fn repeat(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && is_discretion(p.nth(2)) {
+        p.error_with_fix(
+            Code::E108,
+            keyword,
+            "a `repeat` counts; a loop with a condition is a `loop`",
+            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(keyword, "loop")),
+        );
+        return loop_statement(p);
+    }
+    p.start(REPEAT);
+    p.bump_as(REPEAT_KW);
+    if p.at(COLON) {
+        let range = p.range();
+        p.error(Code::E005, range, "missing how often to repeat: `repeat 3:`");
+    } else {
+        check_count(p, "repeat");
+        expressions::condition_before_modifiers(p);
+    }
+    if p.at_name() && p.token_text() == "times" {
+        superfluous_times(p);
+    }
+    if matches!(p.token_text(), "with" | "for" | "using") && is_name(p.nth(1)) && p.nth(2) == COLON {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E005,
+            range,
+            format!("the number of the iteration gets its name behind `as`: `as {}`", p.nth_text(1)),
+            fix("Change to `as`", FixSafety::Safe, TextEdit::replace(range, "as")),
+        );
+        p.bump_as(AS_KW);
+        expect_name(p, Code::E005, "the name of the iteration");
+    }
+    loop_name(p);
+    header_end(p, "repeat");
+    loop_body(p, keyword, "repeat");
+    p.finish();
+}
+
+fn superfluous_times(p: &mut Parser<'_>) {
+    let range = TextRange::new(p.previous_end(), p.range().end());
+    p.error_with_fix(
+        Code::E108,
+        p.range(),
+        "`repeat` takes the number alone: `repeat 3:`",
+        fix("Remove `times`", FixSafety::Safe, TextEdit::delete(range)),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// `as i`
+fn loop_name(p: &mut Parser<'_>) {
+    if p.eat(AS_KW) {
+        expect_name(p, Code::E005, "the name behind `as`");
+    }
+}
+
+fn loop_body(p: &mut Parser<'_>, header: TextRange, owner: &str) {
+    p.loops += 1;
+    body(p, header, owner);
+    p.loops -= 1;
+}
+
+/// `for x, i in xs:`
+pub(super) fn for_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(FOR);
+    for_header_and_body(p, keyword);
+    p.finish();
+}
+
+fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
+    p.bump_as(FOR_KW);
+    let parenthesis = p.at(L_PAREN).then(|| p.range());
+    if let Some(open) = parenthesis {
+        let close =
+            (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
+        let is_plain = is_name(p.nth(1))
+            && matches!(p.nth(2), IN_KW | COMMA)
+            && !p.text_at(p.rest_of_line_range()).contains('{');
+        let counts = matches!(p.nth(1), LET_KW) || matches!(p.nth_text(1), "var" | "int");
+        let message = match counts && p.nth(3) == EQ {
+            true => {
+                "a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`"
+            }
+            false => "`for` has no parentheses: `for item in items:`",
+        };
+        p.error_with_fix(
+            Code::E108,
+            open,
+            message,
+            close.filter(|_| p.nth(3) != EQ).map(|close| Fix {
+                title: "Remove the parentheses".into(),
+                safety: safe_if(is_plain),
+                edits: vec![TextEdit::delete(open), TextEdit::delete(close)],
+            }),
+        );
+        p.bump();
+    }
+    if p.at(IDENT) && p.token_text() == "each" && is_name(p.nth(1)) && p.nth(1) != IN_KW {
+        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "`for` alone goes through each item: `for item in items:`",
+            fix("Remove `each`", FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
+    if p.at(IN_KW) && p.nth(1) != IN_KW {
+        let range = p.range();
+        p.error(Code::E005, range, "missing the name of the loop variable: `for item in items:`");
+    } else {
+        expect_name(p, Code::E005, "the name of the loop variable");
+    }
+    if p.eat(COMMA) {
+        expect_name(p, Code::E005, "the name of the index");
+    }
+    if p.at_name() && p.token_text() == "of" {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "`for` goes through a collection with `in`",
+            fix("Change `of` to `in`", FixSafety::Safe, TextEdit::replace(range, "in")),
+        );
+        p.bump_as(IN_KW);
+    } else if !p.eat(IN_KW) {
+        let at = p.previous_end();
+        let is_elsewhere = (0..p.rest_of_line()).any(|ahead| p.nth(ahead) == IN_KW);
+        let quick_fix = (!is_elsewhere && (p.at_name() || p.at(L_BRACKET)))
+            .then(|| TextEdit::insert(at, " in"))
+            .and_then(|edit| fix("Insert `in`", FixSafety::Safe, edit));
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(at),
+            "missing `in` and the collection: `for item in items:`",
+            quick_fix,
+        );
+    }
+    if p.at(COLON) || p.at_line_end() {
+        let range = recovery::missing_at(p);
+        p.error(Code::E005, range, "missing the collection behind `in`");
+    } else {
+        foreign::range_call(p);
+        expression(p);
+    }
+    if parenthesis.is_some() {
+        p.eat(R_PAREN);
+    }
+    header_end(p, "for");
+    loop_body(p, keyword, "for");
+}
+
+/// `loop until **done** (max: 5) as i:`
+pub(super) fn loop_statement(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(LOOP);
+    p.bump_as(LOOP_KW);
+    if p.token_text() == "forever" && p.nth(1) == COLON {
+        let superfluous = TextRange::new(p.previous_end(), p.range().end());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            "a loop that goes on until a `break` is written `loop:`",
+            fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
+    }
+    loop_header(p, keyword);
+    p.finish();
+}
+
+/// `while **so**:`, which other languages have; `keyword` is its range.
+pub(super) fn bare_while(p: &mut Parser<'_>) {
+    let keyword = p.range();
+    p.start(LOOP);
+    loop_header(p, keyword);
+    p.finish();
+}
+
+fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
+    if p.at(NUMBER) && p.nth_text(1) == "times" {
+        loop_times(p, keyword);
+    } else if matches!(p.kind(), UNTIL_KW | WHILE_KW)
+        || (p.at_name() && !p.at(AS_KW) && (p.nth(1) != COLON || p.nth(2) == LINE_END))
+    {
+        loop_keyword(p);
+        condition(p, Followed::ByModifiers);
+    } else if p.at(NUMBER) && p.nth(1) == COLON {
+        counted_loop(p, keyword);
+    } else if is_discretion(p.kind()) {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(p.previous_end()),
+            "a loop says whether it goes on `until` or `while` its condition holds",
+            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")),
+        );
+        p.bump();
+    }
+    if p.at(L_PAREN) {
+        modifiers(p);
+    }
+    bare_modifiers(p, "loop");
+    loop_name(p);
+    header_end(p, "loop");
+    loop_body(p, keyword, "loop");
+}
+
+/// `until` or `while`, or the word in its place.
+fn loop_keyword(p: &mut Parser<'_>) {
+    if matches!(p.kind(), UNTIL_KW | WHILE_KW) {
+        p.bump();
+        return;
+    }
+    let range = p.range();
+    let word = p.token_text();
+    let is_written_out = is_discretion(p.nth(1)) || p.nth(1) == NOT_KW;
+    let begun = |keyword: &&str| keyword.starts_with(word);
+    let nearest = match suggest::nearest(word, ["until", "while"], |keyword| keyword) {
+        None => ["until", "while"].into_iter().find(begun),
+        nearest => nearest,
+    };
+    let Some(keyword) = nearest.filter(|_| is_written_out || p.rest_of_line() == 1) else {
+        p.error_with_fix(
+            Code::E005,
+            TextRange::empty(p.previous_end()),
+            "a loop says whether it goes on `until` or `while` its condition holds",
+            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")).filter(
+                |_| {
+                    is_discretion(p.nth(1))
+                        || is_name(p.nth(1))
+                        || (p.nth(1) == COLON && p.nth(2) == LINE_END)
+                },
+            ),
+        );
+        return;
+    };
+    p.error_with_fix(
+        Code::E004,
+        range,
+        format!("unexpected `{}`; did you mean `{keyword}`?", recovery::shorten(word)),
+        fix(
+            format!("Change to `{keyword}`"),
+            safe_if(is_written_out && p.nth(p.rest_of_line() - 1) == COLON),
+            TextEdit::replace(range, keyword),
+        ),
+    );
+    p.bump_as(if keyword == "until" { UNTIL_KW } else { WHILE_KW });
+}
+
+/// `loop 3:`
+fn counted_loop(p: &mut Parser<'_>, keyword: TextRange) {
+    p.error_with_fix(
+        Code::E108,
+        keyword.cover(p.range()),
+        "a loop that runs a fixed number of times is a `repeat`",
+        fix(
+            format!("Change to `repeat {}`", p.token_text()),
+            FixSafety::Safe,
+            TextEdit::replace(keyword, "repeat"),
+        ),
+    );
+    p.bump();
+}
+
+fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
+    let times = TextRange::new(p.range().end(), p.nth_range(1).end());
+    p.error_with_fix(
+        Code::E108,
+        keyword.cover(p.nth_range(1)),
+        "a loop that runs a fixed number of times is a `repeat`",
+        Some(Fix {
+            title: format!("Change to `repeat {}`", p.token_text()),
+            safety: FixSafety::Safe,
+            edits: vec![TextEdit::replace(keyword, "repeat"), TextEdit::delete(times)],
+        }),
+    );
+    p.bump();
+    p.bump_as(IDENT);
+}
