@@ -351,12 +351,20 @@ fn programs_are_renamed_with_their_alias() {
 
 #[test]
 fn a_path_that_is_being_typed_gets_no_alias() {
-    check("let r = research()\nuse \"./lib/rese$0arch.prose", "study", expect![[r#"
+    check(
+        "let r = research()\nuse \"./lib/rese$0arch.prose",
+        "study",
+        expect![[r#"
         the path that `research` has its name from is not closed; put a `"` behind it first
-    "#]]);
-    check("let r = research()\nuse \"./lib/rese$0arch.prose\nlet é = 1\n", "study", expect![[r#"
+    "#]],
+    );
+    check(
+        "let r = research()\nuse \"./lib/rese$0arch.prose\nlet é = 1\n",
+        "study",
+        expect![[r#"
         the path that `research` has its name from is not closed; put a `"` behind it first
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
