@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
@@ -138,6 +139,24 @@ fn every_name_of_the_samples_is_renamed_and_renamed_back() {
         count += renamed;
     }
     assert!(count > 50, "only {count} names were renamed");
+}
+
+#[test]
+fn names_that_are_used_often_are_renamed_at_once() {
+    let uses = |indent: &str, count: usize| {
+        format!("{indent}session \"{{topic}} of {{r.topic}}\"\n{indent}  context: [topic, r]\n").repeat(count)
+    };
+    let in_file = format!("input topic: \"x\"\nlet r = topic\n{}", uses("", 10_000));
+    let in_block = format!("block b(topic, r):\n{}", uses("  ", 2_000));
+    for (text, at) in [(in_file, 6), (in_block, 8)] {
+        let program = Program::new(&text);
+        let start = Instant::now();
+        let (renamed, edits) = program.renamed(TextSize::new(at), FRESH).expect("it can be renamed");
+        let elapsed = start.elapsed();
+        println!("{} edits in {elapsed:?}", edits.len());
+        assert_eq!(renamed, text.replace("topic", FRESH).replace("r.fresh_name1", "r.topic"));
+        assert!(elapsed < Duration::from_secs(20), "{elapsed:?}");
+    }
 }
 
 #[test]

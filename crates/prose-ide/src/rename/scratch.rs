@@ -9,7 +9,8 @@ use prose_analysis::location::{Fetched, FetchedProgram, Location, Origin, Remote
 use prose_analysis::model::{Body, NameKind, RefKind};
 use prose_analysis::statements::{body, statements};
 use prose_analysis::{AnalysisHost, Db, SourceFile, Text};
-use prose_syntax::{Diagnostic, Severity, SyntaxKind, TextEdit, TextSize};
+use prose_syntax::{Diagnostic, Fix, Severity, SyntaxKind, TextEdit, TextSize, fix};
+use rustc_hash::FxHashSet;
 
 use super::{FileEdits, Refusal, Spoken, Subject, refuse};
 use crate::element::{Word, words};
@@ -24,12 +25,13 @@ pub(super) fn check(
     new_name: &str,
 ) -> Result<(), Refusal> {
     let edits: Vec<&[TextEdit]> = spoken.files.iter().map(|file| edits_in(edits, *file)).collect();
+    let moves: Vec<Moves> = edits.iter().map(|edits| Moves::of(edits)).collect();
     let mut copies = Copies::of(db, &spoken.files);
     let before = copies.facts();
     copies.edit(&edits);
     let after = copies.facts();
-    let mut facts = before.iter().zip(&after).zip(&edits);
-    let is_reread = facts.clone().any(|((before, after), edits)| before.moved_words(edits) != after.words);
+    let mut facts = before.iter().zip(&after).zip(&moves);
+    let is_reread = facts.clone().any(|((before, after), moves)| before.moved_words(moves) != after.words);
     if is_reread && SyntaxKind::from_keyword(new_name).is_some() {
         return refuse(format!(
             "`{new_name}` is a keyword, and would be read as one in a place where `{}` stands",
@@ -43,11 +45,11 @@ pub(super) fn check(
             new_name.replace('-', "_")
         ));
     }
-    Trial { db, copies: &copies, spoken, edits: &edits, new_name }.check_meaning()?;
+    Trial { db, copies: &copies, spoken, moves: &moves, new_name }.check_meaning()?;
     if is_reread {
         return refuse(format!("with the name `{new_name}`, the program would be read in another way"));
     }
-    let error = facts.find_map(|((before, after), edits)| after.new_error(before, edits));
+    let error = facts.find_map(|((before, after), moves)| after.new_error(before, moves));
     match error {
         Some(error) => refuse(format!("the name `{new_name}` would be a mistake: {}", error.message)),
         None => Ok(()),
@@ -58,10 +60,33 @@ fn edits_in(edits: &[FileEdits], file: SourceFile) -> &[TextEdit] {
     edits.iter().find(|edits| edits.file == file).map_or(&[], |edits| edits.edits.as_slice())
 }
 
-/// Where an offset is once the edits are made; behind what is inserted there.
-fn moved(offset: TextSize, edits: &[TextEdit]) -> TextSize {
-    let before = edits.iter().filter(|edit| edit.range.end() <= offset);
-    before.fold(offset, |offset, edit| offset + TextSize::of(edit.new_text.as_str()) - edit.range.len())
+/// Where the text goes that edits leave as it is.
+struct Moves {
+    /// Where each edit ends, and there in the edited text.
+    ends: Vec<(TextSize, TextSize)>,
+    /// Where each edit starts in the edited text.
+    starts: FxHashSet<TextSize>,
+}
+
+impl Moves {
+    /// Those of edits in the order of the text.
+    fn of(edits: &[TextEdit]) -> Self {
+        let mut moves = Moves { ends: Vec::with_capacity(edits.len()), starts: FxHashSet::default() };
+        for edit in edits {
+            let start = moves.moved(edit.range.start());
+            moves.starts.insert(start);
+            moves.ends.push((edit.range.end(), start + TextSize::of(edit.new_text.as_str())));
+        }
+        moves
+    }
+
+    /// Where an offset is once the edits are made; behind what is inserted there.
+    fn moved(&self, offset: TextSize) -> TextSize {
+        match self.ends[..self.ends.partition_point(|(end, _)| *end <= offset)].last() {
+            Some((end, moved)) => *moved + (offset - *end),
+            None => offset,
+        }
+    }
 }
 
 /// Copies of programs, analysed apart from them.
@@ -89,10 +114,8 @@ impl Copies {
 
     fn edit(&mut self, edits: &[&[TextEdit]]) {
         for (file, edits) in self.files.clone().into_iter().zip(edits) {
-            let mut text = file.text(self.host.db()).as_str().to_owned();
-            for edit in edits.iter().rev() {
-                text.replace_range(std::ops::Range::<usize>::from(edit.range), &edit.new_text);
-            }
+            let edits = Fix::safe("Rename", edits.to_vec());
+            let text = fix::apply(file.text(self.host.db()).as_str(), [&edits]).text;
             let path = Arc::clone(file.path(self.host.db()));
             self.host.set_text(&path, Text::new(text));
         }
@@ -169,19 +192,18 @@ impl Facts {
         Self { words: kinds, errors }
     }
 
-    fn moved_words(&self, edits: &[TextEdit]) -> Vec<(TextSize, Kind)> {
-        self.words.iter().map(|(start, kind)| (moved(*start, edits), *kind)).collect()
+    fn moved_words(&self, moves: &Moves) -> Vec<(TextSize, Kind)> {
+        self.words.iter().map(|(start, kind)| (moves.moved(*start), *kind)).collect()
     }
 
     /// An error that is told of one of the changed words, and was not before. Errors elsewhere may come and go: what is told of a word that
     /// means nothing depends on the names that are near to it.
-    fn new_error(&self, before: &Facts, edits: &[TextEdit]) -> Option<&Diagnostic> {
-        let known: Vec<TextSize> =
-            before.errors.iter().map(|error| moved(error.range.start(), edits)).collect();
-        let changed: Vec<TextSize> = edits.iter().map(|edit| moved(edit.range.start(), edits)).collect();
+    fn new_error(&self, before: &Facts, moves: &Moves) -> Option<&Diagnostic> {
+        let known: FxHashSet<TextSize> =
+            before.errors.iter().map(|error| moves.moved(error.range.start())).collect();
         self.errors.iter().find(|error| {
             let start = error.range.start();
-            changed.contains(&start) && !known.contains(&start)
+            moves.starts.contains(&start) && !known.contains(&start)
         })
     }
 }
@@ -191,7 +213,7 @@ struct Trial<'a, 'db> {
     db: &'a dyn Db,
     copies: &'a Copies,
     spoken: &'a Spoken<'db>,
-    edits: &'a [&'a [TextEdit]],
+    moves: &'a [Moves],
     new_name: &'a str,
 }
 
@@ -204,15 +226,12 @@ impl Trial<'_, '_> {
         let db = self.copies.host.db();
         let Ok(subject) = Subject::at(db, file, offset) else { return self.is_hidden(0) };
         let found = Spoken::of(db, subject.entities, self.copies.files.iter().copied());
-        let places: Vec<(SourceFile, TextSize)> = found
-            .mentions
-            .iter()
-            .map(|mention| (mention.reference.file, mention.reference.range.start()))
-            .collect();
-        let extra = found.mentions.iter().zip(&places).find(|(_, place)| !wanted.contains(place));
-        if let Some((mention, _)) = extra {
-            return self.is_taken(mention);
+        let place = |mention: &Mention<'_>| (mention.reference.file, mention.reference.range.start());
+        let allowed: FxHashSet<(SourceFile, TextSize)> = wanted.iter().copied().collect();
+        if let Some(extra) = found.mentions.iter().find(|mention| !allowed.contains(&place(mention))) {
+            return self.is_taken(extra);
         }
+        let places: FxHashSet<(SourceFile, TextSize)> = found.mentions.iter().map(place).collect();
         match wanted.iter().position(|place| !places.contains(place)) {
             Some(missing) => self.is_hidden(missing),
             None => Ok(()),
@@ -226,8 +245,9 @@ impl Trial<'_, '_> {
         let index = self.spoken.files.iter().position(|original| *original == file).unwrap_or_default();
         let range = mention.reference.range;
         let start = match mention.is_written {
-            true => moved(range.start(), self.edits[index]),
-            false => moved(range.end() + TextSize::of('"'), self.edits[index]) - TextSize::of(self.new_name),
+            true => self.moves[index].moved(range.start()),
+            // Behind the quote that ends the path.
+            false => self.moves[index].moved(range.end() + TextSize::of('"')) - TextSize::of(self.new_name),
         };
         (self.copies.files[index], start)
     }
