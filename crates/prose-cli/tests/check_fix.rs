@@ -11,10 +11,15 @@ use serde_json::Value;
 const CLEAN: &str = "session \"Say hello\"\n";
 /// Three mistakes that can be mended without asking, one that nobody can mend, and an old form that can be guessed to mean another.
 const BROKEN: &str =
-    "import \"search\" from \"./c.prose\"\nsession 'Say hello'\nrepeat 3\n  sesion \"Try\"\nlet x =\n";
+    "import \"search\" from \"./d.prose\"\nsession 'Say hello'\nrepeat 3\n  sesion \"Try\"\nlet x =\n";
 
 fn workspace() -> Workspace {
-    Workspace::new(&[("a.prose", CLEAN), ("b/broken.prose", BROKEN), ("b/c.prose", "session \"C:\\q\"\r\n")])
+    Workspace::new(&[
+        ("a.prose", CLEAN),
+        ("b/broken.prose", BROKEN),
+        ("b/c.prose", "session \"C:\\q\"\r\n"),
+        ("b/d.prose", CLEAN),
+    ])
 }
 
 fn read(workspace: &Workspace, name: &str) -> String {
@@ -30,11 +35,11 @@ fn without_fixing_the_summary_says_what_could_be_fixed() {
         run.stderr
     };
     expect![[r#"
-        Found 5 errors and 1 remark in 2 of 3 files; 4 fixable with `--fix`, 1 more with `--unsafe-fixes`.
+        Found 5 errors and 1 remark in 2 of 4 files; 4 fixable with `--fix`, 1 more with `--unsafe-fixes`.
     "#]]
     .assert_eq(&summary(&[]));
     expect![[r#"
-        Found 5 errors and 1 remark in 2 of 3 files; 5 fixable with `--fix --unsafe-fixes`.
+        Found 5 errors and 1 remark in 2 of 4 files; 5 fixable with `--fix --unsafe-fixes`.
     "#]]
     .assert_eq(&summary(&["--unsafe-fixes"]));
     expect![[r#"
@@ -53,13 +58,13 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
         info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
          --> b/broken.prose:1:1
           |
-        1 | import "search" from "./c.prose"
+        1 | import "search" from "./d.prose"
           | ^^^^^^
           |
         help: Change to `use`
           |
-        1 - import "search" from "./c.prose"
-        1 + use "./c.prose" as search
+        1 - import "search" from "./d.prose"
+        1 + use "./d.prose" as search
           |
 
         error[E005]: missing a value behind `=`
@@ -72,7 +77,7 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
         Fixed 4 problems in 2 files; 2 remain, 1 fixable with `--unsafe-fixes`.
     "#]]);
     expect![[r#"
-        import "search" from "./c.prose"
+        import "search" from "./d.prose"
         session "Say hello"
         repeat 3:
           session "Try"
@@ -83,7 +88,7 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
     assert_eq!(read(&workspace, "a.prose"), CLEAN);
     let again = workspace.prose(&["check", "--fix"]);
     expect![[r#"
-        Found 1 error and 1 remark in 1 of 3 files; 1 fixable with `--unsafe-fixes`.
+        Found 1 error and 1 remark in 1 of 4 files; 1 fixable with `--unsafe-fixes`.
     "#]]
     .assert_eq(&again.stderr);
 }
@@ -97,7 +102,7 @@ fn guesses_are_made_where_they_are_asked_for() {
         hint[W120]: the program `search` is imported and never called
          --> b/broken.prose:1:20
           |
-        1 | use "./c.prose" as search
+        1 | use "./d.prose" as search
           |                    ^^^^^^
 
         error[E005]: missing a value behind `=`
@@ -108,7 +113,7 @@ fn guesses_are_made_where_they_are_asked_for() {
 
     "#]]);
     expect![[r#"
-        use "./c.prose" as search
+        use "./d.prose" as search
         session "Say hello"
         repeat 3:
           session "Try"
@@ -163,7 +168,7 @@ fn a_diff_changes_nothing() {
         --- b/broken.prose
         +++ b/broken.prose
         @@ -1,5 +1,5 @@
-         import "search" from "./c.prose"
+         import "search" from "./d.prose"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
@@ -180,11 +185,11 @@ fn a_diff_changes_nothing() {
         --- b/broken.prose
         +++ b/broken.prose
         @@ -1,5 +1,5 @@
-        -import "search" from "./c.prose"
+        -import "search" from "./d.prose"
         -session 'Say hello'
         -repeat 3
         -  sesion "Try"
-        +use "./c.prose" as search
+        +use "./d.prose" as search
         +session "Say hello"
         +repeat 3:
         +  session "Try"
@@ -232,7 +237,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
     run(&["--fix"], BROKEN).check(expect![[r#"
         status: 1
         ---- stdout
-        import "search" from "./c.prose"
+        import "search" from "./d.prose"
         session "Say hello"
         repeat 3:
           session "Try"
@@ -241,13 +246,13 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
         info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
          --> <stdin>:1:1
           |
-        1 | import "search" from "./c.prose"
+        1 | import "search" from "./d.prose"
           | ^^^^^^
           |
         help: Change to `use`
           |
-        1 - import "search" from "./c.prose"
-        1 + use "./c.prose" as search
+        1 - import "search" from "./d.prose"
+        1 + use "./d.prose" as search
           |
 
         error[E005]: missing a value behind `=`
@@ -261,7 +266,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
     run(&["--fix", "--output-format", "concise", "-q"], BROKEN).check(expect![[r#"
         status: 1
         ---- stdout
-        import "search" from "./c.prose"
+        import "search" from "./d.prose"
         session "Say hello"
         repeat 3:
           session "Try"
