@@ -9,7 +9,7 @@ use crate::Status;
 use crate::cli::OutdatedArgs;
 use crate::gather::Gathered;
 use crate::imports::{How, LockUse, Update, block_on};
-use crate::terminal::{ERROR, Terminal, one_line};
+use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Asks the hosts of all that is pinned.
 pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status> {
@@ -56,7 +56,12 @@ pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status
         return Ok(Status::Trouble);
     }
     if outdated == 0 {
-        writeln!(terminal.stderr(), "All {count} pinned programs are as {LOCK_FILE} has them.")?;
+        writeln!(
+            terminal.stderr(),
+            "{} as {LOCK_FILE} has {}.",
+            counted(count, "program"),
+            if count == 1 { "it" } else { "them" }
+        )?;
         return Ok(Status::Clean);
     }
     Ok(Status::ErrorsFound)

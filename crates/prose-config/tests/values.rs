@@ -271,7 +271,7 @@ fn unknown_keys_are_reported_at_every_level() {
             [registry]
             url = "https://prose.example.com/"
             token = "secret"
-            #<^^^^^ warning[W141] `registry.token` is no setting; `[registry]` knows `fetch` and `url`
+            #<^^^^^ warning[W141] `registry.token` is no setting; `[registry]` knows `fetch`, `url` and `vendor`
             [run]
             max_parallel = 3
             #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)

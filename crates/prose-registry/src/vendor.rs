@@ -21,6 +21,9 @@ const INDEX: &str = "index.toml";
 /// The file that keeps tools which look through folders, such as `prose check`, from taking the copies for programs of the project.
 const IGNORE: &str = ".ignore";
 
+/// The first line of that file. One that starts in another way is somebody else's.
+const IGNORE_HEADING: &str = "# Copies of imported programs, written by `prose vendor`.\n";
+
 /// Copies of programs in a folder.
 #[derive(Debug, Clone)]
 pub struct Vendor {
@@ -86,9 +89,10 @@ impl Vendor {
             .map_err(|error| VendorError::Malformed(path.clone(), error.to_string()))?;
         write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
         let path = dir.join(IGNORE);
-        if !path.exists() {
-            let text = b"# Copies of imported programs, written by `prose vendor`.\n*.prose\n";
-            write_atomically(&path, text).map_err(|error| VendorError::Io(path, error))?;
+        if fs::read_to_string(&path).map_or(true, |text| text.starts_with(IGNORE_HEADING)) {
+            let names = copies.values().map(|copy| format!("/{}\n", copy.file));
+            let text = IGNORE_HEADING.to_owned() + &names.collect::<String>();
+            write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
         }
         let vendor = Self { dir, copies };
         for left_over in before.difference(&vendor.files()) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use prose_registry::{
-    Cache, Client, Credentials, GitProgram, Proxies, Reference, Secret, Settings, Unreachable,
+    Cache, Client, Credentials, GitProgram, Hash, Proxies, Reference, Secret, Settings, Unreachable,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use tempfile::TempDir;
@@ -199,6 +199,22 @@ fn git(path: &str) -> GitProgram {
         Reference::Git(program) => program,
         other => panic!("{other}"),
     }
+}
+
+#[tokio::test]
+async fn a_pin_names_the_commit_that_has_its_text_and_no_other() {
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    let (client, _server) = git_hosts(|seen| match seen.path.as_str() {
+        "/repos/o/r/commits/HEAD" => Reply::text(COMMIT),
+        path if path == format!("/o/r/{COMMIT}/a.prose") => Reply::text(PROGRAM),
+        _ => Reply::status(404),
+    })
+    .await;
+    let program = git("github.com/o/r/a.prose");
+    assert_eq!(client.commit_of(&program, Hash::of(PROGRAM)).await.as_deref(), Some(COMMIT));
+    // The branch has moved on since the text was fetched.
+    assert_eq!(client.commit_of(&program, Hash::of("session \"Earlier\"\n")).await, None);
+    assert_eq!(client.commit_of(&git("github.com/o/other/a.prose"), Hash::of(PROGRAM)).await, None);
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ async fn a_folder_is_written_anew_and_nothing_else_in_it_is_touched() {
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    assert_eq!(files, ["a--two.prose", "index.toml", "mine.prose"]);
+    assert_eq!(files, [".ignore", "a--two.prose", "index.toml", "mine.prose"]);
 }
 
 #[tokio::test]
