@@ -212,6 +212,9 @@ impl Imports {
                 "nothing is fetched, so imported programs are as the cache has them, however old".to_owned(),
             );
         }
+        // Each project reads the tokens anew.
+        remarks.sort();
+        remarks.dedup();
         remarks
     }
 

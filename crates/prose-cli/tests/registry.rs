@@ -2,10 +2,12 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Run, Workspace};
 use expect_test::{Expect, expect, expect_file};
@@ -283,6 +285,49 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         run.stdout.starts_with("main.prose:1:6: info[W143]: `alice/research` could not be fetched"),
         "{run:?}"
     );
+}
+
+#[test]
+fn a_hundred_imports_are_fetched_at_once_and_a_second_time_not_at_all() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
+    let (asked, now, most) =
+        (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let counts = (asked.clone(), now, most.clone());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (asked, now, most) = counts.clone();
+            std::thread::spawn(move || {
+                let Ok(mut stream) = stream else { return };
+                let mut head = BufReader::new(&stream).lines().map_while(Result::ok);
+                // A connection that is closed without a question is none.
+                if !head.any(|line| line.is_empty()) {
+                    return;
+                }
+                asked.fetch_add(1, Ordering::SeqCst);
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                now.fetch_sub(1, Ordering::SeqCst);
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+                    RESEARCH.len()
+                );
+                let _ = stream.write_all(format!("{head}{RESEARCH}").as_bytes());
+            });
+        }
+    });
+    let world = World::new(&[]);
+    world.workspace.write("project/prose.toml", format!("registry.url = \"{url}\"\n").as_bytes());
+    for number in 0..100 {
+        let text = format!("use \"alice/n{number}\" as it\noutput found = it(topic: 1)\n");
+        world.workspace.write(&format!("project/p{number}.prose"), text.as_bytes());
+    }
+    for _ in 0..2 {
+        let run = world.prose(&["check"]);
+        assert_eq!(run.stderr, "All 100 files are clean.\n", "{run:?}");
+        assert_eq!(asked.load(Ordering::SeqCst), 100);
+    }
+    assert!(most.load(Ordering::SeqCst) >= 10, "{most:?}");
 }
 
 #[test]

@@ -50,6 +50,12 @@ impl Workspace {
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE", "CI"] {
             command.env_remove(variable);
         }
+        for variable in
+            ["PROSE_OFFLINE", "PROSE_REGISTRY_TOKENS", "PROSE_CREDENTIALS_FILE", "PROSE_ALLOW_HTTP"]
+        {
+            command.env_remove(variable);
+        }
+        command.env("PROSE_CACHE_DIR", self.folder.path().join("no-cache"));
         // The global ignore file of Git belongs to these.
         for variable in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME"] {
             command.env(variable, self.folder.path().join("no-home"));
