@@ -277,3 +277,22 @@ fn a_fetched_program_that_is_opened_reaches_no_file_of_this_machine() {
     };
     assert!(message.starts_with(&format!("`{}etc/secret.prose`", registry.url())), "{message}");
 }
+
+#[test]
+fn vendored_copies_need_no_network() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let settings = format!("{}vendor = \"copies\"\n", settings(&registry));
+    let mut workspace = Workspace::new(&[("main.prose", program), ("prose.toml", &settings)]);
+    let vendored = std::process::Command::new(prose_tests::prose_binary())
+        .args(["vendor", "copies"])
+        .env("PROSE_CACHE_DIR", workspace.folder.path().join("another-cache"))
+        .current_dir(workspace.folder.path())
+        .output()
+        .unwrap();
+    assert!(vendored.status.success(), "{vendored:?}");
+    registry.take_asked();
+    workspace.open_saved("main.prose");
+    assert_eq!(workspace.pushed("main.prose"), ["E026"]);
+    assert_eq!(registry.take_asked(), [] as [&str; 0]);
+}

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_reference::Reference;
-use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor};
+use prose_registry::{
+    By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor, VendorError,
+};
 use url::Url;
 
 use crate::fetched;
@@ -16,6 +18,8 @@ use crate::fetched;
 pub struct Registries {
     cache: Arc<Cache>,
     vendor: Option<Vendor>,
+    /// Those of single registries.
+    vendors: HashMap<Arc<str>, Vendor>,
     lock: Option<Locked>,
     offline: bool,
     clients: HashMap<Arc<str>, Option<Client>>,
@@ -39,6 +43,7 @@ impl Registries {
         Self {
             cache: cache.into(),
             vendor: None,
+            vendors: HashMap::new(),
             lock: None,
             offline: false,
             clients: HashMap::new(),
@@ -50,6 +55,19 @@ impl Registries {
     pub fn with_vendor(mut self, vendor: Option<Vendor>) -> Self {
         self.vendor = vendor;
         self
+    }
+
+    /// Has programs of a registry looked for among the copies in a folder first. Another folder for the same registry takes the place of the
+    /// first one.
+    pub fn set_vendor(&mut self, registry: &Arc<str>, dir: &Path) -> Result<(), VendorError> {
+        if self.vendors.get(registry).is_some_and(|vendor| vendor.dir() == dir) {
+            return Ok(());
+        }
+        if let Some(vendor) = Vendor::load(dir)? {
+            self.vendors.insert(Arc::clone(registry), vendor);
+            self.clients.remove(registry);
+        }
+        Ok(())
     }
 
     /// The same with a lock file that counts.
@@ -86,7 +104,7 @@ impl Registries {
                 self.problems = problems;
             }
             settings.offline |= self.offline;
-            settings.vendor = self.vendor.clone();
+            settings.vendor = self.vendors.get(registry).or(self.vendor.as_ref()).cloned();
             settings.lock = self.lock.clone();
             Client::new(settings, Arc::clone(&self.cache))
         });

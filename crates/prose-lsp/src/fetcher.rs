@@ -52,6 +52,13 @@ impl Fetcher {
         Arc::clone(self.registries.cache())
     }
 
+    /// Looks for programs of a registry among the copies in a folder first.
+    pub(crate) fn set_vendor(&mut self, registry: &Arc<str>, dir: &Path) {
+        if let Err(error) = self.registries.set_vendor(registry, dir) {
+            tracing::warn!("{error}");
+        }
+    }
+
     /// Where a program came from, if its file is one that shows what was fetched.
     pub(crate) fn origin_of(&self, path: &Path) -> Option<Origin> {
         self.registries.shown_at(path)

@@ -303,7 +303,8 @@ impl Owner {
             (_, Some(text)) => {
                 let before = known.map(|file| Face::of(self.host.db(), file));
                 let file = self.host.set_text(path, Text::new(text));
-                self.load_imports(file, FetchMode::Automatic, When::Now);
+                let config = self.settings.of(path);
+                self.load_imports(file, &config, When::Now);
                 self.mark_importers(file, before.as_ref());
             }
             (Some(file), None) => {
@@ -343,8 +344,8 @@ impl Owner {
         for remote in &lost {
             self.host.forget_fetched(remote);
         }
-        let mode = self.settings.of(path).fetch_mode();
-        self.load_imports(file, mode, When::Now);
+        let config = self.settings.of(path);
+        self.load_imports(file, &config, When::Now);
     }
 
     fn files_changed(&mut self, paths: &[PathBuf]) {
@@ -435,15 +436,18 @@ impl Owner {
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }
-        self.load_imports(file, config.fetch_mode(), when);
+        self.load_imports(file, &config, when);
         if is_imported {
             self.mark_importers(file, before.as_ref());
         }
         Ok((file, config))
     }
 
-    fn load_imports(&mut self, file: SourceFile, mode: FetchMode, when: When) {
-        let mut imports = Imports { fetcher: &mut self.fetcher, mode, when };
+    fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {
+        if let Some(dir) = config.vendor() {
+            self.fetcher.set_vendor(&config.meaning().registry, &dir);
+        }
+        let mut imports = Imports { fetcher: &mut self.fetcher, mode: config.fetch_mode(), when };
         self.host.load_imports_with(file, &mut imports);
         self.tell_progress();
     }

@@ -30,6 +30,12 @@ impl FileConfig {
         self.fetch.unwrap_or(self.project.config.registry.fetch)
     }
 
+    /// The folder with copies of imported programs.
+    pub(crate) fn vendor(&self) -> Option<PathBuf> {
+        let folder = self.project.path.as_deref()?.parent()?;
+        Some(folder.join(self.project.config.registry.vendor.as_path()?))
+    }
+
     /// The file that the settings come from.
     pub(crate) fn project_file(&self) -> Option<&Path> {
         self.project.path.as_deref()
