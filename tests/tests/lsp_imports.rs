@@ -296,3 +296,39 @@ fn vendored_copies_need_no_network() {
     assert_eq!(workspace.pushed("main.prose"), ["E026"]);
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 }
+
+#[test]
+fn local_programs_in_between_import_from_the_registry_of_their_project() {
+    let registry = registry();
+    let files = [
+        ("main.prose", "use \"./middle.prose\"\n\noutput found = middle()\n"),
+        ("middle.prose", "use \"alice/research\"\n\noutput found = research()\n"),
+    ];
+    let mut workspace = workspace(&registry, &files);
+    workspace.open_saved("main.prose");
+    let asked = loop {
+        let asked = registry.take_asked();
+        if !asked.is_empty() {
+            break asked;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(asked, ["alice/research"]);
+}
+
+#[test]
+fn a_program_that_imports_without_end_is_not_followed() {
+    let registry = TestRegistry::start(&[]);
+    let imports: String = (0..600).map(|number| format!("use \"mallory/p{number}\"\n")).collect();
+    registry.put("mallory/many", &imports);
+    for number in 0..600 {
+        registry.put(&format!("mallory/p{number}"), "output a = \"b\"\n");
+    }
+    let mut workspace = workspace(&registry, &[("main.prose", "use \"mallory/many\"\n\nmany()\n")]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E145"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert_eq!(message, "`mallory/many` has 100 errors, so this program does not run either");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(registry.take_asked().len() <= 501);
+}

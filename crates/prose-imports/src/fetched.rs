@@ -34,6 +34,13 @@ pub fn not_fetched(remote: &Remote, mode: &str) -> Fetched {
     Fetched { program: None, note: Some(Arc::new(Note { code: Code::W143, message, better: None })) }
 }
 
+/// What there is to say about one program more than are fetched for programs of the network.
+pub fn too_many(remote: &Remote, most: usize) -> Fetched {
+    let result = Err(Problem::Refused(Refusal::TooMany(most)));
+    let outcome = Outcome { reference: remote.reference.to_string(), result };
+    Fetched { program: None, note: note(&outcome).map(Arc::new) }
+}
+
 /// What is known without asking anybody.
 pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, cache: &Cache) -> Fetched {
     let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };

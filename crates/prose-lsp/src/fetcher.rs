@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use prose_analysis::host::Loader;
+use prose_analysis::host::{Loader, Project};
 use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, Wish, not_fetched};
-use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, Timestamp};
+use prose_imports::{Registries, Wish, not_fetched, too_many};
+use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::owner::Message;
+use crate::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
 const DEBOUNCE: Duration = Duration::from_millis(300);
@@ -34,6 +35,8 @@ pub(crate) struct Fetcher {
     /// What will be looked up if it still stands in a program then.
     waiting: HashMap<Remote, Wish>,
     under_way: HashSet<Remote>,
+    /// What programs of the network import. One that imports without end is not followed.
+    of_remotes: HashSet<Remote>,
 }
 
 impl Fetcher {
@@ -44,6 +47,7 @@ impl Fetcher {
             tasks: None,
             waiting: HashMap::new(),
             under_way: HashSet::new(),
+            of_remotes: HashSet::new(),
         }
     }
 
@@ -76,6 +80,12 @@ impl Fetcher {
         // This is asked after each edit, and the disk was looked at before.
         if self.under_way.contains(remote) || self.waiting.contains_key(remote) {
             return None;
+        }
+        if asker.depth() > 0 && !self.of_remotes.contains(remote) {
+            if self.of_remotes.len() >= MOST_PROGRAMS {
+                return Some(too_many(remote, MOST_PROGRAMS));
+            }
+            self.of_remotes.insert(remote.clone());
         }
         let (fetched, wish) = self.registries.look(remote, asker);
         for problem in self.registries.take_problems() {
@@ -201,6 +211,7 @@ pub(crate) enum When {
 /// What the analysis asks about the imports of one program.
 pub(crate) struct Imports<'a> {
     pub(crate) fetcher: &'a mut Fetcher,
+    pub(crate) settings: &'a mut Settings,
     pub(crate) mode: FetchMode,
     pub(crate) when: When,
 }
@@ -208,6 +219,10 @@ pub(crate) struct Imports<'a> {
 impl Loader for Imports<'_> {
     fn file(&mut self, path: &Path) -> Option<String> {
         read_program(path)
+    }
+
+    fn project(&mut self, path: &Path) -> Option<Project> {
+        Some(self.settings.of(path).meaning())
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {

@@ -1,0 +1,135 @@
+//! What imports ask of the owner: look-ups, what they gave, and who has to hear of it.
+
+use std::path::Path;
+
+use prose_analysis::SourceFile;
+use prose_analysis::imports::{remote, unfound};
+use prose_analysis::location::{Fetched, Remote};
+use prose_config::FetchMode;
+use tower_lsp_server::ls_types::MessageType;
+
+use super::{Notification, Owner};
+use crate::commands::{Command, CommandKind};
+use crate::convert::path_of_uri;
+use crate::documents::DocumentUri;
+use crate::face::Face;
+use crate::fetcher::{Imports, When};
+use crate::json::json;
+use crate::reads::send;
+use crate::settings::FileConfig;
+
+impl Owner {
+    pub(super) fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {
+        if let Some(dir) = config.vendor() {
+            self.fetcher.set_vendor(&config.meaning().registry, &dir);
+        }
+        let mut imports = Imports {
+            fetcher: &mut self.fetcher,
+            settings: &mut self.settings,
+            mode: config.fetch_mode(),
+            when,
+        };
+        self.host.load_imports_with(file, &mut imports);
+        self.tell_progress();
+    }
+
+    pub(super) fn fetched(&mut self, remote: &Remote, fetched: Fetched) {
+        self.fetcher.fetched(remote);
+        self.reads.recall_views();
+        // What was fetched may have been fetched because a person asked, and needs its own imports as well.
+        let mut imports = Imports {
+            fetcher: &mut self.fetcher,
+            settings: &mut self.settings,
+            mode: FetchMode::Automatic,
+            when: When::Now,
+        };
+        let direct = self.host.set_fetched(remote, fetched, &mut imports);
+        self.tell_progress();
+        self.mark_programs(&direct);
+        for importer in direct {
+            let importers = self.host.importers(importer, true);
+            self.mark_programs(&importers);
+        }
+    }
+
+    /// Does what a person asks for at an import.
+    pub(super) fn execute(&mut self, Command { uri, path, what, answer }: Command) {
+        let uri = self.known_name(&uri);
+        let file = self.sync(&uri).map(|(file, _)| file);
+        let remote = file.ok().and_then(|file| remote(self.host.db(), file, &path));
+        let Some(remote) = remote else {
+            send(answer, Ok(json(&())));
+            return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
+        };
+        match what {
+            CommandKind::Fetch => {
+                if let Some(asker) = self.host.asker(&remote) {
+                    self.fetcher.fetch(&remote, asker);
+                    self.tell_progress();
+                }
+            }
+            CommandKind::Pin => {
+                let program = path_of_uri(&uri);
+                let config = self.settings.of(&program);
+                let beside = config.project_file().unwrap_or(&program);
+                let folder = beside.parent().unwrap_or(Path::new("")).to_owned();
+                self.fetcher.pin(&remote, folder);
+            }
+        }
+        send(answer, Ok(json(&())));
+    }
+
+    pub(super) fn tell(&mut self, told: &Result<String, String>) {
+        let (kind, message) = match told {
+            Ok(message) => (MessageType::INFO, message),
+            Err(message) => (MessageType::ERROR, message),
+        };
+        let params = serde_json::json!({ "type": kind, "message": message });
+        self.notify(Notification { method: "window/showMessage", params, is_request: false });
+    }
+
+    pub(super) fn tell_progress(&mut self) {
+        if self.session.shows_progress {
+            let (count, one) = self.fetcher.under_way();
+            for notification in self.progress.news(count, one) {
+                self.notify(notification);
+            }
+        }
+    }
+
+    /// Looks again for what a program imports and what could not be found.
+    pub(super) fn look_again(&mut self, path: &Path) {
+        let Some(file) = self.host.file(path) else { return };
+        let lost = unfound(self.host.db(), file);
+        if lost.is_empty() {
+            return;
+        }
+        self.reads.recall_views();
+        for remote in &lost {
+            self.host.forget_fetched(remote);
+        }
+        let config = self.settings.of(path);
+        self.load_imports(file, &config, When::Now);
+    }
+
+    /// Marks the documents that import a program, if what they see of it was `before` and is something else now.
+    pub(super) fn mark_importers(&mut self, program: SourceFile, before: Option<&Face>) {
+        let after = Face::of(self.host.db(), program);
+        if before == Some(&after) {
+            return;
+        }
+        // Whether imports go in a circle is a question of all who have a part in it.
+        let leads_elsewhere = before.is_none_or(|before| before.imports != after.imports);
+        let importers = self.host.importers(program, leads_elsewhere);
+        self.mark_programs(&importers);
+    }
+
+    pub(super) fn mark_programs(&mut self, programs: &[SourceFile]) {
+        let open = programs.iter().filter_map(|program| self.programs.open_name(*program));
+        let open: Vec<DocumentUri> = open.collect();
+        for uri in &open {
+            self.mark_unpublished(uri);
+        }
+        self.must_refresh |= !open.is_empty();
+    }
+}
