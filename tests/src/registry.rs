@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::lsp::PATIENCE;
 
 /// A registry on this machine. It listens until the process ends.
 #[derive(Debug, Clone)]
@@ -58,6 +60,20 @@ impl TestRegistry {
     /// The paths that were asked for since the last time, in the order of the requests.
     pub fn take_asked(&self) -> Vec<String> {
         std::mem::take(&mut self.lock().asked)
+    }
+
+    /// The paths that were asked for since the last time, once there is one.
+    #[track_caller]
+    pub fn wait_for_requests(&self) -> Vec<String> {
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            let asked = self.take_asked();
+            if !asked.is_empty() {
+                return asked;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("nobody asks the registry for anything");
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

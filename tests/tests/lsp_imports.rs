@@ -101,9 +101,7 @@ fn what_goes_wrong_is_told_at_the_path() {
     );
     workspace.open_saved("known.prose");
     workspace.pushed("known.prose");
-    while registry.take_asked().is_empty() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    registry.wait_for_requests();
     std::thread::sleep(Duration::from_millis(200));
     for (name, code, says) in [
         ("missing.prose", "E139", "did you mean `alice/research`?"),
@@ -234,9 +232,7 @@ fn paths_are_completed_and_linked() {
         workspace(&registry, &[("main.prose", program), ("lib/plan.prose", "output a = \"b\"\n")]);
     workspace.open_saved("main.prose");
     workspace.pushed("main.prose");
-    while registry.take_asked().is_empty() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    registry.wait_for_requests();
     std::thread::sleep(Duration::from_millis(200));
     let params = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
     let links = workspace.client.request("textDocument/documentLink", params);
@@ -306,14 +302,7 @@ fn local_programs_in_between_import_from_the_registry_of_their_project() {
     ];
     let mut workspace = workspace(&registry, &files);
     workspace.open_saved("main.prose");
-    let asked = loop {
-        let asked = registry.take_asked();
-        if !asked.is_empty() {
-            break asked;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    assert_eq!(asked, ["alice/research"]);
+    assert_eq!(registry.wait_for_requests(), ["alice/research"]);
 }
 
 #[test]
