@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::model::{NameId, NameKind, RefKind};
+use crate::model::{NameId, NameKind, Place, RefKind};
 use crate::statements::{TopStatement, sequence, summary};
 
 /// A name as the key of a query.
@@ -81,12 +81,22 @@ pub struct Uses {
     pub skill: bool,
     /// As a variable that no body of its own answers to.
     pub variable: bool,
+    /// The same outside of long texts, where a word in braces may be text.
+    pub value: bool,
 }
 
 impl<'db> Named<'db> {
     /// The variables of the file itself.
     pub fn root_variables(&self) -> impl Iterator<Item = &VariableSite<'db>> {
         self.variables.iter().filter(|site| site.block.is_none())
+    }
+
+    /// Whether it is used as what it is not. That is reported where it is used, so it is not unused as well.
+    pub(crate) fn is_mistaken(&self) -> bool {
+        self.uses.agent && self.agents.is_empty()
+            || self.uses.block && self.blocks.is_empty()
+            || self.uses.program && self.imports.is_empty()
+            || self.uses.value && self.variables.is_empty()
     }
 }
 
@@ -137,7 +147,10 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
                 RefKind::Block => uses.block = true,
                 RefKind::Callee => uses.program = true,
                 RefKind::Variable if used.is_local && used.block.is_none() => {}
-                RefKind::Variable => uses.variable = true,
+                RefKind::Variable => {
+                    uses.variable = true;
+                    uses.value |= used.place != Place::Literal;
+                }
                 RefKind::Write => {}
             }
         }
@@ -165,7 +178,7 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
 #[salsa::tracked(returns(ref))]
 pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
     let is_undefined = |named: &Named<'_>| {
-        let Uses { agent, block, program, skill: _, variable } = named.uses;
+        let Uses { agent, block, program, skill: _, variable, value: _ } = named.uses;
         let stands_for_nothing = named.agents.is_empty()
             && named.blocks.is_empty()
             && named.imports.is_empty()
