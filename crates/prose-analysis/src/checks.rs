@@ -3,6 +3,7 @@
 //! A check looks at one statement and, of the rest of the file, at the names that the statement uses. What depends on the order of
 //! statements is checked over summaries in [`order`].
 
+mod braces;
 mod branches;
 mod calls;
 mod control;
@@ -133,6 +134,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
     options::check(&mut checker);
     calls::check(&mut checker);
     branches::check(&mut checker);
+    braces::check(&mut checker);
     imports::check(&mut checker);
     unused::check(&mut checker);
     checker.findings

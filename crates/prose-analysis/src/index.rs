@@ -164,7 +164,7 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             names.entry(word.clone()).or_default().lost = true;
         }
     }
-    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).condition_words) {
+    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).mentions) {
         if let Some(named) = names.get_mut(word) {
             named.uses.variable |= !named.variables.is_empty();
         }

@@ -3,7 +3,7 @@
 mod support;
 
 use expect_test::expect;
-use support::{check, check_related};
+use support::{check, check_fixes, check_related};
 
 #[test]
 fn an_output_is_made_before_its_name_is_bound() {
@@ -274,4 +274,38 @@ fn the_other_blocks_of_a_recursion_stand_beside_it() {
             line 11, `b5`: `b5` is part of it
         "#]],
     );
+}
+
+#[test]
+fn braces_that_fill_in_nothing() {
+    check(
+        r#"
+        let topic = "tides"
+        session "Write about {topic"
+        #                    ^^^^^^ warning[W145] the closing `}` is missing
+        session "Write about {topic.} and {topic[0}"
+        #                    ^^^^^^^^ warning[W145] `{topic.}` is literal text and not the value of `topic`
+        #                                 ^^^^^^^^^ warning[W145]
+        session "Write about { topic }, {topic} and {topic + 1}"
+        #                    ^^^^^^^^^ warning[W145] no spaces stand between the braces
+        #                                           ^^^^^^^^^^^ warning[W145] nothing is computed
+        session "Give back {topic: string, place}, {topic of it} and { place }"
+        "#,
+    );
+    // The name is not unused as well.
+    check(
+        r#"
+        input topic: "What to write about"
+        block write(place):
+          session "Write about {topic in { place }"
+        #                      ^^^^^^ warning[W145]
+        #                                ^^^^^^^^^ warning[W145]
+        do write("Brest")
+        "#,
+    );
+    check_fixes("let topic = \"tides\"\nsession \"Write about {topic[0}\"\n", expect![[r#"
+        Change to `{topic[0]}`:
+        let topic = "tides"
+        session "Write about {topic[0]}"
+    "#]]);
 }

@@ -70,7 +70,7 @@ impl<'db> Checker<'_, 'db> {
         let is_agent = !named.agents.is_empty();
         let is_block = !named.blocks.is_empty();
         let is_program = !named.imports.is_empty();
-        let is_variable = || named.local.is_some() || self.is_variable(name, data);
+        let is_variable = || named.local.is_some() || self.is_variable(name, data.scope);
         let insert = |title: &str, before: &str| {
             Fix::guess(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
         };
@@ -234,7 +234,7 @@ impl<'db> Checker<'_, 'db> {
         }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
-            && self.is_variable(left, data)
+            && self.is_variable(left, data.scope)
         {
             let message =
                 format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
@@ -279,11 +279,9 @@ impl<'db> Checker<'_, 'db> {
             && (resolved != Resolved::Undefined || !is_near())
     }
 
-    fn is_variable(&self, name: &str, data: &RefData) -> bool {
+    pub(super) fn is_variable(&self, name: &str, scope: ScopeId) -> bool {
         let text = SmolStr::from(name);
-        self.body
-            .scopes_around(data.scope)
-            .any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
+        self.body.scopes_around(scope).any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
             || !self.named(&text).variables.is_empty()
     }
 
