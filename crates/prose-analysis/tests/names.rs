@@ -303,9 +303,61 @@ fn braces_that_fill_in_nothing() {
         do write("Brest")
         "#,
     );
-    check_fixes("let topic = \"tides\"\nsession \"Write about {topic[0}\"\n", expect![[r#"
+    check_fixes(
+        "let topic = \"tides\"\nsession \"Write about {topic[0}\"\n",
+        expect![[r#"
         Change to `{topic[0]}`:
         let topic = "tides"
         session "Write about {topic[0]}"
-    "#]]);
+    "#]],
+    );
+}
+
+#[test]
+fn the_only_name_that_nothing_uses_is_that_of_the_only_unknown_one() {
+    check(
+        r#"
+        block review(doc):
+          session "Review {documnt}"
+        #                  ^^^^^^^ error[E120] there is no variable `documnt` to fill in here; did you mean `doc`, which nothing uses?
+        do review("a.md")
+        "#,
+    );
+    check(
+        r#"
+        input topic: "What to write about"
+        session "Write about {subject}"
+        #                     ^^^^^^^ error[E120] did you mean `topic`, which nothing uses?
+        "#,
+    );
+    // It is not known which of two was meant.
+    check(
+        r#"
+        input topic: "What to write about"
+        #     ^^^^^ warning[W119]
+        input place: "Where it is"
+        #     ^^^^^ warning[W119]
+        session "Write about {subject}"
+        #                     ^^^^^^^ error[E120] there is no variable `subject` to fill in here
+        "#,
+    );
+    // A parameter is not known outside of its block, and a variable not above the line that binds it.
+    check(
+        r#"
+        block review(doc):
+        #            ^^^ hint[W115]
+          session "Review it"
+        do review("a.md")
+        session "Write about {subject}"
+        #                     ^^^^^^^ error[E120]
+        "#,
+    );
+    check(
+        r#"
+        session "Write about {subject}"
+        #                     ^^^^^^^ error[E120]
+        let draft = session "Write"
+        #   ^^^^^ hint[W115]
+        "#,
+    );
 }

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::{Checker, Finding};
 use crate::call_graph::call_graph;
-use crate::index::{Named, Site, has_nameless_input, index};
+use crate::index::{Confused, Named, Site, confused, has_nameless_input, index};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours, neighbours};
 use crate::repairs::Repair;
@@ -249,12 +249,26 @@ impl<'db> Checker<'_, 'db> {
             false => format!("there is no variable `{name}`"),
         };
         let mut finding = self.with_nearest_visible(code, message, data);
+        let confused = confused(self.db, self.file).as_ref().filter(|confused| confused.unknown == *name);
+        if let Some(Confused { unused, .. }) = confused {
+            finding.diagnostic.message.push_str(&format!("; did you mean `{unused}`, which nothing uses?"));
+            let edit = TextEdit::replace(range, unused.as_str());
+            finding.diagnostic.fix = Some(Fix::guess(format!("Change to `{unused}`"), vec![edit]));
+        }
         let is_condition =
             self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
-        if is_condition && finding.diagnostic.fix.is_none() {
-            finding.diagnostic.message.push_str("; a condition in words is written between `**`");
+        if is_condition && (confused.is_some() || finding.diagnostic.fix.is_none()) {
+            let hint = match confused {
+                Some(_) => " A condition in words is written between `**`",
+                None => "; a condition in words is written between `**`",
+            };
+            finding.diagnostic.message.push_str(hint);
             let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
-            finding.diagnostic.fix = Some(Fix::guess("Put it between `**`", edits));
+            let fix = Fix::guess("Put it between `**`", edits);
+            match finding.diagnostic.fix {
+                Some(_) => finding.diagnostic.other_fixes.push(fix),
+                None => finding.diagnostic.fix = Some(fix),
+            }
         }
         let finding = match in_string {
             true if finding.diagnostic.fix.is_none() => {
