@@ -100,6 +100,33 @@ impl<'db> CallGraph<'db> {
         self.may_reach(name, name)
     }
 
+    /// The blocks that every run of one comes to, and every run of which comes back to it.
+    pub(crate) fn cycle(&self, name: &str) -> FxHashSet<&SmolStr> {
+        let mut reached: FxHashSet<&SmolStr> = FxHashSet::default();
+        let mut callers: FxHashMap<&SmolStr, Vec<&SmolStr>> = FxHashMap::default();
+        let mut waiting = vec![name];
+        while let Some(block) = waiting.pop() {
+            for caller in self.named(block) {
+                for call in caller.calls.iter().filter(|call| call.is_certain) {
+                    callers.entry(&call.block).or_default().push(&caller.name);
+                    if reached.insert(&call.block) {
+                        waiting.push(&call.block);
+                    }
+                }
+            }
+        }
+        let mut cycle: FxHashSet<&SmolStr> = FxHashSet::default();
+        let mut waiting = vec![name];
+        while let Some(block) = waiting.pop() {
+            for caller in callers.get(&SmolStr::from(block)).into_iter().flatten() {
+                if reached.contains(caller) && cycle.insert(caller) {
+                    waiting.push(caller);
+                }
+            }
+        }
+        cycle
+    }
+
     fn leads(&self, from: &str, to: &str, counts: impl Fn(&Call<'db>) -> bool) -> bool {
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let mut waiting = vec![from];

@@ -3,6 +3,8 @@
 //! A check looks at one statement and, of the rest of the file, at the names that the statement uses. What depends on the order of
 //! statements is checked over summaries in [`order`].
 
+mod braces;
+mod branches;
 mod calls;
 mod control;
 mod faulty_imports;
@@ -131,6 +133,8 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
     control::check(&mut checker);
     options::check(&mut checker);
     calls::check(&mut checker);
+    branches::check(&mut checker);
+    braces::check(&mut checker);
     imports::check(&mut checker);
     unused::check(&mut checker);
     checker.findings

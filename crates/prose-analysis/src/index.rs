@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::model::{NameId, NameKind, RefKind};
+use crate::model::{NameId, NameKind, Place, RefKind};
 use crate::statements::{TopStatement, sequence, summary};
+use crate::summary::Used;
 
 /// A name as the key of a query.
 #[salsa::interned(debug)]
@@ -81,12 +82,22 @@ pub struct Uses {
     pub skill: bool,
     /// As a variable that no body of its own answers to.
     pub variable: bool,
+    /// The same outside of long texts, where a word in braces may be text.
+    pub value: bool,
 }
 
 impl<'db> Named<'db> {
     /// The variables of the file itself.
     pub fn root_variables(&self) -> impl Iterator<Item = &VariableSite<'db>> {
         self.variables.iter().filter(|site| site.block.is_none())
+    }
+
+    /// Whether it is used as what it is not. That is reported where it is used, so it is not unused as well.
+    pub(crate) fn is_mistaken(&self) -> bool {
+        self.uses.agent && self.agents.is_empty()
+            || self.uses.block && self.blocks.is_empty()
+            || self.uses.program && self.imports.is_empty()
+            || self.uses.value && self.variables.is_empty()
     }
 }
 
@@ -137,7 +148,10 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
                 RefKind::Block => uses.block = true,
                 RefKind::Callee => uses.program = true,
                 RefKind::Variable if used.is_local && used.block.is_none() => {}
-                RefKind::Variable => uses.variable = true,
+                RefKind::Variable => {
+                    uses.variable = true;
+                    uses.value |= !matches!(used.place, Place::Literal | Place::Agent { one_line: false });
+                }
                 RefKind::Write => {}
             }
         }
@@ -151,7 +165,7 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             names.entry(word.clone()).or_default().lost = true;
         }
     }
-    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).condition_words) {
+    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).mentions) {
         if let Some(named) = names.get_mut(word) {
             named.uses.variable |= !named.variables.is_empty();
         }
@@ -165,7 +179,7 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
 #[salsa::tracked(returns(ref))]
 pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
     let is_undefined = |named: &Named<'_>| {
-        let Uses { agent, block, program, skill: _, variable } = named.uses;
+        let Uses { agent, block, program, skill: _, variable, value: _ } = named.uses;
         let stands_for_nothing = named.agents.is_empty()
             && named.blocks.is_empty()
             && named.imports.is_empty()
@@ -180,7 +194,63 @@ pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
 
 /// Whether a name was probably meant where another is used that stands for nothing.
 pub fn is_meant_elsewhere(db: &dyn Db, file: SourceFile, name: &str) -> bool {
-    undefined(db, file).iter().any(|word| nearest(word, [name], |name| name).is_some())
+    confused(db, file).as_ref().is_some_and(|confused| confused.unused == name)
+        || undefined(db, file).iter().any(|word| nearest(word, [name], |name| name).is_some())
+}
+
+/// The only unknown name of a file, and the variable that was probably meant by it.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub(crate) struct Confused {
+    /// The name that is used as a variable and stands for nothing.
+    pub(crate) unknown: SmolStr,
+    /// The name of the variable, which nothing uses.
+    pub(crate) unused: SmolStr,
+}
+
+/// The only name that is used as a variable and stands for nothing, and the only variable that nothing uses, if the variable can be seen where
+/// the name is used. If another variable is nearly called so, that is meant.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn confused(db: &dyn Db, file: SourceFile) -> Option<Confused> {
+    let names = &index(db, file).names;
+    let mut unknown = undefined(db, file).iter().filter(|name| {
+        let named = names.get(&Symbol::new(db, file, (*name).clone()));
+        named.is_some_and(|named| named.uses.value)
+    });
+    let (Some(unknown), None) = (unknown.next(), unknown.next()) else { return None };
+    let named = names.get(&Symbol::new(db, file, unknown.clone()))?;
+    let is_other = named.uses.agent || named.uses.block || named.uses.program;
+    if is_other || named.lost || named.local.is_some() {
+        return None;
+    }
+    let is_unused = |(symbol, named): &(&Symbol<'_>, &Arc<Named<'_>>)| {
+        let is_wanted = |site: &VariableSite<'_>| site.kind.is_declaration() || site.kind == NameKind::Param;
+        named.variables.iter().any(is_wanted)
+            && !(named.uses.variable || named.lost || symbol.text(db).starts_with('_'))
+    };
+    let mut unused = names.iter().filter(is_unused);
+    let (Some((symbol, named)), None) = (unused.next(), unused.next()) else { return None };
+    let [variable] = named.variables.as_slice() else { return None };
+    let bound = summary(db, variable.site.statement).name(variable.site.name)?;
+    // The last variable of a block may be its result, and that of a body may not be bound.
+    if bound.kind != NameKind::Param && bound.list.is_some() {
+        return None;
+    }
+    let mut is_bound = false;
+    for statement in &sequence(db, file).list {
+        is_bound |= *statement == variable.site.statement;
+        let is_blind = |used: &Used| {
+            used.text == *unknown
+                && (!is_bound
+                    || bound.block.is_some()
+                        && (*statement != variable.site.statement || used.block != bound.block))
+        };
+        if summary(db, *statement).uses.iter().any(is_blind) {
+            return None;
+        }
+    }
+    let variables = names.iter().filter(|(_, named)| !named.variables.is_empty() || named.local.is_some());
+    let is_near = nearest(unknown, variables, |(symbol, _)| symbol.text(db)).is_some();
+    (!is_near).then(|| Confused { unknown: unknown.clone(), unused: symbol.text(db).clone() })
 }
 
 /// The names of the blocks whose headers were not understood.

@@ -161,6 +161,8 @@ pub enum NameKind {
     ImplicitItem,
     /// The accumulator of a `reduce`
     Accumulator,
+    /// The item of a `reduce`, or one that another stage is given in vain
+    PipelineItem,
 }
 
 impl NameKind {
@@ -178,6 +180,7 @@ impl NameKind {
                 | NameKind::Error
                 | NameKind::ImplicitItem
                 | NameKind::Accumulator
+                | NameKind::PipelineItem
         )
     }
 
@@ -201,7 +204,7 @@ impl NameKind {
             NameKind::Item => "loop variable",
             NameKind::Index => "index",
             NameKind::Error => "error variable",
-            NameKind::ImplicitItem | NameKind::Accumulator => "pipeline variable",
+            NameKind::ImplicitItem | NameKind::Accumulator | NameKind::PipelineItem => "pipeline variable",
         }
     }
 }

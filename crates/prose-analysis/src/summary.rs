@@ -3,6 +3,7 @@
 //! Everything that is asked across statements is asked here, so that an edit which leaves the summary as it is, such as one in a
 //! prompt, has no effect on other statements.
 
+use prose_syntax::braces;
 use smol_str::SmolStr;
 
 use crate::call_graph::certain_calls;
@@ -37,8 +38,9 @@ pub struct Summary {
     pub leaves: bool,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
-    /// The words of conditions. A model that judges `**the draft is good**` is told of `draft` without braces, too.
-    pub condition_words: Vec<SmolStr>,
+    /// The words of conditions, since a model that judges `**the draft is good**` is told of `draft` without braces, too; and the names
+    /// in braces of one-line strings that fill in nothing, which is reported there.
+    pub mentions: Vec<SmolStr>,
 }
 
 /// A name that is bound.
@@ -266,11 +268,17 @@ impl Builder<'_> {
         for (_, data) in body.exprs() {
             if let Expr::Text(Text { kind: TextKind::Discretion, value: Some(text), .. }) = &data.expr {
                 let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
-                self.summary.condition_words.extend(words.filter(|word| !word.is_empty()).map(SmolStr::from));
+                self.summary.mentions.extend(words.filter(|word| !word.is_empty()).map(SmolStr::from));
+            }
+            if let Expr::Text(Text { kind: TextKind::OneLine, value: Some(text), .. }) = &data.expr
+                && text.contains('{')
+            {
+                let names = braces::slips(text).into_iter().map(|slip| SmolStr::from(&text[slip.name]));
+                self.summary.mentions.extend(names);
             }
         }
-        self.summary.condition_words.sort();
-        self.summary.condition_words.dedup();
+        self.summary.mentions.sort();
+        self.summary.mentions.dedup();
         for (id, data) in body.refs() {
             self.summary.uses.push(Used {
                 id,

@@ -223,7 +223,16 @@ fn a_condition_in_words_without_its_markers_is_one_mistake() {
         #          ^^^^^ error[E119] there is no variable `ready`; a condition in words is written between `**`
           session "Wait"
         if draft is good:
-        #           ^^^^ error[E119] there is no variable `good`
+        #  ^^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Publish"
+        if draft is good and short:
+        #  ^^^^^^^^^^^^^^^^^^^^^^^ error[E113] is written between `**` markers
+          session "Publish"
+        if draft is drafd:
+        #           ^^^^^ error[E119] did you mean `draft`?
+          session "Publish"
+        if draft and good:
+        #            ^^^^ error[E119] there is no variable `good`
           session "Publish"
         choice which:
         #      ^^^^^ error[E119] a condition in words is written between `**`

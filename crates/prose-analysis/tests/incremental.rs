@@ -233,6 +233,7 @@ fn the_name_of_a_block_concerns_its_callers() {
             check 2
             check_file 1
             check_imported 1
+            confused 1
             contract 1
             diagnostics 2
             error_count 1

@@ -251,9 +251,11 @@ fn meaning(kind: NameKind) -> Meaning {
         NameKind::Import => (TokenKind::Program, none),
         NameKind::Input => (TokenKind::Parameter, Modifiers::READONLY),
         NameKind::Param => (TokenKind::Parameter, none),
-        NameKind::Const | NameKind::Item | NameKind::Index | NameKind::ImplicitItem => {
-            (TokenKind::Variable, Modifiers::READONLY)
-        }
+        NameKind::Const
+        | NameKind::Item
+        | NameKind::Index
+        | NameKind::ImplicitItem
+        | NameKind::PipelineItem => (TokenKind::Variable, Modifiers::READONLY),
         NameKind::Output
         | NameKind::Let
         | NameKind::Assigned

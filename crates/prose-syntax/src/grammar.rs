@@ -5,7 +5,7 @@ mod control;
 mod definitions;
 mod expressions;
 mod foreign;
-mod literals;
+pub(crate) mod literals;
 mod loops;
 mod modifiers;
 mod pipelines;

@@ -5,6 +5,7 @@
 pub mod ast;
 #[doc(hidden)]
 pub mod bench;
+pub mod braces;
 pub mod codes;
 mod diagnostic;
 pub mod fix;

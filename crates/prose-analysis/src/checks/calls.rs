@@ -374,6 +374,8 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let mut sites = variables(self.db, self.statement, variable);
+        // What a name gets is made from what it stood for before (A3).
+        sites.retain(|site| !self.is_made_from(site, variable));
         if self.resolution.of(variable) == Resolved::Root {
             // A block that declares no such variable of its own gives the one of the file a new value.
             let named = self.look_up(&self.body[variable].text).unwrap_or_default();
@@ -394,6 +396,21 @@ impl<'db> Checker<'_, 'db> {
         } else if let Some(block) = &first.called_block {
             self.output_of_block(block, field.range, &field.text);
         }
+    }
+
+    /// Whether a use stands in the value that its own name gets at the place, once in a run of the program.
+    fn is_made_from(&self, site: &crate::index::VariableSite<'db>, variable: RefId) -> bool {
+        if site.site.statement != self.statement || site.block.is_some() {
+            return false;
+        }
+        let stmt = &self.body[self.body[site.site.name].stmt];
+        let value = match stmt.stmt {
+            Stmt::Let { value, .. } | Stmt::Assign { value, .. } | Stmt::Output { value, .. } => value,
+            _ => None,
+        };
+        !self.body.is_in_loop(stmt.scope)
+            && value
+                .is_some_and(|value| self.body.value_range(value).contains_range(self.body[variable].range))
     }
 
     fn destructured_outputs(&mut self, names: &[NameId], value: Option<Value>) {

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::{Checker, Finding};
 use crate::call_graph::call_graph;
-use crate::index::{Named, Site, has_nameless_input, index};
+use crate::index::{Confused, Named, Site, confused, has_nameless_input, index};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours, neighbours};
 use crate::repairs::Repair;
@@ -44,6 +44,10 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 checker.report(Diagnostic::new(Code::W134, data.range, message));
             }
             Resolved::Agent => checker.resumed_without_memory(data),
+            Resolved::Root | Resolved::Local(_) if data.kind == RefKind::Callee => {
+                let message = format!("`{}` is a variable, not a program; values are not called", data.text);
+                checker.report(Diagnostic::new(Code::E025, data.range, message));
+            }
             _ => {}
         }
     }
@@ -66,11 +70,24 @@ impl<'db> Checker<'_, 'db> {
         let is_agent = !named.agents.is_empty();
         let is_block = !named.blocks.is_empty();
         let is_program = !named.imports.is_empty();
+        let is_variable = || named.local.is_some() || self.is_variable(name, data.scope);
         let insert = |title: &str, before: &str| {
             Fix::guess(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
         };
         match data.kind {
             RefKind::Agent => {
+                if is_program {
+                    let message =
+                        format!("`{name}` is an imported program, not an agent; `{name}(…)` runs it");
+                    return Finding::new(Code::E007, range, message);
+                }
+                if is_variable() && !is_block {
+                    let message = format!(
+                        "`{name}` is a variable, not an agent; `context: {name}` passes its value to a session"
+                    );
+                    return self
+                        .with_nearest(Code::E007, range, message, name, |named| !named.agents.is_empty());
+                }
                 let finding = match () {
                     () if is_block => Finding::new(
                         Code::E007,
@@ -98,6 +115,13 @@ impl<'db> Checker<'_, 'db> {
                     );
                     return Finding::new(Code::E117, range, message);
                 }
+                if is_variable() {
+                    let message = format!(
+                        "`{name}` is a variable, not a block; `{{{name}}}` in a text fills in its value"
+                    );
+                    return self
+                        .with_nearest(Code::E117, range, message, name, |named| !named.blocks.is_empty());
+                }
                 let params = self.arguments_of_call(data);
                 self.with_nearest(Code::E117, range, format!("there is no block `{name}`"), name, |named| {
                     !named.blocks.is_empty()
@@ -122,7 +146,8 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    /// The condition that a name stands in, if that is made of several words and none of them is the name of anything: `it is nice`.
+    /// The condition that a name stands in, if that is made of several words of which none is the name of anything, as in `it is nice`, or that say what
+    /// a variable is like, as in `draft is good`.
     fn condition_in_words(&self, data: &RefData) -> Option<TextRange> {
         if data.kind != RefKind::Variable {
             return None;
@@ -136,10 +161,24 @@ impl<'db> Checker<'_, 'db> {
         let is_word =
             |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         let has_words = source.contains(' ') && source.split(' ').all(is_word);
-        let is_nothing = |(id, other): (RefId, &RefData)| {
-            !condition.contains_range(other.range) || self.resolution.of(id) == Resolved::Undefined
+        if !has_words {
+            return None;
+        }
+        let is_nothing = |id: RefId| self.resolution.of(id) == Resolved::Undefined;
+        let inside = || self.body.refs().filter(|(_, other)| condition.contains_range(other.range));
+        // `draft is good` says in words what `draft` is like, unless another variable is meant.
+        let is_said = || {
+            let unknown: Vec<&RefData> =
+                inside().filter(|(id, _)| is_nothing(*id)).map(|(_, other)| other).collect();
+            let follows_is = |other: &&RefData| {
+                let before = self.source(TextRange::new(condition.start(), other.range.start()));
+                before.ends_with(" is ") || before.ends_with(" is not ")
+            };
+            let is_near =
+                |other: &&RefData| nearest(&other.text, self.visible_variables(other), |name| name).is_some();
+            unknown.iter().any(follows_is) && !unknown.iter().any(is_near)
         };
-        (has_words && self.body.refs().all(is_nothing)).then_some(condition)
+        (inside().all(|(id, _)| is_nothing(id)) || is_said()).then_some(condition)
     }
 
     fn words_without_markers(&mut self, condition: TextRange) {
@@ -195,7 +234,7 @@ impl<'db> Checker<'_, 'db> {
         }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
-            && self.is_variable(left, data)
+            && self.is_variable(left, data.scope)
         {
             let message =
                 format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
@@ -210,12 +249,26 @@ impl<'db> Checker<'_, 'db> {
             false => format!("there is no variable `{name}`"),
         };
         let mut finding = self.with_nearest_visible(code, message, data);
+        let confused = confused(self.db, self.file).as_ref().filter(|confused| confused.unknown == *name);
+        if let Some(Confused { unused, .. }) = confused {
+            finding.diagnostic.message.push_str(&format!("; did you mean `{unused}`, which nothing uses?"));
+            let edit = TextEdit::replace(range, unused.as_str());
+            finding.diagnostic.fix = Some(Fix::guess(format!("Change to `{unused}`"), vec![edit]));
+        }
         let is_condition =
             self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
-        if is_condition && finding.diagnostic.fix.is_none() {
-            finding.diagnostic.message.push_str("; a condition in words is written between `**`");
+        if is_condition && (confused.is_some() || finding.diagnostic.fix.is_none()) {
+            let hint = match confused {
+                Some(_) => " A condition in words is written between `**`",
+                None => "; a condition in words is written between `**`",
+            };
+            finding.diagnostic.message.push_str(hint);
             let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
-            finding.diagnostic.fix = Some(Fix::guess("Put it between `**`", edits));
+            let fix = Fix::guess("Put it between `**`", edits);
+            match finding.diagnostic.fix {
+                Some(_) => finding.diagnostic.other_fixes.push(fix),
+                None => finding.diagnostic.fix = Some(fix),
+            }
         }
         let finding = match in_string {
             true if finding.diagnostic.fix.is_none() => {
@@ -240,11 +293,9 @@ impl<'db> Checker<'_, 'db> {
             && (resolved != Resolved::Undefined || !is_near())
     }
 
-    fn is_variable(&self, name: &str, data: &RefData) -> bool {
+    pub(super) fn is_variable(&self, name: &str, scope: ScopeId) -> bool {
         let text = SmolStr::from(name);
-        self.body
-            .scopes_around(data.scope)
-            .any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
+        self.body.scopes_around(scope).any(|scope| self.body.answers.contains_key(&(scope, text.clone())))
             || !self.named(&text).variables.is_empty()
     }
 

@@ -9,13 +9,16 @@ use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::Finding;
+use super::{Elsewhere, Finding};
 use crate::call_graph::{Call, Caller, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
 use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::{Bound, Persist, Summary};
+
+/// More places than these beside a finding help nobody.
+const MOST_RELATED: usize = 5;
 
 type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
@@ -499,8 +502,9 @@ impl<'db> Order<'_, 'db> {
                     continue;
                 }
                 let Some((first, site, at_top)) = bound_at.get(&used.text) else { continue };
-                // A `let` is made from its value before its name is bound.
-                let in_itself = *at_top && *first == position && statement.kind(self.db) == SyntaxKind::LET;
+                // The value is made before its name is bound.
+                let names_value = matches!(statement.kind(self.db), SyntaxKind::LET | SyntaxKind::OUTPUT);
+                let in_itself = *at_top && *first == position && names_value;
                 if (*first > position || in_itself) && told.insert(&used.text) {
                     let range = body(self.db, *statement)[used.id].range;
                     let message = if in_itself {
@@ -515,14 +519,25 @@ impl<'db> Order<'_, 'db> {
         }
     }
 
-    /// Blocks that always come back to themselves.
+    /// Blocks that always come back to themselves. Those that do so through each other are one mistake.
     fn recursion(&self, found: &mut Found<'db>) {
         let graph = call_graph(self.db, self.file);
+        // The finding of the cycle that a block is part of.
+        let mut cycles: FxHashMap<&SmolStr, usize> = FxHashMap::default();
         for Caller { name, site, calls } in &graph.blocks {
             let comes_back = |call: &&Call<'db>| {
                 call.is_certain && (call.block == *name || graph.always_reaches(&call.block, name))
             };
             let Some(call) = calls.iter().find(comes_back) else { continue };
+            if let Some(at) = cycles.get(name) {
+                let finding = &mut found[*at].1;
+                // The first of them is that of the block where the cycle was found.
+                if finding.elsewhere.len() <= MOST_RELATED {
+                    finding.elsewhere.push((Elsewhere::Name(*site), format!("`{name}` is part of it")));
+                }
+                continue;
+            }
+            cycles.extend(graph.cycle(name).into_iter().map(|member| (member, found.len())));
             let range = body(self.db, call.statement)[call.id].range;
             let message = format!(
                 "every call of `{name}` comes to this call again: nothing leads out of the recursion"

@@ -24,7 +24,7 @@ fn names(checker: &mut Checker<'_, '_>) {
             continue;
         }
         let named = checker.look_up(name).unwrap_or_default();
-        if named.lost {
+        if named.lost || named.is_mistaken() {
             continue;
         }
         let uses = named.uses;

@@ -277,7 +277,7 @@ impl Lowering {
             let names = match (operator, token) {
                 (Some(StageKind::Reduce), _) => {
                     let params = node.params().into_iter().flat_map(|list| list.params());
-                    let kinds = [NameKind::Accumulator, NameKind::Item];
+                    let kinds = [NameKind::Accumulator, NameKind::PipelineItem];
                     params.zip(kinds).filter_map(|(param, kind)| this.name(param.name(), kind)).collect()
                 }
                 (_, token) => {
@@ -285,7 +285,7 @@ impl Lowering {
                     let item = this.bind("item".into(), range, NameKind::ImplicitItem);
                     // A name in parentheses is reported where it stands, and not where it is used.
                     let params = node.params().into_iter().flat_map(|list| list.params());
-                    let named = params.filter_map(|param| this.name(param.name(), NameKind::Item));
+                    let named = params.filter_map(|param| this.name(param.name(), NameKind::PipelineItem));
                     std::iter::once(item).chain(named).collect()
                 }
             };

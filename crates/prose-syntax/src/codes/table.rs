@@ -729,4 +729,10 @@ codes! {
     "The host of the program says that it is to be found at another address from now on."
     wrong "use \"https://example.com/moved.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
     right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
+
+    W145 [Warning Warning Warning] "braces that fill in nothing"
+    "Only `{name}` with fields and indexes is filled in, as in `{plan.steps[0]}`. All else between braces is text, even with the name of a \
+     variable in it."
+    wrong "let topic = \"tides\"\nsession \"Write about { topic }\"\n"
+    right "let topic = \"tides\"\nsession \"Write about {topic}\"\n"
 }

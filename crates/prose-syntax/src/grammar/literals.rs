@@ -127,7 +127,7 @@ fn has_clear_end(literal: &str, mark: &str) -> bool {
 
 /// The length of the interpolation at the start of `text`, if what stands there has the form of one:
 /// a name, then `.name`, `[3]` or `[name]`, without spaces. All else between braces is literal text.
-fn interpolation_len(text: &str) -> Option<usize> {
+pub(crate) fn interpolation_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 1 + names::length(&text[1..], true)?;
     loop {

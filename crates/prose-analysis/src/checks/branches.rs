@@ -1,0 +1,82 @@
+//! Branches of a `parallel`: they run at once, so none of them sees what another makes.
+
+use prose_syntax::{Code, Diagnostic};
+use rustc_hash::FxHashSet;
+
+use super::Checker;
+use crate::model::*;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    let body = checker.body;
+    for (_, data) in body.stmts() {
+        if let Stmt::Parallel { body: Some(list), .. } = data.stmt
+            // The round before may have bound any of the names.
+            && !body.is_in_loop(data.scope)
+        {
+            checker.branches(list);
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    fn branches(&mut self, list: ListId) {
+        let body = self.body;
+        let list = &body[list];
+        // The branch that a part of the text stands in.
+        let branch = |at| {
+            let behind = list.stmts.partition_point(|stmt| body[*stmt].range.end() <= at);
+            list.stmts.get(behind).copied()
+        };
+        let mut told = FxHashSet::default();
+        for (_, data) in body.refs() {
+            if data.kind != RefKind::Variable
+                || matches!(data.place, Place::Agent { .. })
+                || !list.range.contains_range(data.range)
+            {
+                continue;
+            }
+            let Some(reader) = branch(data.range.start()) else { continue };
+            let Some(maker) = self.bound_in_list(list, data) else { continue };
+            let Some(writer) = branch(body[maker].range.start()) else { continue };
+            if reader == writer || !told.insert((reader, &data.text)) {
+                continue;
+            }
+            let message = format!(
+                "`{}` is made by another branch of this `parallel`, and branches run at once, so it is empty here",
+                data.text
+            );
+            let diagnostic = Diagnostic::new(Code::W125, data.range, message)
+                .with_related(body[maker].range, "the other branch makes it here");
+            self.report(diagnostic);
+        }
+    }
+
+    /// The place in a list where a name gets its first value, if nothing before the list or in another frame, whose variables may be
+    /// seen at run time, binds it.
+    fn bound_in_list(&self, list: &ListData, data: &RefData) -> Option<NameId> {
+        let named = self.look_up(&data.text)?;
+        if named.lost {
+            return None;
+        }
+        // The sites stand in the order of the text.
+        let first = named.variables.first()?;
+        if first.site.statement != self.statement {
+            return None;
+        }
+        let bound = &self.body[first.site.name];
+        (list.range.contains_range(bound.range)
+            && self.body.frame(bound.scope) == self.body.frame(data.scope)
+            && !self.is_local_there(data)
+            && named.variables.iter().all(|site| site.block == first.block))
+        .then_some(first.site.name)
+    }
+
+    /// Whether a loop, catch or pipeline variable answers to a use.
+    fn is_local_there(&self, data: &RefData) -> bool {
+        let answer = self
+            .body
+            .scopes_around(data.scope)
+            .find_map(|scope| self.body.answers.get(&(scope, data.text.clone())));
+        answer.is_some_and(|name| self.body[*name].kind.is_local())
+    }
+}

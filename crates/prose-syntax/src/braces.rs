@@ -1,0 +1,160 @@
+//! Braces in texts that are nearly those of an interpolation, such as `{ topic }`, and so are literal text.
+
+use std::ops::Range;
+
+use crate::grammar::literals::interpolation_len;
+use crate::names;
+
+/// A name behind a brace that was probably to be filled in, and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slip {
+    /// The bytes of the name.
+    pub name: Range<usize>,
+    /// The bytes from the brace to the end of what was probably meant.
+    pub range: Range<usize>,
+    /// What is wrong with it.
+    pub kind: SlipKind,
+    /// How it was probably meant, if that is clear.
+    pub meant: Option<String>,
+}
+
+/// What is wrong with the braces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlipKind {
+    /// `{topic`
+    Unclosed,
+    /// `{ topic }`
+    Spaces,
+    /// `{topic.}`, `{topic[0}`
+    Path,
+    /// `{count + 1}`
+    Expression,
+}
+
+/// The braces of the text of a one-line string, as it is written, that were probably meant to fill in a value. The caller knows which names
+/// are those of variables. Words, lists and keys in braces are left alone: those are meant for the model.
+pub fn slips(text: &str) -> Vec<Slip> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(step) = text[at..].find(['\\', '{']) {
+        at += step;
+        if text[at..].starts_with('\\') {
+            let escaped = text[at + 1..].chars().next();
+            at += 1 + escaped.map_or(0, char::len_utf8);
+            continue;
+        }
+        match interpolation_len(&text[at..]) {
+            Some(len) => at += len,
+            None => {
+                found.extend(slip(text, at));
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+fn slip(text: &str, open: usize) -> Option<Slip> {
+    let behind = &text[open + 1..];
+    let spaces = behind.len() - behind.trim_start_matches(' ').len();
+    let start = open + 1 + spaces;
+    let length = names::length(&text[start..], true)?;
+    let name = start..start + length;
+    let end = path_end(text, name.end);
+    let rest = &text[end..];
+    let slip =
+        |range_end, kind, meant| Some(Slip { name: name.clone(), range: open..range_end, kind, meant });
+    let path = &text[start..end];
+    // As far as the brace that closes this one.
+    let inside = rest.find(['{', '}']).filter(|at| rest[*at..].starts_with('}')).map(|at| &rest[..at]);
+    match inside {
+        Some(inside) => {
+            let behind = end + inside.len() + 1;
+            let is_index = |inside: &str| interpolation_len(&format!("{{{path}{inside}]}}")).is_some();
+            match inside {
+                _ if inside.trim_matches(' ').is_empty() => {
+                    slip(behind, SlipKind::Spaces, Some(format!("{{{path}}}")))
+                }
+                "." => slip(behind, SlipKind::Path, Some(format!("{{{path}}}"))),
+                _ if inside.starts_with('[') && is_index(inside) => {
+                    slip(behind, SlipKind::Path, Some(format!("{{{path}{inside}]}}")))
+                }
+                _ if inside.starts_with(['.', '[', ']']) => slip(behind, SlipKind::Path, None),
+                _ if inside.trim_start().starts_with(['(', '+', '?']) => {
+                    slip(behind, SlipKind::Expression, None)
+                }
+                _ => None,
+            }
+        }
+        // A sentence goes on behind it, but no list or object.
+        None if spaces == 0 && (rest.is_empty() || rest.starts_with([' ', '.', ';', '!', '?', ')', ']'])) => {
+            slip(end, SlipKind::Unclosed, Some(format!("{{{path}}}")))
+        }
+        None => None,
+    }
+}
+
+/// Where the fields and indexes end that follow a name.
+fn path_end(text: &str, mut end: usize) -> usize {
+    loop {
+        let rest = &text[end..];
+        let step = match rest.as_bytes().first() {
+            Some(b'.') => names::length(&rest[1..], false).map(|length| 1 + length),
+            Some(b'[') => {
+                let close = rest[1..].find(['[', ']', '{', '}']).map(|at| at + 1);
+                close.filter(|at| rest[*at..].starts_with(']')).map(|at| at + 1)
+            }
+            _ => None,
+        };
+        // What has been taken is right if the braces could be closed behind it.
+        match step.filter(|step| interpolation_len(&format!("{{x{}}}", &rest[..*step])).is_some()) {
+            Some(step) => end += step,
+            None => return end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(SlipKind, Option<String>)> {
+        slips(text).into_iter().map(|slip| (slip.kind, slip.meant)).collect()
+    }
+
+    #[test]
+    fn what_was_to_be_filled_in() {
+        use SlipKind::*;
+        let meant = |text: &str| Some(text.to_owned());
+        assert_eq!(kinds("about {topic"), [(Unclosed, meant("{topic}"))]);
+        assert_eq!(kinds("about {plan.title, or"), []);
+        assert_eq!(kinds("about {plan.title."), [(Unclosed, meant("{plan.title}"))]);
+        assert_eq!(kinds("about {topic and {place}"), [(Unclosed, meant("{topic}"))]);
+        assert_eq!(
+            kinds("about { topic }, { plan.title}"),
+            [(Spaces, meant("{topic}")), (Spaces, meant("{plan.title}"))]
+        );
+        assert_eq!(
+            kinds("about {topic.}, {topic[0}"),
+            [(Path, meant("{topic}")), (Path, meant("{topic[0]}"))]
+        );
+        assert_eq!(kinds("about {topic[i + 1]}"), [(Path, None)]);
+        assert_eq!(kinds("about {count + 1}, {title()}"), [(Expression, None), (Expression, None)]);
+    }
+
+    #[test]
+    fn what_is_filled_in_or_text() {
+        for text in [
+            "{topic}",
+            "{plan.title[0]}",
+            "\\{ topic }",
+            "{topic: 1}",
+            "{topic, place}",
+            "{topic of it}",
+            "{",
+            "{ \u{e9}",
+        ] {
+            assert_eq!(kinds(text), [], "{text}");
+        }
+    }
+}
