@@ -62,6 +62,7 @@ fn find<'db>(
         }
     }
     read_sessions_of_variables(db, file, &mut found);
+    read_strings_of_several_lines(text, &mut found);
     keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
@@ -118,6 +119,51 @@ fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Dia
     found.retain(|diagnostic| {
         let is_unread = matches!(diagnostic.code, Code::W115 | Code::W119);
         !(is_unread && variables.iter().any(|name| text[diagnostic.range] == **name))
+    });
+}
+
+/// A string between single `"` that goes on below is never closed on its line (E001), and the lines below start no statement (E107): that
+/// is one mistake. It is taken for that only where the closing quote ends its line.
+fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
+    // What the parser found is in the order of the text, and only that is looked at.
+    let starts_no_statement: Vec<TextSize> = found
+        .iter()
+        .filter(|diagnostic| diagnostic.code == Code::E107)
+        .map(|diagnostic| diagnostic.range.start())
+        .collect();
+    let mut inside: Vec<TextRange> = Vec::new();
+    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E001) {
+        let (open, end) = (diagnostic.range.start(), diagnostic.range.end());
+        let is_one_line = |string: &str| {
+            string.starts_with('"') && !string.starts_with("\"\"\"") && !string.contains(['\n', '\r'])
+        };
+        let below = &text[usize::from(end)..];
+        if !is_one_line(&text[diagnostic.range]) || !below.starts_with(['\n', '\r']) {
+            continue;
+        }
+        let Some(close) = below.find('"') else { continue };
+        let behind = below[close + 1..].split(['\n', '\r']).next().unwrap_or_default();
+        let close = TextRange::at(end + size(close), TextSize::of('"'));
+        let first = starts_no_statement.get(starts_no_statement.partition_point(|start| *start < end));
+        if !behind.trim().is_empty() || first.is_none_or(|start| *start >= close.end()) {
+            continue;
+        }
+        let quotes = [TextRange::at(open, TextSize::of('"')), close];
+        *diagnostic = Diagnostic::new(
+            Code::E001,
+            diagnostic.range,
+            "a string between `\"` ends on its line; a text of several lines stands between `\"\"\"`",
+        )
+        .with_fix(Fix::guess(
+            "Change to `\"\"\"`",
+            quotes.map(|quote| TextEdit::replace(quote, "\"\"\"")).to_vec(),
+        ));
+        inside.push(TextRange::new(end, close.end()));
+    }
+    found.retain(|diagnostic| {
+        let at = diagnostic.range.start();
+        let lines = inside.get(inside.partition_point(|lines| lines.end() <= at));
+        lines.is_none_or(|lines| at <= lines.start())
     });
 }
 

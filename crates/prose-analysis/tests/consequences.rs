@@ -351,3 +351,26 @@ fn very_long_names_are_not_repeated() {
         }
     }
 }
+
+#[test]
+fn a_string_that_goes_on_below_is_one_mistake() {
+    check_fixes(
+        "let x = \"a\nb c\n  d\"\nsession \"{x}\"\n",
+        expect![[r#"
+            Change to `"""`:
+            let x = """a
+            b c
+              d"""
+            session "{x}"
+        "#]],
+    );
+    // Here the second line is a statement, and each string lacks its own end.
+    check(
+        r#"
+        session "a
+        #       ^^ error[E001] this string is never closed
+        session "b
+        #       ^^ error[E001] this string is never closed
+        "#,
+    );
+}
