@@ -166,6 +166,27 @@ fn fixes_are_offered_at_their_place() {
 }
 
 #[test]
+fn what_is_missing_is_mended_from_anywhere_on_its_line() {
+    let mut workspace = Workspace::new(&[]);
+    workspace.open("main.prose", "session \"a\"\nrepeat 3\n  session \"b\"\n");
+    for column in [0, 4, 8] {
+        let actions = workspace.actions("main.prose", (1, column), &[]);
+        assert_eq!(actions[0]["title"], "Insert `:`");
+    }
+    assert_eq!(workspace.actions("main.prose", (0, 3), &[]), json!([]));
+    assert_eq!(workspace.actions("main.prose", (2, 3), &[]), json!([]));
+}
+
+#[test]
+fn what_only_a_person_can_choose_is_not_preferred() {
+    let mut workspace = Workspace::new(&[]);
+    workspace.open("main.prose", "output session \"a\"\nsession \"b\"\n");
+    let actions = workspace.actions("main.prose", (1, 3), &[]);
+    assert_eq!(actions[0]["title"], "Remove what is never reached");
+    assert_eq!(actions[0]["isPreferred"], false);
+}
+
+#[test]
 fn all_safe_fixes_are_applied_at_once() {
     let mut workspace = Workspace::new(&[]);
     workspace.open("main.prose", "session \"ä\nsession \"b\n");

@@ -3,12 +3,14 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use prose_syntax::{Code, Diagnostic, Related, Severity, TextRange, TextSize};
+use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use crate::checks::{self, Elsewhere, Finding};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
+use crate::index::lookup;
 use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
 use crate::statements::{Statements, TopStatement, body, parse, statements};
@@ -59,24 +61,110 @@ fn find<'db>(
             add(start, finding);
         }
     }
+    read_sessions_of_variables(db, file, &mut found);
+    read_strings_of_several_lines(text, &mut found);
     keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
     found
 }
 
-/// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason: `session: improve` for
-/// `do improve` leaves a block without a call.
+/// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason.
 fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
-    let is_mistake = |diagnostic: &Diagnostic| diagnostic.code.as_str().starts_with('E');
-    if !found.iter().any(is_mistake) {
+    if !found.iter().any(|diagnostic| diagnostic.code.is_mistake()) {
         return;
     }
     for diagnostic in found {
-        if matches!(diagnostic.code, Code::W115 | Code::W116 | Code::W117 | Code::W119 | Code::W120) {
+        if diagnostic.code.is_about_unused() {
             diagnostic.other_fixes.extend(diagnostic.fix.take());
         }
     }
+}
+
+/// `session draft` lacks the `:` before an agent (E003), unless `draft` is a variable: then its value was meant to be the text.
+fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
+    let text = file.text(db).as_str();
+    let mut variables: Vec<SmolStr> = Vec::new();
+    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E003) {
+        let Some(fix) = &mut diagnostic.fix else { continue };
+        let is_missing_colon = |edit: &TextEdit| edit.range.is_empty() && edit.new_text == ":";
+        let [edit] = fix.edits.as_slice() else { continue };
+        if !is_missing_colon(edit) {
+            continue;
+        }
+        let before = &text[..usize::from(edit.range.start())];
+        let behind = &text[usize::from(edit.range.start())..];
+        let spaces = behind.len() - behind.trim_start_matches([' ', '\t']).len();
+        let rest = &behind[spaces..];
+        let len = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
+        let name = SmolStr::new(&rest[..len]);
+        let named = lookup(db, file, &name).unwrap_or_default();
+        if !named.agents.is_empty() {
+            fix.safety = FixSafety::Safe;
+        } else if (!named.variables.is_empty() || named.local.is_some()) && before.ends_with("session") {
+            let range = TextRange::at(edit.range.start() + size(spaces), size(len));
+            let edit = TextEdit::replace(range, format!("\"{{{name}}}\""));
+            *diagnostic = Diagnostic::new(
+                Code::E003,
+                range,
+                format!(
+                    "`{name}` is a variable; a session gets its value in a text: `session \"{{{name}}}\"`"
+                ),
+            )
+            .with_fix(Fix::guess("Put the variable into a text", vec![edit]));
+            variables.push(name);
+        }
+    }
+    // The session reads them.
+    found.retain(|diagnostic| {
+        let is_unread = matches!(diagnostic.code, Code::W115 | Code::W119);
+        !(is_unread && variables.iter().any(|name| text[diagnostic.range] == **name))
+    });
+}
+
+/// A string between single `"` that goes on below is never closed on its line (E001), and the lines below start no statement (E107): that
+/// is one mistake. It is taken for that only where the closing quote ends its line.
+fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
+    // What the parser found is in the order of the text, and only that is looked at.
+    let starts_no_statement: Vec<TextSize> = found
+        .iter()
+        .filter(|diagnostic| diagnostic.code == Code::E107)
+        .map(|diagnostic| diagnostic.range.start())
+        .collect();
+    let mut inside: Vec<TextRange> = Vec::new();
+    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E001) {
+        let (open, end) = (diagnostic.range.start(), diagnostic.range.end());
+        let is_one_line = |string: &str| {
+            string.starts_with('"') && !string.starts_with("\"\"\"") && !string.contains(['\n', '\r'])
+        };
+        let below = &text[usize::from(end)..];
+        if !is_one_line(&text[diagnostic.range]) || !below.starts_with(['\n', '\r']) {
+            continue;
+        }
+        let Some(close) = below.find('"') else { continue };
+        let behind = below[close + 1..].split(['\n', '\r']).next().unwrap_or_default();
+        let close = TextRange::at(end + size(close), TextSize::of('"'));
+        let first = starts_no_statement.get(starts_no_statement.partition_point(|start| *start < end));
+        if !behind.trim().is_empty() || first.is_none_or(|start| *start >= close.end()) {
+            continue;
+        }
+        let quotes = [TextRange::at(open, TextSize::of('"')), close];
+        *diagnostic = Diagnostic::new(
+            Code::E001,
+            diagnostic.range,
+            "a string between `\"` ends on its line; a text of several lines stands between `\"\"\"`",
+        )
+        .with_fix(Fix::guess(
+            "Change to `\"\"\"`",
+            quotes.map(|quote| TextEdit::replace(quote, "\"\"\"")).to_vec(),
+        ));
+        inside.push(TextRange::new(end, close.end()));
+    }
+    found.retain(|diagnostic| {
+        let at = diagnostic.range.start();
+        let lines = inside.get(inside.partition_point(|lines| lines.end() <= at));
+        lines.is_none_or(|lines| at <= lines.start())
+    });
 }
 
 /// The lines that have a syntax error, in the order of the text.
@@ -117,6 +205,8 @@ impl<'db> Placer<'_, 'db> {
         for repair in &finding.repairs {
             let edits = repairs::edits(self.db, self.file, start, repair);
             match repair {
+                // What is never reached may be the larger part of a program, and the statement above it the mistake.
+                _ if diagnostic.code == Code::W118 => diagnostic.other_fixes.extend(edits),
                 // What is missing is more often misspelt than forgotten, so this is for a person to choose.
                 Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
                     diagnostic.other_fixes.extend(edits);
@@ -151,6 +241,6 @@ impl<'db> Placer<'_, 'db> {
         };
         let range = range + start;
         let path = (!is_here).then(|| Arc::from(file.path(self.db).to_string_lossy()));
-        Some(Related { path, range, message: message.to_owned() })
+        Some(Related::new(path, range, message))
     }
 }

@@ -130,7 +130,11 @@ pub(crate) fn edits<'db>(
             Fix::guess("Remove what is never reached", vec![TextEdit::delete(range)])
         }
         Repair::RemoveLines { title, range } => {
-            Fix::guess(title.clone(), vec![TextEdit::delete(whole_lines(text, *range + start))])
+            let lines = whole_lines(text, *range + start);
+            // The comment above a statement of the file is about that; what is left of a statement keeps its own.
+            let is_statement = range.start() == TextSize::new(0);
+            let first = if is_statement { above_comments(text, lines.start()) } else { lines.start() };
+            Fix::guess(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
         }
     })
 }

@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::check;
+use expect_test::expect;
+use support::{check, check_fixes, unmarked};
 
 #[test]
 fn what_a_misspelt_name_was_meant_for_is_not_unused() {
@@ -277,6 +278,108 @@ fn what_is_written_as_in_another_language_is_one_mistake() {
 
         session "Sum up"
           context: [a, b]
+        "#,
+    );
+}
+
+#[test]
+fn a_session_of_a_variable_gets_it_in_a_text() {
+    check_fixes(
+        "let p = \"Say hello\"\nsession p\n",
+        expect![[r#"
+            Put the variable into a text:
+            let p = "Say hello"
+            session "{p}"
+        "#]],
+    );
+    check(
+        r#"
+        input p: "What to do"
+        session p
+        #       ^ error[E003] `p` is a variable; a session gets its value in a text: `session "{p}"`
+        let unread = session "Say hello"
+        #   ^^^^^^ hint[W115] `unread` is never read
+        "#,
+    );
+    // An agent of that name is what the colon leads to.
+    check_fixes(
+        "agent p:\n  prompt: \"Greet\"\nsession p\n",
+        expect![[r#"
+            Insert `:`:
+            agent p:
+              prompt: "Greet"
+            session: p
+        "#]],
+    );
+}
+
+#[test]
+fn the_comment_above_a_definition_goes_with_it() {
+    check_fixes(
+        "# Unrelated.\n\n# Greets.\n# Twice.\nblock greet:\n  session \"Say hello\"\nsession \"Sum up\"\n",
+        expect![[r##"
+            Remove the block `greet`:
+            # Unrelated.
+
+            session "Sum up"
+        "##]],
+    );
+}
+
+#[test]
+fn what_is_never_reached_is_left_to_a_person() {
+    let (_, found) = unmarked("output session \"oops\"\nsession \"Work\"\n");
+    let [diagnostic] = found.as_slice() else { panic!("one diagnostic is wanted: {found:#?}") };
+    assert_eq!(diagnostic.fix, None);
+    assert_eq!(diagnostic.other_fixes.len(), 1);
+}
+
+#[test]
+fn very_long_names_are_not_repeated() {
+    let name = "x".repeat(100_000);
+    for program in [
+        format!("session: {name}\n"),
+        format!("session \"{{{name}}}\"\n"),
+        format!("do {name}(1)\n"),
+        format!("let {name} = session \"a\"\nlet {name} = session \"b\"\n"),
+        format!("agent {name}:\n  prompt: \"a\"\n"),
+        format!("use \"{name}\"\n"),
+        format!("session \"a\"\n  model: {name}\n"),
+        format!("session \"a\"\n  skills: [\"{name}\"]\n"),
+        format!("session \"a\"\n  {name}: 1\n"),
+        format!("{name} 1\n"),
+    ] {
+        let (_, found) = unmarked(&program);
+        assert!(!found.is_empty());
+        for diagnostic in found {
+            let titles = diagnostic.fix.iter().chain(&diagnostic.other_fixes).map(|fix| &fix.title);
+            let related = diagnostic.related.iter().map(|related| &related.message);
+            for text in titles.chain(related).chain([&diagnostic.message]) {
+                assert!(text.len() < 1000, "{} has {} bytes", diagnostic.code, text.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_string_that_goes_on_below_is_one_mistake() {
+    check_fixes(
+        "let x = \"a\nb c\n  d\"\nsession \"{x}\"\n",
+        expect![[r#"
+            Change to `"""`:
+            let x = """a
+            b c
+              d"""
+            session "{x}"
+        "#]],
+    );
+    // Here the second line is a statement, and each string lacks its own end.
+    check(
+        r#"
+        session "a
+        #       ^^ error[E001] this string is never closed
+        session "b
+        #       ^^ error[E001] this string is never closed
         "#,
     );
 }

@@ -320,6 +320,21 @@ fn a_read_only_program_is_checked_and_named() {
     assert_eq!(read(&workspace, "b/broken.prose"), BROKEN);
 }
 
+#[test]
+fn what_looks_unused_after_a_guess_is_kept() {
+    // The guess makes `improve` a text, and so leaves the block without the call that it was meant to be.
+    let program = "block improve:\n  session \"Improve\"\n\nsession improve the draft\n";
+    let workspace = Workspace::new(&[("a.prose", program)]);
+    workspace.prose(&["check", "--fix", "--unsafe-fixes"]);
+    expect![[r#"
+        block improve:
+          session "Improve"
+
+        session "improve the draft"
+    "#]]
+    .assert_eq(&read(&workspace, "a.prose"));
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;

@@ -121,7 +121,7 @@ fn clean_programs_give_an_empty_document_or_nothing() {
 
 #[test]
 fn warnings_alone_are_no_failure() {
-    let program = "import \"search\" from \"./skills\"\nparallel:\n";
+    let program = "import \"search\" from \"./search.prose\"\nparallel:\n";
     let workspace = Workspace::new(&[("a.prose", program)]);
     workspace.prose(&["check"]).check(expect![[r#"
         status: 0
@@ -129,13 +129,13 @@ fn warnings_alone_are_no_failure() {
         info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
          --> a.prose:1:1
           |
-        1 | import "search" from "./skills"
+        1 | import "search" from "./search.prose"
           | ^^^^^^
           |
         help: Change to `use`
           |
-        1 - import "search" from "./skills"
-        1 + use "./skills" as search
+        1 - import "search" from "./search.prose"
+        1 + use "./search.prose" as search
           |
 
         warning[W101]: this `parallel` has an empty body

@@ -330,7 +330,8 @@ impl Setting for ModelAliases {
         reader.entries::<Self>(value, |reader, key, value| {
             let name = key.get_ref();
             if is_name(name) {
-                aliases.extend(String::read(value, reader).map(|id| (name.to_string(), id)));
+                // A name with a wrong value is a name all the same: that programs use it is no second mistake.
+                aliases.insert(name.to_string(), String::read(value, reader).unwrap_or_default());
             } else {
                 let message = format!(
                     "`{}` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts \

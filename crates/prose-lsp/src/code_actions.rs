@@ -4,10 +4,11 @@ use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, Text};
 use prose_syntax::fix::{Reported as Fixable, fix_all};
 use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, TextEdit, TextRange, TextSize};
+use ropey::Rope;
 use serde_json::{Value, json};
 
 use crate::commands::import_actions;
-use crate::convert::{Converter, Reported, Session};
+use crate::convert::{Converter, Reported, Session, end_of_line};
 use crate::diagnostics::reported;
 use crate::json::{Json, json as text};
 use crate::reads::View;
@@ -54,7 +55,7 @@ fn quick_fixes(view: &View, session: &Session, range: TextRange) -> Vec<Value> {
     let converter = Converter { text: &snapshot.text, session };
     let mut actions = Vec::new();
     for (severity, diagnostic) in reported(snapshot, &view.db) {
-        if diagnostic.range.intersect(range).is_none() {
+        if offered_at(&snapshot.text, diagnostic.range).intersect(range).is_none() {
             continue;
         }
         let shown =
@@ -65,12 +66,22 @@ fn quick_fixes(view: &View, session: &Session, range: TextRange) -> Vec<Value> {
                 "title": fix.title,
                 "kind": QUICK_FIX,
                 "diagnostics": [shown],
-                "isPreferred": position == 0,
+                // What only a person can choose is not for the command that applies the preferred fix.
+                "isPreferred": position == 0 && diagnostic.fix.is_some(),
                 "edit": edit(view, &converter, &fix.edits),
             }));
         }
     }
     actions
+}
+
+/// Where the fixes of a diagnostic are offered. What is missing has no characters to put the cursor on, so its whole line has them.
+fn offered_at(text: &Rope, range: TextRange) -> TextRange {
+    if !range.is_empty() {
+        return range;
+    }
+    let line = text.byte_to_line(usize::from(range.start()).min(text.len_bytes()));
+    TextRange::new(size(text.line_to_byte(line)), size(end_of_line(text, line)))
 }
 
 fn edit(view: &View, converter: &Converter<'_>, edits: &[TextEdit]) -> Value {

@@ -222,7 +222,7 @@ pub(crate) fn position(text: &Rope, offset: usize, encoding: Encoding) -> lsp::P
 }
 
 /// Where the text of a line ends and its line break, if any, starts.
-fn end_of_line(text: &Rope, line: usize) -> usize {
+pub(crate) fn end_of_line(text: &Rope, line: usize) -> usize {
     let end = text.line_to_byte(line + 1);
     // Only the last line ends without a break.
     if line + 1 == text.len_lines() {

@@ -137,6 +137,17 @@ impl Code {
     pub fn as_str(self) -> &'static str {
         self.info().name
     }
+
+    /// Whether it stands for a mistake, whatever settings make of it: its name starts with `E`.
+    pub fn is_mistake(self) -> bool {
+        self.as_str().starts_with('E')
+    }
+
+    /// Whether it says that something is there in vain. Its fixes remove what somebody wrote, and a mistake elsewhere may be the
+    /// only reason that nothing uses it: `session: improve` for `do improve` leaves a block without a call.
+    pub fn is_about_unused(self) -> bool {
+        matches!(self, Code::W115 | Code::W116 | Code::W117 | Code::W118 | Code::W119 | Code::W120)
+    }
 }
 
 impl fmt::Display for Code {

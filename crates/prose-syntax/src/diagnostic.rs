@@ -1,5 +1,6 @@
 //! What the tools say about a program: a coded, placed message with an optional fix.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,18 +69,30 @@ pub struct Related {
     pub message: String,
 }
 
+impl Related {
+    /// A place in a file, or in that of the diagnostic if none is given.
+    pub fn new(path: Option<Arc<str>>, range: TextRange, message: impl Into<String>) -> Self {
+        Self { path, range, message: shortened(message.into()) }
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic with nothing but its message.
     pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Self {
         Self {
             code,
             range,
-            message: message.into(),
+            message: shortened(message.into()),
             fix: None,
             other_fixes: Vec::new(),
             related: Vec::new(),
             lenient: false,
         }
+    }
+
+    /// Says more behind the message.
+    pub fn add_to_message(&mut self, more: impl Into<String>) {
+        self.message += &shortened(more.into());
     }
 
     /// The same diagnostic with a fix, if there is one. One that has a fix already gets another to choose from.
@@ -94,7 +107,7 @@ impl Diagnostic {
 
     /// The same diagnostic with a place in the same file that explains it.
     pub fn with_related(mut self, range: TextRange, message: impl Into<String>) -> Self {
-        self.related.push(Related { path: None, range, message: message.into() });
+        self.related.push(Related::new(None, range, message));
         self
     }
 
@@ -129,6 +142,27 @@ impl Diagnostic {
     }
 }
 
+/// The message with very long words cut in their middle: a name may be as long as its file, and nobody reads on behind it.
+fn shortened(message: String) -> String {
+    /// Longer than any name or path that somebody wrote by hand.
+    const MOST: usize = 160;
+    const START: usize = 60;
+    const END: usize = 20;
+    let is_long = |word: &str| word.len() > MOST;
+    if !is_long(&message) || !message.split(' ').any(is_long) {
+        return message;
+    }
+    let words = message.split(' ').map(|word| match is_long(word) {
+        true => {
+            let start = word.floor_char_boundary(START);
+            let end = word.ceil_char_boundary(word.len() - END);
+            Cow::Owned(format!("{}…{}", &word[..start], &word[end..]))
+        }
+        false => Cow::Borrowed(word),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A change of the text that mends a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
@@ -143,12 +177,12 @@ pub struct Fix {
 impl Fix {
     /// A change that can be made without asking.
     pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        Self { title: title.into(), safety: FixSafety::Safe, edits }
+        Self { title: shortened(title.into()), safety: FixSafety::Safe, edits }
     }
 
     /// A guess.
     pub fn guess(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        Self { title: title.into(), safety: FixSafety::Unsafe, edits }
+        Self { title: shortened(title.into()), safety: FixSafety::Unsafe, edits }
     }
 }
 

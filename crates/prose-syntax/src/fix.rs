@@ -165,6 +165,8 @@ pub struct Fixed<D = Diagnostic> {
 /// first, since it may make a guess needless; and errors come before warnings, since a warning may be the consequence of an
 /// error.
 ///
+/// What is unused is not removed where the text had a mistake to start with: see [`Code::is_about_unused`].
+///
 /// The new text never has more errors than `text`: fixes that would add some are left out. Fixes that go in circles are taken
 /// back.
 pub fn fix_all<D: Reported>(
@@ -173,13 +175,19 @@ pub fn fix_all<D: Reported>(
     safety: FixSafety,
 ) -> Fixed<D> {
     let remaining = diagnose(text);
+    let had_mistake = remaining.iter().any(|reported| reported.diagnostic().code.is_mistake());
     let mut current = Fixed { text: text.to_owned(), applied: Vec::new(), remaining };
     let mut before_idle_passes: Option<Fixed<D>> = None;
     let mut idle_passes = 0;
     let mut changes = HashSet::new();
     let mut circular = HashSet::new();
     for _ in 0..MOST_PASSES {
-        let tiers = Tier::up_to(safety).map(|tier| current.fixes(tier, &circular));
+        let tiers = Tier::up_to(safety).map(|tier| {
+            let mut fixes = current.fixes(tier, &circular);
+            // A guess at what a mistake meant is no reason to remove what then looks unused.
+            fixes.retain(|(code, _)| !(had_mistake && code.is_about_unused()));
+            fixes
+        });
         let next = tiers.filter(|fixes| !fixes.is_empty()).find_map(|fixes| {
             let mut trial =
                 Trial { before: &current, diagnose: &mut diagnose, taken: Vec::new(), after: None };

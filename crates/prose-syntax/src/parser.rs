@@ -551,5 +551,9 @@ pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {
 
 /// A fix of one edit.
 pub(crate) fn fix(title: impl Into<String>, safety: FixSafety, edit: TextEdit) -> Option<Fix> {
-    Some(Fix { title: title.into(), safety, edits: vec![edit] })
+    let edits = vec![edit];
+    Some(match safety {
+        FixSafety::Safe => Fix::safe(title, edits),
+        FixSafety::Unsafe => Fix::guess(title, edits),
+    })
 }

@@ -89,7 +89,7 @@ impl Checker<'_, '_> {
         if let Some(near) = note.and_then(|note| note.better.as_ref()) {
             let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
             let near = format!("{folder}{near}");
-            diagnostic.message += &format!("; did you mean `{near}`?");
+            diagnostic.add_to_message(format!("; did you mean `{near}`?"));
             let edit = TextEdit::replace(text.content, near.as_str());
             diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
         } else if Path::new(written).extension().is_none() {

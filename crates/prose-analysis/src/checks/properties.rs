@@ -393,8 +393,13 @@ impl<'db> Checker<'_, 'db> {
         let message = format!("no `use` brings a skill `{name}`");
         let mut finding = did_you_mean(Code::W007, text.content, message, name, skills);
         if finding.diagnostic.fix.is_none() {
-            finding.diagnostic.message +=
-                &format!("; `use \"handle/{name}\"` does, or else the host has to know it");
+            // A source such as `github:owner/skill` is the name of nothing that a `use` could bring.
+            let is_slug =
+                name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            finding.diagnostic.add_to_message(match is_slug {
+                true => format!("; `use \"handle/{name}\"` does, or else the host has to know it"),
+                false => "; the host has to know it".to_owned(),
+            });
         }
         self.report(finding);
     }

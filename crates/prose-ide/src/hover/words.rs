@@ -62,6 +62,9 @@ pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value
 pub(super) fn of_model(db: &dyn Db, file: SourceFile, name: &str) -> String {
     let title = format!("**{}**", inline(name));
     match file.settings(db).models(db).get(name) {
+        Some(model) if model.is_empty() => {
+            format!("{title} — a name for a model, to which `prose.toml` gives a wrong value")
+        }
         Some(model) => format!("{title} — the model {}, as `prose.toml` says", inline(model)),
         None if matches!(name, "sonnet" | "opus" | "haiku") => {
             format!("{title} — a model of the language. The host decides which version answers.")

@@ -54,8 +54,14 @@ fn bare_path(p: &mut Parser<'_>) {
         Code::E106,
         range,
         "the path of a program is written in quotes",
-        fix("Put the path in quotes", FixSafety::Safe, TextEdit::replace(range, format!("\"{path}\"")))
-            .filter(|_| !path.contains('"')),
+        program_path(&path).and_then(|meant| {
+            let title = if meant == path {
+                "Put the path in quotes".to_owned()
+            } else {
+                format!("Change to `\"{meant}\"`")
+            };
+            fix(title, safe_if(meant == path), TextEdit::replace(range, format!("\"{meant}\"")))
+        }),
     );
     p.start(ERROR);
     for _ in 0..words {
@@ -65,6 +71,30 @@ fn bare_path(p: &mut Parser<'_>) {
     if p.eat(AS_KW) {
         expect_name(p, Code::E005, "the name behind `as`");
     }
+}
+
+/// The path of a program that `written` is or was probably meant to be: a single word is taken for a file beside this one.
+/// What names no program (E012) would be a fix that makes another error, so there is none for the source of a skill.
+fn program_path(written: &str) -> Option<String> {
+    let is_plain = |text: &str| {
+        !text.is_empty()
+            && !text.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\\' | '{'))
+    };
+    let is_slug = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let is_path = match written.split_once('/') {
+        Some((handle, slug)) => {
+            (is_slug(handle) && is_slug(slug)) || (is_plain(written) && written.ends_with(".prose"))
+        }
+        None => false,
+    };
+    if is_path {
+        return Some(written.to_owned());
+    }
+    let stem = written.strip_suffix(".prose").unwrap_or(written);
+    is_slug(stem).then(|| format!("./{stem}.prose"))
 }
 
 /// `import "skill" from "source"`: legacy, and the `import` of other languages.
@@ -84,16 +114,21 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         p.finish();
     }
     let source = if p.eat(FROM_KW) && p.at_string() {
-        let text = p.token_text().to_owned();
+        let text = p.token_text().trim_matches(['"', '\'']).to_owned();
         expressions::string(p);
         Some(text)
     } else {
         None
     };
     let replacement = match (&skill, &source) {
-        (Some(skill), Some(source)) if names::is_name(skill) => Some(format!("use {source} as {skill}")),
-        (_, Some(source)) => Some(format!("use {source}")),
-        (Some(skill), None) => Some(format!("use \"{skill}\"")),
+        // What worked as the source of a skill is taken for a program only where it can be nothing else.
+        (Some(skill), Some(source)) => {
+            program_path(source).filter(|path| path == source).map(|path| match names::is_name(skill) {
+                true => format!("use \"{path}\" as {skill}"),
+                false => format!("use \"{path}\""),
+            })
+        }
+        (None, Some(path)) | (Some(path), None) => program_path(path).map(|path| format!("use \"{path}\"")),
         (None, None) => None,
     };
     let quick_fix =

@@ -184,10 +184,25 @@ fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
         }
         "gate" => {
             let name = p.nth_text(1);
+            let header = p.rest_of_line();
+            let (range, question) = if p.nth(header + 1) == INDENT {
+                // An `input` has no properties: a prompt becomes its description, and for others there is no place.
+                let is_prompt = p.nth_text(header + 2) == "prompt"
+                    && p.nth(header + 3) == COLON
+                    && p.nth(header + 4) == STRING_LITERAL
+                    && p.nth(header + 5) == LINE_END
+                    && p.nth(header + 6) == DEDENT;
+                if !is_prompt {
+                    return None;
+                }
+                (line.cover(p.nth_range(header + 4)), p.nth_text(header + 4).to_owned())
+            } else {
+                (line, format!("\"Approve {name}?\""))
+            };
             fix(
                 "Change to `input`",
                 FixSafety::Unsafe,
-                TextEdit::replace(line, format!("input {name}: \"Approve {name}?\"")),
+                TextEdit::replace(range, format!("input {name}: {question}")),
             )
         }
         "approve" => {

@@ -223,8 +223,9 @@ fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
 
 pub(super) fn single_quoted(p: &mut Parser<'_>) {
     let range = p.range();
-    let quick_fix = if p.nth(1) != LINE_END && p.nth_is_glued(1) && (is_name(p.nth(1)) || p.nth(1) == UNKNOWN)
-    {
+    let quick_fix = if p.nth(1) == SINGLE_QUOTED && p.nth_is_glued(1) {
+        doubled_quotes(p)
+    } else if p.nth(1) != LINE_END && p.nth_is_glued(1) && (is_name(p.nth(1)) || p.nth(1) == UNKNOWN) {
         // An apostrophe: the string ends at the last quote.
         double_quotes(p)
     } else {
@@ -239,6 +240,17 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
         Some(Fix { title: "Use double quotes".into(), safety: FixSafety::Safe, edits })
     };
     p.error_with_fix(Code::E109, range, "strings are written between double quotes", quick_fix);
+}
+
+/// `'it''s'`, where other languages have a single quote: one string of those that touch.
+fn doubled_quotes(p: &Parser<'_>) -> Option<Fix> {
+    let count = (1..p.rest_of_line())
+        .take_while(|&ahead| p.nth(ahead) == SINGLE_QUOTED && p.nth_is_glued(ahead))
+        .count();
+    let range = p.range().cover(p.nth_range(count));
+    let text = p.text_at(range);
+    let content = text[1..text.len() - 1].replace("''", "'").replace('\\', "\\\\").replace('"', "\\\"");
+    fix("Use double quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{content}\"")))
 }
 
 /// A line that starts with a word that starts no statement.

@@ -149,7 +149,8 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                     "missing `:` before the name of the agent: `{word}: {}`",
                     recovery::shorten(p.token_text())
                 ),
-                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
+                // Where the names are known, it is made safe for an agent and something else for a variable.
+                fix("Insert `:`", FixSafety::Unsafe, TextEdit::insert(at, ":")),
             );
             agent_reference(p);
         }

@@ -126,10 +126,10 @@ import "abc"
                 fix: Put the path in quotes => "use \"alice/research\" as x"
             import x from "abc"
             ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
-            guess: Change to `use` => "use \"abc\""
+            guess: Change to `use` => "use \"./abc.prose\""
             import "abc"
             ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
-            guess: Change to `use` => "use \"abc\""
+            guess: Change to `use` => "use \"./abc.prose\""
         "##]],
     );
 }
@@ -162,7 +162,7 @@ let report_{item} = session "x"
                         fix: Bind it to `y` => "let y = session \"x\""
             gate approve:
             ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
-            guess: Change to `input` => "input approve: \"Approve approve?\""
+            guess: Change to `input` => "input approve: \"x\""
               prompt: "x"
             approve "Ship it?"
             ^^^^^^^ error[E108] `approve` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
@@ -247,6 +247,96 @@ session "He said "hello" to me"
             session "He said "hello" to me"
                               ^^^^^ error[E004] the string ends before this; a quote inside of a string is written `\"`
                               guess: Escape the quotes inside => "session \"He said \\\"hello\\\" to me\""
+        "#]],
+    );
+}
+
+#[test]
+fn only_paths_of_programs_are_made_imports() {
+    check(
+        r#"
+import "web" from "github:a/b"
+import "web" from "npm:foo"
+import "web" from "./a.md"
+import "web" from "./web.prose"
+import "web" from "alice/web"
+import web from "./web"
+import "web"
+use lib
+use lib.prose as lib
+use github:a/b
+"#,
+        expect![[r#"
+            import "web" from "github:a/b"
+            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            import "web" from "npm:foo"
+            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            import "web" from "./a.md"
+            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            import "web" from "./web.prose"
+            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            guess: Change to `use` => "use \"./web.prose\" as web"
+            import "web" from "alice/web"
+            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            guess: Change to `use` => "use \"alice/web\" as web"
+            import web from "./web"
+            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            import "web"
+            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            guess: Change to `use` => "use \"./web.prose\""
+            use lib
+                ^^^ error[E106] the path of a program is written in quotes
+                guess: Change to `"./lib.prose"` => "use \"./lib.prose\""
+            use lib.prose as lib
+                ^^^^^^^^^ error[E106] the path of a program is written in quotes
+                guess: Change to `"./lib.prose"` => "use \"./lib.prose\" as lib"
+            use github:a/b
+                ^^^^^^^^^^ error[E106] the path of a program is written in quotes
+        "#]],
+    );
+}
+
+#[test]
+fn a_gate_becomes_an_input_with_all_that_it_has() {
+    check(
+        r#"
+gate approve:
+  prompt: "ok?"
+gate other:
+  prompt: "ok?"
+  timeout: 3
+gate last
+"#,
+        expect![[r#"
+            gate approve:
+            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            guess: Change to `input` => "input approve: \"ok?\""
+              prompt: "ok?"
+            gate other:
+            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+              prompt: "ok?"
+              timeout: 3
+            gate last
+            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            guess: Change to `input` => "input last: \"Approve last?\""
+        "#]],
+    );
+}
+
+#[test]
+fn doubled_single_quotes_are_one() {
+    check(
+        r#"
+session 'it''s'
+session 'a "b" ''c'''
+"#,
+        expect![[r#"
+            session 'it''s'
+                    ^^^^ error[E109] strings are written between double quotes
+                    guess: Use double quotes => "session \"it's\""
+            session 'a "b" ''c'''
+                    ^^^^^^^^ error[E109] strings are written between double quotes
+                    guess: Use double quotes => "session \"a \\\"b\\\" 'c'\""
         "#]],
     );
 }

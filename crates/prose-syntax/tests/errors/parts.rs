@@ -23,7 +23,7 @@ session 3
             ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
             session writer
                    ^ error[E003] missing `:` before the name of the agent: `session: writer`
-                   fix: Insert `:` => "session: writer"
+                   guess: Insert `:` => "session: writer"
             session write a poem
                     ^^^^^^^^^^^^ error[E003] the text of a session is written in quotes
                     guess: Put the text in quotes => "session \"write a poem\""
