@@ -138,7 +138,7 @@ impl<'db> Checker<'_, 'db> {
             let mut finding =
                 did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
             if let Some(param) = in_place.filter(|_| finding.diagnostic.fix.is_none()) {
-                finding.diagnostic.message += &format!("; the argument goes to `{param}`");
+                finding.diagnostic.add_to_message(format!("; the argument goes to `{param}`"));
                 let edit = TextEdit::replace(name.range, param.as_str());
                 finding = finding.with_fix(Fix::guess(format!("Change to `{param}`"), vec![edit]));
             }
