@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use prose_syntax::{Parse, SyntaxKind, SyntaxNode, TextRange, TextSize};
 use rowan::{GreenNode, NodeOrToken};
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
@@ -45,6 +45,8 @@ pub struct TopStatement<'db> {
 pub struct Key {
     kind: SyntaxKind,
     header: u64,
+    /// How many statements of this kind and header stand above. Salsa counts them itself, but looks at each of them for the next one.
+    nth: u32,
 }
 
 /// The tree of a statement.
@@ -109,13 +111,17 @@ pub fn statements(db: &dyn Db, file: SourceFile) -> Statements<'_> {
     let mut list = Vec::new();
     let mut lost = Vec::new();
     let mut start = TextSize::new(0);
+    let mut alike: FxHashMap<(SyntaxKind, u64), u32> = FxHashMap::default();
     for child in root.children() {
         if let NodeOrToken::Node(node) = child {
             let kind = kind_of(node.kind());
             if lower::is_lost(root, node) {
                 lower::words(node, &mut lost);
             }
-            let key = Key { kind, header: header(node) };
+            let header = header(node);
+            let count = alike.entry((kind, header)).or_default();
+            let key = Key { kind, header, nth: *count };
+            *count += 1;
             let statement = TopStatement::new(db, file, key, Tree(node.to_owned()));
             list.push(Placed { statement, start: start.into() });
         }
