@@ -10,7 +10,9 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     for (id, data) in body.exprs() {
         let Expr::Text(text) = &data.expr else { continue };
-        if body.string(id).is_some_and(|value| value.contains('{')) && text.content != data.range {
+        // Most braces hold a value, and the source is read for the others alone.
+        let is_literal = |value: &str| value.matches('{').count() > text.interpolations.len();
+        if body.string(id).is_some_and(|value| is_literal(value)) && text.content != data.range {
             checker.slips(text.content);
         }
     }

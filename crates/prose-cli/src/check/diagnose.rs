@@ -79,7 +79,7 @@ pub(crate) struct Analyst<'a> {
 }
 
 /// So many programs fit into the caches of a processor with all that is known of them: with 64, the whole takes a third longer.
-const FEW: usize = 8;
+const FEW: usize = 4;
 
 impl<'a> Analyst<'a> {
     pub(crate) fn new(common: &'a Common) -> Self {
