@@ -12,7 +12,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         let Expr::Text(text) = &data.expr else { continue };
         // Most braces hold a value, and the source is read for the others alone.
         let is_literal = |value: &str| value.matches('{').count() > text.interpolations.len();
-        if body.string(id).is_some_and(|value| is_literal(value)) && text.content != data.range {
+        if body.string(id).is_some_and(is_literal) && text.content != data.range {
             checker.slips(text.content);
         }
     }
