@@ -301,6 +301,24 @@ fn a_new_file_is_imported_before_it_is_saved() {
 }
 
 #[test]
+fn an_error_in_a_prompt_is_told_to_all_who_lead_to_it() {
+    let chain = "use \"./main.prose\" as main\n\nmain()\n";
+    let mut workspace = Workspace::new(&[("chain.prose", chain), ("main.prose", MAIN), ("lib.prose", LIB)]);
+    workspace.open_saved("chain.prose");
+    workspace.open_saved("main.prose");
+    workspace.open_saved("lib.prose");
+    for name in ["chain.prose", "main.prose", "lib.prose"] {
+        assert_eq!(workspace.pushed(name), [] as [&str; 0]);
+    }
+    workspace.replace("lib.prose", 2, &LIB.replace("{topic}", "{topic} and {nothing}"));
+    assert_eq!(workspace.pushed("main.prose"), ["E145"]);
+    assert_eq!(workspace.pushed("chain.prose"), ["E145"]);
+    workspace.replace("lib.prose", 3, LIB);
+    assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
+    assert_eq!(workspace.pushed("chain.prose"), [] as [&str; 0]);
+}
+
+#[test]
 fn a_circle_that_closes_elsewhere_is_told_to_all_in_it() {
     let import = |name: &str| format!("use \"./{name}.prose\" as next\n\noutput x = next()\n");
     let mut workspace = Workspace::new(&[

@@ -1,6 +1,7 @@
 //! What of a program matters to those that import it.
 
 use prose_analysis::contract::{Contract, contract, lost_words};
+use prose_analysis::diagnostics::error_count;
 use prose_analysis::imports::imported_programs;
 use prose_analysis::{Database, SourceFile};
 use smol_str::SmolStr;
@@ -10,8 +11,8 @@ use smol_str::SmolStr;
 pub(crate) struct Face {
     contract: Contract,
     lost: Vec<SmolStr>,
-    /// These matter to those too that import the program through others.
-    pub(crate) imports: Vec<SourceFile>,
+    imports: Vec<SourceFile>,
+    errors: usize,
 }
 
 impl Face {
@@ -20,6 +21,13 @@ impl Face {
             contract: contract(db, program).clone(),
             lost: lost_words(db, program).clone(),
             imports: imported_programs(db, program).clone(),
+            errors: error_count(db, program),
         }
+    }
+
+    /// Whether what has changed since `before` matters also to those that import the program through others: whether imports go in a circle,
+    /// and whether one of them has errors, is a question of all who lead to it.
+    pub(crate) fn reaches_further(&self, before: &Self) -> bool {
+        self.imports != before.imports || self.errors != before.errors
     }
 }

@@ -118,9 +118,8 @@ impl Owner {
         if before == Some(&after) {
             return;
         }
-        // Whether imports go in a circle is a question of all who have a part in it.
-        let leads_elsewhere = before.is_none_or(|before| before.imports != after.imports);
-        let importers = self.host.importers(program, leads_elsewhere);
+        let reaches_further = before.is_none_or(|before| after.reaches_further(before));
+        let importers = self.host.importers(program, reaches_further);
         self.mark_programs(&importers);
     }
 
