@@ -107,8 +107,7 @@ fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     foreign::words_of_waiting(p);
     if let Some(keyword) = statement_keyword(p) {
-        let is_clause = matches!(keyword, ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW);
-        if parent == Parent::Choice && keyword != OPTION_KW && !is_clause {
+        if parent == Parent::Choice && !is_clause(keyword) {
             p.note(
                 Code::W102,
                 p.range(),
@@ -164,14 +163,28 @@ fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
         L_PAREN if keyword == BLOCK_KW => p.nth(p.rest_of_line() - 1) == COLON,
         next => starts_statement(keyword, next),
     };
-    let is_statement = matches!(
+    (starts && is_statement(keyword)).then_some(keyword)
+}
+
+/// Whether a keyword starts a statement or a clause of one.
+fn is_statement(keyword: SyntaxKind) -> bool {
+    is_clause(keyword) || is_definition(keyword) || may_stand_in_body(keyword)
+}
+
+/// Whether a keyword starts a part of the statement above.
+fn is_clause(keyword: SyntaxKind) -> bool {
+    matches!(keyword, CATCH_KW | FINALLY_KW | OPTION_KW | ELIF_KW | ELSE_KW)
+}
+
+fn is_definition(keyword: SyntaxKind) -> bool {
+    matches!(keyword, USE_KW | IMPORT_KW | INPUT_KW | AGENT_KW | BLOCK_KW)
+}
+
+/// Definitions and clauses belong to no body above them, as the other statements may.
+fn may_stand_in_body(keyword: SyntaxKind) -> bool {
+    matches!(
         keyword,
-        USE_KW
-            | IMPORT_KW
-            | INPUT_KW
-            | OUTPUT_KW
-            | AGENT_KW
-            | BLOCK_KW
+        OUTPUT_KW
             | LET_KW
             | CONST_KW
             | SESSION_KW
@@ -182,20 +195,14 @@ fn statement_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
             | FOR_KW
             | LOOP_KW
             | TRY_KW
-            | CATCH_KW
-            | FINALLY_KW
             | THROW_KW
             | CHOICE_KW
-            | OPTION_KW
             | IF_KW
-            | ELIF_KW
-            | ELSE_KW
             | RETURN_KW
             | BREAK_KW
             | CONTINUE_KW
             | ASSERT_KW
-    );
-    (starts && is_statement).then_some(keyword)
+    )
 }
 
 /// Whether `keyword` is one before `next`, and not the name of a variable or a block.

@@ -3,11 +3,11 @@
 
 use rowan::{TextRange, TextSize};
 
-use super::{Parent, listed_statement, starts_statement};
+use super::{Parent, listed_statement, may_stand_in_body, starts_statement};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, TextEdit};
 use crate::parser::{Parser, is_name, safe_if};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// What is to be said of the bodies of one statement that are not indented.
 pub(crate) struct Unindented {
@@ -73,31 +73,6 @@ fn leads_out(p: &Parser<'_>, owner: &str) -> bool {
         "block" => p.at(DO_KW) && p.nth(1) != COLON,
         _ => p.at(OUTPUT_KW),
     }
-}
-
-/// Definitions and clauses belong to no body above them.
-fn may_stand_in_body(keyword: SyntaxKind) -> bool {
-    matches!(
-        keyword,
-        OUTPUT_KW
-            | LET_KW
-            | CONST_KW
-            | SESSION_KW
-            | RESUME_KW
-            | DO_KW
-            | PARALLEL_KW
-            | REPEAT_KW
-            | FOR_KW
-            | LOOP_KW
-            | TRY_KW
-            | THROW_KW
-            | CHOICE_KW
-            | IF_KW
-            | RETURN_KW
-            | BREAK_KW
-            | CONTINUE_KW
-            | ASSERT_KW
-    )
 }
 
 /// The body below the header of an `owner`, up to a blank line or a line that can be none of it.
