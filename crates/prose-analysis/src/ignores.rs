@@ -191,10 +191,7 @@ impl<'a> Source<'a> {
             let message = match listed.code {
                 None => {
                     let near = suggest::nearest(name, Code::ALL.iter().copied(), |code| code.as_str());
-                    rename = near.map(|near| {
-                        let edit = TextEdit::replace(listed.range, near.as_str());
-                        Fix::guess(format!("Change to `{near}`"), vec![edit])
-                    });
+                    rename = near.map(|near| Fix::change(listed.range, near.as_str()));
                     match near {
                         Some(near) => format!("`{name}` is not a diagnostic code; did you mean `{near}`?"),
                         None => format!("`{name}` is not a diagnostic code"),

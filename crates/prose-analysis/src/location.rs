@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prose_reference::Reference;
-use prose_syntax::{Code, Fix};
+use prose_syntax::Code;
 use smol_str::SmolStr;
 use url::Url;
 
@@ -96,12 +96,5 @@ impl Note {
     /// The file that was probably meant beside one that is missing.
     pub(crate) fn beside(near: SmolStr) -> Self {
         Self { code: Code::E139, message: format!("there is `{near}` beside it"), better: Some(near) }
-    }
-
-    /// The fix that puts the better path in the place of the one that is written.
-    pub(crate) fn fix(&self, range: prose_syntax::TextRange) -> Option<Fix> {
-        let better = self.better.as_ref()?;
-        let edit = prose_syntax::TextEdit::replace(range, better.as_str());
-        Some(Fix::guess(format!("Change to `{better}`"), vec![edit]))
     }
 }

@@ -184,6 +184,11 @@ impl Fix {
     pub fn guess(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         Self { title: shortened(title.into()), safety: FixSafety::Unsafe, edits }
     }
+
+    /// A guess that puts what was probably meant in the place of what is written.
+    pub fn change(range: TextRange, to: &str) -> Self {
+        Self::guess(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
+    }
 }
 
 /// Whether a fix may be applied without asking.

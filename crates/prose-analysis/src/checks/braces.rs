@@ -1,7 +1,7 @@
 //! Braces in one-line strings that fill in nothing although they are nearly right.
 
 use prose_syntax::braces::{SlipKind, slips};
-use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
+use prose_syntax::{Code, Diagnostic, Fix, TextRange, TextSize};
 
 use super::Checker;
 use crate::model::*;
@@ -46,9 +46,7 @@ impl Checker<'_, '_> {
                 }
             };
             let message = format!("`{written}` is literal text and not the value of `{name}`: {why}");
-            let fix = slip.meant.map(|meant| {
-                Fix::guess(format!("Change to `{meant}`"), vec![TextEdit::replace(range, meant.as_str())])
-            });
+            let fix = slip.meant.map(|meant| Fix::change(range, &meant));
             self.report(Diagnostic::new(Code::W145, range, message).with_fix(fix));
         }
     }

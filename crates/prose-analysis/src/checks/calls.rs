@@ -139,8 +139,7 @@ impl<'db> Checker<'_, 'db> {
                 did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
             if let Some(param) = in_place.filter(|_| finding.diagnostic.fix.is_none()) {
                 finding.diagnostic.add_to_message(format!("; the argument goes to `{param}`"));
-                let edit = TextEdit::replace(name.range, param.as_str());
-                finding = finding.with_fix(Fix::guess(format!("Change to `{param}`"), vec![edit]));
+                finding = finding.with_fix(Fix::change(name.range, param));
             }
             self.report(finding.with_site(Some(site), takes(params)));
         }
@@ -296,8 +295,7 @@ impl<'db> Checker<'_, 'db> {
         let message = format!("`{}` has no input `{}`{has}{meant}", program.name, name.text);
         let mut diagnostic = Diagnostic::new(Code::E027, name.range, message);
         if let Some(near) = near {
-            let edit = TextEdit::replace(name.range, near.as_str());
-            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::change(name.range, &near));
         } else if let Some(at) = arguments.iter().position(|other| std::ptr::eq(other, argument)) {
             diagnostic = diagnostic.with_fix(remove(arguments, at..at + 1));
         }

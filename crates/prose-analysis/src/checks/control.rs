@@ -319,8 +319,7 @@ impl Checker<'_, '_> {
         };
         let mut diagnostic = Diagnostic::new(Code::W138, range, message);
         if let Some(near) = near {
-            let edit = TextEdit::replace(range, near.as_str());
-            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::change(range, &near));
         }
         let edit = TextEdit::insert(data.range.start(), "let ");
         self.report(diagnostic.with_fix(Fix::guess(format!("Declare `{text}` with `let`"), vec![edit])));

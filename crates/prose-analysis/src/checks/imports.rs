@@ -54,8 +54,7 @@ impl Checker<'_, '_> {
                 let mut diagnostic =
                     Diagnostic::new(Code::E012, text.content, format!("the path `{written}` {why}"));
                 if let Some(meant) = probable_path(written) {
-                    let edit = TextEdit::replace(text.content, meant.as_str());
-                    diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{meant}`"), vec![edit]));
+                    diagnostic = diagnostic.with_fix(Fix::change(text.content, &meant));
                 }
                 self.report(diagnostic);
             }
@@ -80,7 +79,9 @@ impl Checker<'_, '_> {
     fn note(&mut self, text: &Text, note: Option<&Note>) {
         let Some(note) = note else { return };
         let diagnostic = Diagnostic::new(note.code, text.content, note.message.clone());
-        self.report(diagnostic.with_fix(note.fix(text.content)));
+        self.report(
+            diagnostic.with_fix(note.better.as_ref().map(|better| Fix::change(text.content, better))),
+        );
     }
 
     fn no_file(&mut self, text: &Text, written: &str, note: Option<&Note>) {
@@ -90,8 +91,7 @@ impl Checker<'_, '_> {
             let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
             let near = format!("{folder}{near}");
             diagnostic.add_to_message(format!("; did you mean `{near}`?"));
-            let edit = TextEdit::replace(text.content, near.as_str());
-            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{near}`"), vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::change(text.content, &near));
         } else if Path::new(written).extension().is_none() {
             let edit = TextEdit::insert(text.content.end(), ".prose");
             diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
@@ -151,8 +151,7 @@ impl Checker<'_, '_> {
         let range = if text.blank { body[source].range } else { text.content };
         let mut diagnostic = Diagnostic::new(Code::W006, range, message);
         if let Some(meant) = probable_source(written) {
-            let edit = TextEdit::replace(text.content, meant.as_str());
-            diagnostic = diagnostic.with_fix(Fix::guess(format!("Change to `{meant}`"), vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::change(text.content, &meant));
         }
         self.report(diagnostic);
     }

@@ -252,8 +252,7 @@ impl<'db> Checker<'_, 'db> {
         let confused = confused(self.db, self.file).as_ref().filter(|confused| confused.unknown == *name);
         if let Some(Confused { unused, .. }) = confused {
             finding.diagnostic.message.push_str(&format!("; did you mean `{unused}`, which nothing uses?"));
-            let edit = TextEdit::replace(range, unused.as_str());
-            finding.diagnostic.fix = Some(Fix::guess(format!("Change to `{unused}`"), vec![edit]));
+            finding.diagnostic.fix = Some(Fix::change(range, unused));
         }
         let is_condition =
             self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
@@ -552,8 +551,7 @@ pub(crate) fn did_you_mean<'db>(
     names.sort();
     match nearest(name, names, |name| name.as_str()) {
         Some(near) => {
-            let fix =
-                Fix::guess(format!("Change to `{near}`"), vec![TextEdit::replace(range, near.as_str())]);
+            let fix = Fix::change(range, &near);
             Diagnostic::new(code, range, format!("{message}; did you mean `{near}`?")).with_fix(fix).into()
         }
         None => Finding::new(code, range, message),

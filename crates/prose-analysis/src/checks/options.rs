@@ -93,7 +93,7 @@ impl Checker<'_, '_> {
             let fix = Fix::guess("Remove the name", vec![TextEdit::delete(label)]);
             diagnostic = diagnostic.with_fix(fix);
         } else if let Some(near) = near {
-            diagnostic = diagnostic.with_fix(change(name.range, near.name));
+            diagnostic = diagnostic.with_fix(Fix::change(name.range, near.name));
         }
         self.report(diagnostic);
     }
@@ -221,7 +221,7 @@ impl Checker<'_, '_> {
             Some(near) => format!("{message}; did you mean `\"{}\"`?", near.name),
             None => format!("{message}, only {}", quoted(words).replace(" or ", " and ")),
         };
-        let fix = near.map(|near| change(range, &format!("\"{}\"", near.name)));
+        let fix = near.map(|near| Fix::change(range, &format!("\"{}\"", near.name)));
         self.report(Diagnostic::new(code, range, message).with_fix(fix));
     }
 
@@ -256,7 +256,7 @@ impl Checker<'_, '_> {
             1 => format!("`count` is {number}, but there is only 1 branch"),
             _ => format!("`count` is {number}, but there are only {branches} branches"),
         };
-        let fix = change(range, &branches.to_string());
+        let fix = Fix::change(range, &branches.to_string());
         self.report(Diagnostic::new(Code::W114, range, message).with_fix(fix));
     }
 
@@ -323,10 +323,6 @@ fn example(option: &HeaderOption) -> String {
         OptionValue::Count => format!("`{}: 5`", option.name),
         OptionValue::FailurePolicy => format!("`{}: \"{}\"`", option.name, FAILURE_POLICIES[0].name),
     }
-}
-
-fn change(range: TextRange, to: &str) -> Fix {
-    Fix::guess(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
 }
 
 fn quoted(words: &[options::Word]) -> String {

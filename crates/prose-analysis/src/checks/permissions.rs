@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::calls::listed;
 use super::names::did_you_mean;
-use super::properties::{Shape, quote, replace, with_word};
+use super::properties::{Shape, quote, with_word};
 use super::{Checker, Finding};
 use crate::model::{self, *};
 
@@ -114,7 +114,7 @@ impl Checker<'_, '_> {
             Shape::Text(text) => {
                 let word = text.value.as_deref().filter(|word| Word::is_one_of(word, PERMISSION_VALUES));
                 let (message, fix) = match word {
-                    Some(word) => (format!("`{word}` is written without quotes"), replace(range, word)),
+                    Some(word) => (format!("`{word}` is written without quotes"), Fix::change(range, word)),
                     None => {
                         let array = format!("[{}]", self.source(range));
                         let edit = TextEdit::replace(range, array);

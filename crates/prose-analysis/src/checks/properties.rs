@@ -251,7 +251,7 @@ impl<'db> Checker<'_, 'db> {
                     let message = format!(
                         "{number} retries are very many; what failed {MANY_RETRIES} times rarely succeeds, and each attempt costs as much as the first"
                     );
-                    let fix = replace(range, &MANY_RETRIES.to_string());
+                    let fix = Fix::change(range, &MANY_RETRIES.to_string());
                     self.report(Diagnostic::new(Code::W109, range, message).with_fix(fix));
                 }
                 return;
@@ -263,7 +263,7 @@ impl<'db> Checker<'_, 'db> {
             }
             _ => None,
         };
-        let fix = fix.filter(|number| digits(number)).map(|number| replace(range, number));
+        let fix = fix.filter(|number| digits(number)).map(|number| Fix::change(range, number));
         self.wrong_kind(range, "`retry` is the number of further attempts, such as `retry: 3`", fix);
     }
 
@@ -280,7 +280,7 @@ impl<'db> Checker<'_, 'db> {
                 }
             }
             Shape::Number(number) => {
-                let fix = (number != "0").then(|| replace(range, &format!("{number}s")));
+                let fix = (number != "0").then(|| Fix::change(range, &format!("{number}s")));
                 self.wrong_kind(range, format!("`{number}` has no unit; {rule}"), fix);
             }
             Shape::Unknown | Shape::Word(_) => {}
@@ -289,7 +289,7 @@ impl<'db> Checker<'_, 'db> {
                 self.wrong_kind(
                     range,
                     format!("{rule}, without quotes"),
-                    duration.map(|text| replace(range, text)),
+                    duration.map(|text| Fix::change(range, text)),
                 );
             }
             _ => self.wrong_kind(range, rule, None),
@@ -301,7 +301,7 @@ impl<'db> Checker<'_, 'db> {
             Shape::Text(text) => match (&text.kind, &text.value) {
                 (TextKind::Discretion, _) => return,
                 (_, Some(value)) if !text.blank && !value.contains(['*', '\n', '"', '\\']) => {
-                    Some(replace(range, &format!("**{value}**")))
+                    Some(Fix::change(range, &format!("**{value}**")))
                 }
                 _ => None,
             },
@@ -507,7 +507,7 @@ fn unknown(property: &Property) -> Diagnostic {
     match meant(text) {
         Some(Meant { name, .. }) => {
             let message = format!("there is no property `{text}`; did you mean `{name}`?");
-            Diagnostic::new(Code::W005, *range, message).with_fix(replace(*range, name))
+            Diagnostic::new(Code::W005, *range, message).with_fix(Fix::change(*range, name))
         }
         None => {
             let message = format!("there is no property `{text}`, so it has no effect");
@@ -527,13 +527,9 @@ pub(super) fn with_word(
 ) -> Diagnostic {
     match meant.or_else(|| nearest(word, known.iter().map(|known| known.name), |known| known)) {
         Some(meant) => Diagnostic::new(code, range, format!("{message}; did you mean `{meant}`?"))
-            .with_fix(replace(range, meant)),
+            .with_fix(Fix::change(range, meant)),
         None => Diagnostic::new(code, range, message),
     }
-}
-
-pub(super) fn replace(range: TextRange, text: &str) -> Fix {
-    Fix::guess(format!("Change to `{text}`"), vec![TextEdit::replace(range, text)])
 }
 
 pub(super) fn quote(text: &str, range: TextRange) -> Fix {
