@@ -1,0 +1,62 @@
+//! Places in an execution and in the text of programs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// A place in an execution (decision 10): the way to it through statements, iterations, branches, calls and attempts. Two things that happen
+/// in one run never have the same place, and the same thing has the same place each time the run is executed again.
+///
+/// It is written as steps between slashes: `s4.2` is part 2 of the fifth top-level statement, `i3` the third iteration of a loop, `b1` the
+/// second branch, `f2` the call with execution id 2, `a1` the first retry.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place(Arc<str>);
+
+impl Place {
+    /// Where an execution starts.
+    pub fn root() -> Self {
+        Self("".into())
+    }
+
+    /// The place one step further.
+    pub fn step(&self, step: impl fmt::Display) -> Self {
+        if self.0.is_empty() {
+            Self(step.to_string().into())
+        } else {
+            Self(format!("{}/{step}", self.0).into())
+        }
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A place in the text of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Site {
+    /// The execution of a program that it belongs to: 0 for the program that was started, and a number of its own for each call of an
+    /// imported one, in the order of the calls.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub program: u32,
+    /// The first byte.
+    pub start: u32,
+    /// The byte behind the last one.
+    pub end: u32,
+    /// The line of the first byte, from 1.
+    pub line: u32,
+    /// The line of the last byte, from 1.
+    pub last_line: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}

@@ -1,0 +1,75 @@
+//! What a run needs of those who keep its state.
+
+use std::io;
+
+use crate::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use crate::event::Event;
+
+/// Keeps the state of a run. All calls come from one thread, in the order in which things happen.
+pub trait Store {
+    /// Takes up an event. `is_new` says whether it happens now; events of a run that is executed again up to where it stopped are
+    /// taken up once more without being written once more.
+    ///
+    /// An event is on its way to the disk when this returns: nothing that it is about is lost if the process is killed now.
+    fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()>;
+
+    /// Called when the program has gone as far as it can without an answer. Brings to the disk what may wait until then, such as `state.md`.
+    fn settle(&mut self) -> io::Result<()>;
+
+    /// What an agent has written to the file of a binding, without its head; none if there is no file (R31).
+    fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
+
+    /// What an agent remembers.
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory>;
+
+    /// Whether an agent has written its memory and its segment.
+    fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
+}
+
+/// Remembers what came of the requests of an earlier execution of the same run.
+pub trait Recall {
+    /// Of the requests that wait, in the order in which they were made: one whose outcome is known, and the outcome. Where several are known, the
+    /// one that came first in the earlier execution. None when nothing more is known of any of them; it is not asked again then.
+    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)>;
+
+    /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs
+    /// is an error: the program has changed, or something in it is not determined by what is recorded.
+    fn expected(&mut self, seq: u64) -> Option<Event> {
+        let _ = seq;
+        None
+    }
+}
+
+/// Remembers nothing: a run that starts.
+pub struct Fresh;
+
+impl Recall for Fresh {
+    fn recall(&mut self, _: &[&Request]) -> Option<(RequestId, Outcome)> {
+        None
+    }
+}
+
+/// Keeps nothing: a dry run.
+pub struct NoStore;
+
+impl Store for NoStore {
+    fn record(&mut self, _: &Event, _: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn read_memory(&mut self, _: &MemoryPlace) -> io::Result<Memory> {
+        Ok(Memory::default())
+    }
+
+    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
+        Ok(false)
+    }
+}
