@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::error::ErrorKind;
+use crate::event::LoopKind;
 use crate::place::{Place, Site};
 use crate::value::Value;
 
@@ -250,6 +251,9 @@ pub struct Question {
     pub labels: Vec<SmolStr>,
     /// What the model judges by.
     pub context: Vec<ContextItem>,
+    /// The kind of loop that a condition ends or keeps going; none for other questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_loop: Option<LoopKind>,
 }
 
 /// A value to shorten.
