@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 use crate::error::ErrorKind;
+use crate::event::LoopKind;
 use crate::place::{Place, Site};
 use crate::value::Value;
 
@@ -75,6 +77,42 @@ impl Effect {
                 | Effect::Summarise(_)
         )
     }
+}
+
+/// A hash of what an effect asks for, by which it is known again after the program has changed (decision 10).
+///
+/// It leaves out what says where the effect stands and not what it asks: paths, names of bindings, numbers of segments and of attempts.
+/// The prompt of a session holds such paths, and everything else in it comes from parts that are hashed here. Nor does the answer depend on how long a
+/// session may take or how often it is tried.
+pub fn fingerprint(effect: &Effect) -> SmolStr {
+    fn context(items: &[ContextItem]) -> Vec<(&str, Option<&str>)> {
+        items.iter().map(|item| (item.name.as_str(), item.text.as_deref())).collect()
+    }
+
+    let asked = match effect {
+        Effect::Session(task) => {
+            let memory = task.memory.as_ref();
+            serde_json::json!({
+                "agent": task.agent,
+                "task": task.task,
+                "system": task.system,
+                "model": task.model,
+                "skills": task.skills,
+                "permissions": task.permissions,
+                "context": context(&task.context),
+                "memory": memory.map(|memory| (memory.place.scope, memory.resumes, &memory.text)),
+            })
+        }
+        Effect::Judge(question) | Effect::Choose(question) | Effect::Extract(question) => {
+            serde_json::json!([question.text, question.labels, context(&question.context)])
+        }
+        Effect::Summarise(summary) => serde_json::json!([summary.name, summary.text, summary.extent]),
+        Effect::Input(input) => serde_json::json!([input.name, input.prompt]),
+        Effect::Memory(place) => serde_json::json!([place.agent, place.scope]),
+        Effect::Sleep(duration) => serde_json::json!(duration.as_millis() as u64),
+    };
+    let hash = Sha256::digest(format!("{} {asked}", effect.kind()));
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
 /// A task for a subagent, put together as R22 to R32 say.
@@ -250,6 +288,9 @@ pub struct Question {
     pub labels: Vec<SmolStr>,
     /// What the model judges by.
     pub context: Vec<ContextItem>,
+    /// The kind of loop that a condition ends or keeps going; none for other questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_loop: Option<LoopKind>,
 }
 
 /// A value to shorten.

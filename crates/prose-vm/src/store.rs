@@ -38,6 +38,12 @@ pub trait Recall {
     /// one that came first in the earlier execution. None when nothing more is known of any of them; it is not asked again then.
     fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)>;
 
+    /// Whether it may know of later requests although it knows of none that waits now. It is asked again at each settling then: after a change of the
+    /// program, what is new stands between what is known.
+    fn may_know_more(&self) -> bool {
+        false
+    }
+
     /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs
     /// is an error: the program has changed, or something in it is not determined by what is recorded.
     fn expected(&mut self, seq: u64) -> Option<Event> {

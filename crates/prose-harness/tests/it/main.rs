@@ -1,0 +1,7 @@
+//! What harnesses answer.
+
+mod docs;
+mod offline;
+mod record;
+mod script;
+mod support;
