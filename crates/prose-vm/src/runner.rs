@@ -156,6 +156,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         agents: 0,
         sessions: 0,
         reused: 0,
+        resumed: false,
     };
     let end = runner.drive(&mut machine).await?;
     runner.host.store.settle()?;
@@ -182,6 +183,8 @@ struct Runner<'a> {
     sessions: u32,
     /// How many outcomes were taken from an earlier execution.
     reused: u64,
+    /// Whether it was told that the run goes on.
+    resumed: bool,
 }
 
 impl Runner<'_> {
@@ -205,8 +208,9 @@ impl Runner<'_> {
                     self.deliver(machine, id, outcome)?;
                     continue;
                 }
-                self.replays = false;
-                if self.reused > 0 {
+                self.replays = self.host.recall.may_know_more();
+                if self.reused > 0 && !self.resumed {
+                    self.resumed = true;
                     let harness: SmolStr = self.host.harness.name().into();
                     self.say_aside(What::Resumed { harness })?;
                 }
@@ -235,9 +239,12 @@ impl Runner<'_> {
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
         let waiting: Vec<&Request> = self.waiting.values().collect();
-        let recalled = self.host.recall.recall(&waiting);
-        self.reused += u64::from(recalled.is_some());
-        recalled
+        let recalled = self.host.recall.recall(&waiting)?;
+        self.reused += 1;
+        if let Some(request) = self.waiting.get(&recalled.0) {
+            self.host.harness.recalled(request);
+        }
+        Some(recalled)
     }
 
     /// Records an outcome, and only then tells the machine (decision 10).
@@ -366,7 +373,10 @@ impl Runner<'_> {
         let allow = self.host.limits.allow_unenforced_permissions;
         Ok(match &request.effect {
             Effect::Memory(place) => {
-                let memory = self.host.store.read_memory(place)?;
+                let memory = match harness.memory(&request, place) {
+                    Some(memory) => memory,
+                    None => self.host.store.read_memory(place)?,
+                };
                 Box::pin(async move { (id, Outcome::Memory(memory)) })
             }
             Effect::Sleep(duration) => {
@@ -378,7 +388,13 @@ impl Runner<'_> {
             }
             Effect::Input(input) => {
                 let (input, inputs) = (Arc::clone(input), Arc::clone(&self.host.inputs));
-                Box::pin(async move { (id, outcome(inputs.give(&input).await.map(Outcome::Value))) })
+                Box::pin(async move {
+                    let given = match harness.input(&request, &input) {
+                        Some(given) => given.await,
+                        None => inputs.give(&input).await,
+                    };
+                    (id, outcome(given.map(Outcome::Value)))
+                })
             }
             Effect::Session(task) => {
                 let task = Arc::clone(task);

@@ -108,7 +108,9 @@ impl Cx {
     /// Has a model judge a text between `**` with all that the program has found out so far (R64).
     pub(super) async fn judge(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
         let text = self.text(id).await?;
-        let question = Question { text: text.clone(), labels: Vec::new(), context: self.evidence() };
+        let of_loop = (of == ConditionOf::Loop).then(|| self.loop_kind());
+        let context = self.evidence();
+        let question = Question { text: text.clone(), labels: Vec::new(), context, of_loop };
         let cx = self.step(format_args!("c{}", u32::from(self.program().body(self.at)[id].range.start())));
         cx.say(What::ConditionAsked { request: Some(cx.next_request()), text, of });
         match cx.ask(Effect::Judge(question.into())).await {

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::scope::RECENT;
 use super::texts::INLINE;
 use super::{Cx, Exec};
-use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary};
+use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary, digest};
 use crate::value::{Plain, Value};
 
 /// From how many characters on only the essentials are passed (R38).
@@ -126,13 +126,14 @@ impl Cx {
     async fn item(&self, passed: Passed) -> Exec<ContextItem> {
         let Passed { name, value, path } = passed;
         if value == Value::Null {
-            return Ok(ContextItem { name, path: None, text: None });
+            return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
         if let Value::File(path) = value {
-            return Ok(ContextItem { name, path: Some(path), text: None });
+            return Ok(ContextItem { name, path: Some(path), text: None, digest: None });
         }
         if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
-            return Ok(ContextItem { name, path: Some(self.from_root(&path)), text: None });
+            let digest = Some(digest(&shown(&value)));
+            return Ok(ContextItem { name, path: Some(self.from_root(&path)), text: None, digest });
         }
         let text: Arc<str> = shown(&value).into();
         let extent = match text.chars().count() {
@@ -146,7 +147,7 @@ impl Cx {
             }
             _ => text,
         };
-        Ok(ContextItem { name, path: None, text: Some(text) })
+        Ok(ContextItem { name, path: None, text: Some(text), digest: None })
     }
 
     async fn summarised(&self, name: &SmolStr, text: Arc<str>, extent: Extent) -> Exec<Arc<str>> {
@@ -180,8 +181,10 @@ impl Cx {
                 return;
             }
             let path = path.filter(|_| by_reference).map(|path| self.from_root(path));
-            let text = path.is_none().then(|| cut(&shown(value)).into());
-            items.push(ContextItem { name, path, text });
+            let shown = shown(value);
+            let digest = path.as_ref().map(|_| digest(&shown));
+            let text = path.is_none().then(|| cut(&shown).into());
+            items.push(ContextItem { name, path, text, digest });
         };
         let mut local = self.locals.as_ref();
         while let Some(here) = local {

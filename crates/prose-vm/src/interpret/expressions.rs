@@ -201,8 +201,9 @@ impl Cx {
                 name: "text".into(),
                 path: None,
                 text: Some(std::sync::Arc::clone(text)),
+                digest: None,
             }];
-            let question = Question { text: name.as_str().into(), labels: Vec::new(), context };
+            let question = Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
             let asked = self.step(format_args!("x-{name}")).ask(Effect::Extract(question.into()));
             match asked.await {
                 Outcome::Value(Value::Null) => {}

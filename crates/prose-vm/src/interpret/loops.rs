@@ -1,7 +1,6 @@
 //! Loops (R59 to R63).
 
 use prose_analysis::model::{ExprId, ListId, Modifier, NameId};
-use prose_syntax::SyntaxKind;
 use smol_str::SmolStr;
 
 use super::blocks::is_named;
@@ -78,11 +77,7 @@ impl Cx {
             Some(option) => Some(self.count("max", option.value).await?),
             None => None,
         };
-        let kind = match condition {
-            None => LoopKind::Forever,
-            Some(_) if self.is_while() => LoopKind::While,
-            Some(_) => LoopKind::Until,
-        };
+        let kind = condition.map_or(LoopKind::Forever, |_| self.loop_kind());
         self.say(What::LoopStarted { kind, header: self.written(condition), max });
         let cap = self.run.world.settings.max_iterations;
         let mut last = Value::Null;
@@ -179,11 +174,11 @@ impl Cx {
         program.source(self.at, program.body(self.at)[expr].range).into()
     }
 
-    fn is_while(&self) -> bool {
+    /// Whether this `loop` goes on until its condition is met or while it is.
+    pub(super) fn loop_kind(&self) -> LoopKind {
         let program = self.program();
-        let body = program.body(self.at);
-        let source = program.source(self.at, body[self.at.stmt].range);
-        body[self.at.stmt].syntax == SyntaxKind::LOOP
-            && source.trim_start_matches("loop").trim_start().starts_with("while")
+        let source = program.source(self.at, program.body(self.at)[self.at.stmt].range);
+        let behind = source.trim_start_matches("loop").trim_start();
+        if behind.starts_with("while") { LoopKind::While } else { LoopKind::Until }
     }
 }

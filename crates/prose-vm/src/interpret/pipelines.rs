@@ -98,12 +98,13 @@ impl Cx {
             name: name.into(),
             path: None,
             text: Some(value.to_string().into()),
+            digest: None,
         };
         let context = vec![shown("item", item), shown("answer", answer)];
         let cx = self.step("answer");
         let of = ConditionOf::Filter;
         cx.say(What::ConditionAsked { request: Some(cx.next_request()), text: text.clone(), of });
-        let question = Question { text, labels: Vec::new(), context };
+        let question = Question { text, labels: Vec::new(), context, of_loop: None };
         match cx.ask(Effect::Judge(question.into())).await {
             Outcome::Verdict(verdict) => {
                 cx.say(What::ConditionJudged { met: verdict.met, reason: verdict.reason, of });

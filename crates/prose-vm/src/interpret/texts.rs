@@ -6,7 +6,7 @@ use prose_analysis::model::{ExprId, Interpolation, Step};
 use smol_str::SmolStr;
 
 use super::{Cx, Exec};
-use crate::effect::ContextItem;
+use crate::effect::{ContextItem, digest};
 use crate::program::Piece;
 use crate::structure;
 use crate::value::Value;
@@ -57,7 +57,8 @@ impl Cx {
                                     let name = SmolStr::from(written.trim_matches(['{', '}']));
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
-                                        long.push(ContextItem { name, path, text: Some(shown.into()) });
+                                        let digest = Some(digest(&shown));
+                                        long.push(ContextItem { name, path, text: Some(shown.into()), digest });
                                     }
                                 }
                                 _ => out.push_str(&shown),
