@@ -264,7 +264,8 @@ impl Program {
         for top in &self.statements {
             for (id, data) in top.body.stmts() {
                 let is_definition = is_definition(&data.stmt);
-                extent.statements += usize::from(!is_definition && (data.list.is_some() || id == StmtId::ROOT));
+                extent.statements +=
+                    usize::from(!is_definition && (data.list.is_some() || id == StmtId::ROOT));
                 if let Stmt::Parallel { body: Some(list), .. } = &data.stmt {
                     extent.branches = extent.branches.max(top.body[*list].stmts.len());
                 }
@@ -512,6 +513,9 @@ mod tests {
     #[test]
     fn comments_are_left_out_of_headers() {
         assert_eq!(without_comment("session \"a # b\" # c"), "session \"a # b\" ");
-        assert_eq!(without_comment("loop until **issue #3 is closed**:"), "loop until **issue #3 is closed**:");
+        assert_eq!(
+            without_comment("loop until **issue #3 is closed**:"),
+            "loop until **issue #3 is closed**:"
+        );
     }
 }

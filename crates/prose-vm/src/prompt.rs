@@ -88,7 +88,8 @@ fn output(parts: &Parts<'_>, path: &str) -> String {
     } else {
         "When you complete this task, write your output to:"
     };
-    let mut out = format!("{lead}\n  {path}\n\nFormat:\n# {}\n\nkind: {}\n", binding.name, binding.kind.name());
+    let mut out =
+        format!("{lead}\n  {path}\n\nFormat:\n# {}\n\nkind: {}\n", binding.name, binding.kind.name());
     if binding.frame > 0 {
         _ = writeln!(out, "execution_id: {}", binding.frame);
     }

@@ -80,7 +80,10 @@ impl Inputs for NoInputs {
                 Some(name) => format!("give it with `--input {name}=…`"),
                 None => "run the program at a terminal to answer".to_owned(),
             };
-            let message = format!("the program needs an input and nobody is there to give it; {hint}: {}", input.prompt);
+            let message = format!(
+                "the program needs an input and nobody is there to give it; {hint}: {}",
+                input.prompt
+            );
             Err(Failure { kind: ErrorKind::MissingInput, message })
         })
     }
@@ -288,8 +291,7 @@ impl Runner<'_> {
     /// Says something that is not part of what is executed again: it has the number of the event before it.
     fn say_aside(&mut self, what: What) -> Result<(), RunError> {
         let at = (self.host.clock)();
-        let event =
-            Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what };
+        let event = Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what };
         self.record(&event, true)
     }
 
@@ -348,7 +350,9 @@ impl Runner<'_> {
             if let Effect::Session(task) = &request.effect {
                 if self.host.limits.max_sessions.is_some_and(|max| self.sessions >= max) {
                     let max = self.sessions;
-                    return Ok(Some(format!("it has started {max} sessions, which is the most it may (`--max-sessions`)")));
+                    return Ok(Some(format!(
+                        "it has started {max} sessions, which is the most it may (`--max-sessions`)"
+                    )));
                 }
                 self.sessions += 1;
                 self.host.store.prepare(&task.binding)?;

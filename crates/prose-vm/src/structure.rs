@@ -62,14 +62,10 @@ fn list_item(line: &str) -> Option<&str> {
 /// The part of a value that has a name: an entry of an object, of JSON in a text, or a line `name: value`.
 pub fn field(value: &Value, name: &str) -> Option<Value> {
     match value {
-        Value::Object(entries) => {
-            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
-        }
+        Value::Object(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
         Value::Error(error) => Some(match name {
             "message" => Value::text(error.message.as_str()),
-            "kind" => Value::text(
-                serde_json::to_value(error.kind).ok()?.as_str().unwrap_or_default(),
-            ),
+            "kind" => Value::text(serde_json::to_value(error.kind).ok()?.as_str().unwrap_or_default()),
             "statement" => Value::text(error.statement.as_str()),
             "line" => Value::Number(error.line.into()),
             "attempts" => Value::Number(error.attempts.into()),
@@ -83,9 +79,9 @@ pub fn field(value: &Value, name: &str) -> Option<Value> {
 
 fn field_of_text(text: &str, name: &str) -> Option<Value> {
     if let Some(serde_json::Value::Object(entries)) = json(text) {
-        let entry = entries.get(name).or_else(|| {
-            entries.iter().find(|(key, _)| same_name(key, name)).map(|(_, value)| value)
-        });
+        let entry = entries
+            .get(name)
+            .or_else(|| entries.iter().find(|(key, _)| same_name(key, name)).map(|(_, value)| value));
         return entry.map(Value::from_json);
     }
     text.lines().find_map(|line| {

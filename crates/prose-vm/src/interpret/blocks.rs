@@ -27,8 +27,7 @@ impl Cx {
             );
         };
         let Stmt::Block { params, options, body, .. } = program.stmt(at) else { return Ok(Value::Null) };
-        let params: Vec<SmolStr> =
-            params.iter().map(|param| program.body(at)[*param].text.clone()).collect();
+        let params: Vec<SmolStr> = params.iter().map(|param| program.body(at)[*param].text.clone()).collect();
         let values = self.arguments(arguments).await?;
         let limit = match options.iter().find(|option| is_named(option, "max_depth")) {
             Some(option) => self.reading(at).count("max_depth", option.value).await?,
@@ -105,7 +104,10 @@ impl Cx {
             }
         }
         if dropped > 0 {
-            self.warn(format!("block '{block}' takes {} arguments; {dropped} more are dropped", params.len()));
+            self.warn(format!(
+                "block '{block}' takes {} arguments; {dropped} more are dropped",
+                params.len()
+            ));
         }
         let mut given = Vec::with_capacity(params.len());
         for (param, slot) in params.iter().zip(bound) {
@@ -151,17 +153,16 @@ pub(super) fn is_named(option: &prose_analysis::model::Modifier, name: &str) -> 
 
 impl Cx {
     /// A count that is written in an option: a whole number, at least 1 (D6).
-    pub(super) async fn count(
-        &self,
-        what: &str,
-        value: Option<prose_analysis::model::ExprId>,
-    ) -> Exec<u32> {
+    pub(super) async fn count(&self, what: &str, value: Option<prose_analysis::model::ExprId>) -> Exec<u32> {
         let value = self.optional(value).await?;
         match value.as_number() {
             Some(number) if number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX) => {
                 Ok(number as u32)
             }
-            _ => self.fail(ErrorKind::Type, format!("`{what}` needs a whole number from 1 on, and this is `{value}`")),
+            _ => self.fail(
+                ErrorKind::Type,
+                format!("`{what}` needs a whole number from 1 on, and this is `{value}`"),
+            ),
         }
     }
 }

@@ -32,7 +32,12 @@ impl Cx {
                 "there is nothing to choose from: a `choice` needs lines such as `option \"label\":`",
             );
         }
-        let question = Question { text: criterion.clone(), labels: labels.clone(), context: self.evidence(), of_loop: None };
+        let question = Question {
+            text: criterion.clone(),
+            labels: labels.clone(),
+            context: self.evidence(),
+            of_loop: None,
+        };
         let choice = match self.step("choice").ask(Effect::Choose(question.into())).await {
             Outcome::Choice(choice) => choice,
             outcome => return self.unexpected(&outcome),

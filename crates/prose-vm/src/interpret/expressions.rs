@@ -118,7 +118,10 @@ impl Cx {
                 let value = self.optional(*operand).await?;
                 match value.as_number() {
                     Some(number) => Ok(Value::Number(-number)),
-                    None => self.fail(ErrorKind::Type, format!("`-` needs a number, and this is {}", article(value.kind()))),
+                    None => self.fail(
+                        ErrorKind::Type,
+                        format!("`-` needs a number, and this is {}", article(value.kind())),
+                    ),
                 }
             }
             Expr::Ternary { condition, then, otherwise } => {
@@ -144,9 +147,10 @@ impl Cx {
         let mut values: Vec<(SmolStr, Value)> = Vec::with_capacity(entries.len());
         for entry in entries {
             let value = self.value(entry.value).await?;
-            let key = entry.key.as_ref().map_or_else(|| SmolStr::from(values.len().to_string()), |key| {
-                key.text.trim_matches('"').into()
-            });
+            let key = entry.key.as_ref().map_or_else(
+                || SmolStr::from(values.len().to_string()),
+                |key| key.text.trim_matches('"').into(),
+            );
             values.push((key, value));
         }
         Ok(Value::object(values))
@@ -170,7 +174,9 @@ impl Cx {
             Operator::Less => structure::compare(left, right).map(|order| Value::Bool(order.is_lt())),
             Operator::LessOrEqual => structure::compare(left, right).map(|order| Value::Bool(order.is_le())),
             Operator::Greater => structure::compare(left, right).map(|order| Value::Bool(order.is_gt())),
-            Operator::GreaterOrEqual => structure::compare(left, right).map(|order| Value::Bool(order.is_ge())),
+            Operator::GreaterOrEqual => {
+                structure::compare(left, right).map(|order| Value::Bool(order.is_ge()))
+            }
             Operator::Add => structure::add(left, right),
             Operator::Subtract => numbers().map(|(a, b)| Value::Number(a - b)),
             Operator::Multiply => numbers().map(|(a, b)| Value::Number(a * b)),
@@ -203,7 +209,8 @@ impl Cx {
                 text: Some(std::sync::Arc::clone(text)),
                 digest: None,
             }];
-            let question = Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
+            let question =
+                Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
             let asked = self.step(format_args!("x-{name}")).ask(Effect::Extract(question.into()));
             match asked.await {
                 Outcome::Value(Value::Null) => {}
@@ -221,13 +228,18 @@ impl Cx {
             return self.field(base, &SmolStr::from(name.as_ref())).await;
         }
         let Some(at) = index.as_number() else {
-            return self.fail(ErrorKind::Type, format!("an element is chosen by a number, and this is {}", article(index.kind())));
+            return self.fail(
+                ErrorKind::Type,
+                format!("an element is chosen by a number, and this is {}", article(index.kind())),
+            );
         };
         match structure::element(base, at) {
             Some(value) => Ok(value),
             None => {
                 let count = structure::items(base).map_or(0, |items| items.len());
-                self.warn(format!("there is no element {at}: there are {count}, counted from 0; `null` takes its place"));
+                self.warn(format!(
+                    "there is no element {at}: there are {count}, counted from 0; `null` takes its place"
+                ));
                 Ok(Value::Null)
             }
         }

@@ -44,18 +44,15 @@ impl Cx {
         };
         // A word and a string are told apart: `persist: project` is a scope, `persist: "project"` a folder.
         let is_string = body.word(value).is_none() && body.string(value).is_some();
-        let text = body.string(value).map_or_else(
-            || self.program().source(at, body[value].range).to_owned(),
-            str::to_owned,
-        );
+        let text = body
+            .string(value)
+            .map_or_else(|| self.program().source(at, body[value].range).to_owned(), str::to_owned);
         if !names::is_safe(agent) {
             return self.fail(ErrorKind::UnsafePath, names::unsafe_name("agent", agent));
         }
         let (scope, folder) = match (is_string, text.trim()) {
             (false, "false") => return Ok(None),
-            (false, "true") => {
-                (MemoryScope::Execution, format!("{}agents/{agent}/", self.instance.folder))
-            }
+            (false, "true") => (MemoryScope::Execution, format!("{}agents/{agent}/", self.instance.folder)),
             (false, "project") => (MemoryScope::Project, format!(".prose/agents/{agent}/")),
             (false, "user") => (MemoryScope::User, format!(".prose/agents/{agent}/")),
             (_, path) => {
@@ -127,7 +124,9 @@ impl Cx {
                 with your compacted state following the guidelines in primitives/session.md."
             )
         } else {
-            format!("Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state.")
+            format!(
+                "Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state."
+            )
         };
         format!(
             "{lead}\n\nAlso write your segment record to:\n{segment}\n\n{}",

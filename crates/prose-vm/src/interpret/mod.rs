@@ -23,7 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use prose_analysis::model::{StmtId, Stmt};
+use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 

@@ -84,8 +84,7 @@ impl Scope {
 
     /// The scope of a call.
     pub(crate) fn call(caller: &Rc<Scope>, id: u32, block: SmolStr) -> Rc<Self> {
-        let frame =
-            Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
+        let frame = Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
         Self::new(frame.into(), Some(Rc::clone(caller)), "".into())
     }
 

@@ -193,12 +193,7 @@ impl Cx {
             early_exit: early_exit.as_deref(),
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
             binding: &target.binding,
-            path: self
-                .run
-                .world
-                .settings
-                .agents_write
-                .then(|| self.from_root(&target.binding.path)),
+            path: self.run.world.settings.agents_write.then(|| self.from_root(&target.binding.path)),
             by_reference: self.run.world.settings.context_by_reference,
         };
         let prompt = prompt::assemble(&parts).into();
@@ -306,7 +301,9 @@ impl Cx {
             Some(number) if number >= 0.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX) => {
                 Ok(number as u32)
             }
-            _ => self.fail(ErrorKind::Type, format!("`{name}` needs a whole number such as `3`, not {value}")),
+            _ => {
+                self.fail(ErrorKind::Type, format!("`{name}` needs a whole number such as `3`, not {value}"))
+            }
         }
     }
 
@@ -340,7 +337,10 @@ impl Cx {
         let seconds = digits.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
         match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
             Some(duration) if !duration.is_zero() => Ok(Some(duration)),
-            _ => self.fail(ErrorKind::Type, format!("`timeout` needs a duration such as `120s` or `5m`, not `{text}`")),
+            _ => self.fail(
+                ErrorKind::Type,
+                format!("`timeout` needs a duration such as `120s` or `5m`, not `{text}`"),
+            ),
         }
     }
 

@@ -44,9 +44,8 @@ impl Cx {
             }
             Stmt::Try { body, catches, finally } => self.try_catch(*body, catches, *finally).await,
             Stmt::Choice { criterion, options, .. } => self.choice(*criterion, options).await,
-            Stmt::StrayOption(_) => {
-                self.fail(ErrorKind::Other, "an `option` needs a `choice` around it; nothing chooses this one")
-            }
+            Stmt::StrayOption(_) => self
+                .fail(ErrorKind::Other, "an `option` needs a `choice` around it; nothing chooses this one"),
             Stmt::If { branches, otherwise } => {
                 for (nth, branch) in branches.iter().enumerate() {
                     let Some(condition) = branch.condition else { continue };

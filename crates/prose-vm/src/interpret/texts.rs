@@ -58,7 +58,12 @@ impl Cx {
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
                                         let digest = Some(digest(&shown));
-                                        long.push(ContextItem { name, path, text: Some(shown.into()), digest });
+                                        long.push(ContextItem {
+                                            name,
+                                            path,
+                                            text: Some(shown.into()),
+                                            digest,
+                                        });
                                     }
                                 }
                                 _ => out.push_str(&shown),
@@ -73,10 +78,7 @@ impl Cx {
 
     /// The value of a reference in braces, and the file of the variable if it is nothing but one. None where the name is unknown: then the
     /// braces are text (A10).
-    async fn interpolated(
-        &self,
-        interpolation: &Interpolation,
-    ) -> Exec<Option<(Value, Option<Arc<str>>)>> {
+    async fn interpolated(&self, interpolation: &Interpolation) -> Exec<Option<(Value, Option<Arc<str>>)>> {
         let program = Arc::clone(self.program());
         let body = program.body(self.at);
         let Some(found) = self.look_up(&body[interpolation.root].text) else { return Ok(None) };

@@ -22,8 +22,7 @@ impl Cx {
             let error = Arc::clone(error);
             let name = catch.error.map(|name| self.name_text(name));
             self.say(What::Caught { name, error: Arc::clone(&error) });
-            let mut cx =
-                self.step("catch").with_item(catch.error, Value::Error(Arc::clone(&error)));
+            let mut cx = self.step("catch").with_item(catch.error, Value::Error(Arc::clone(&error)));
             cx.caught = Some(error);
             result = cx.list(catch.body).await;
             self.ended(TryPart::Catch, &result);

@@ -175,10 +175,10 @@ impl Cx {
         }
         let visible = self.scope.around().flat_map(|scope| scope.variables());
         let visible: Vec<SmolStr> = visible.map(|variable| variable.name).collect();
-        let hint = nearest(name, &visible, |name| name)
-            .map_or_else(|| "it has not been bound yet at this point of the run".to_owned(), |near| {
-                format!("`{near}` was probably meant")
-            });
+        let hint = nearest(name, &visible, |name| name).map_or_else(
+            || "it has not been bound yet at this point of the run".to_owned(),
+            |near| format!("`{near}` was probably meant"),
+        );
         self.fail(ErrorKind::UnknownName, format!("nothing is called `{name}` here: {hint}"))
     }
 }

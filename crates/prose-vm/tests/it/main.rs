@@ -1,0 +1,5 @@
+//! Programs and what happens when they run.
+
+mod support;
+
+mod sessions;
