@@ -12,8 +12,7 @@ use crate::value::Value;
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number in the run, from 1 without gaps. What is said of an execution of the run and not of the run itself (`Resumed`, and the end of one
-    /// that was interrupted) has the number of the event before it.
+    /// Its number in the run, from 1 without gaps. [`What::Resumed`], which is not recorded, has the number of the event before it.
     pub seq: u64,
     /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
     pub at: u64,
@@ -214,7 +213,8 @@ pub enum What {
     },
     /// Something the person should know.
     Warning { message: String },
-    /// A run that had stopped goes on. The events behind it are new.
+    /// A run that had stopped goes on. The events behind it are new. It is told and not recorded, since it is said of an execution and not of
+    /// the run; nor is the end of a run that was interrupted part of it once it goes on.
     Resumed { harness: SmolStr },
     /// The run is over, for now if it was interrupted. Always the last event.
     RunEnded(RunEnd),

@@ -215,7 +215,7 @@ impl Runner<'_> {
                 if self.reused > 0 && !self.resumed {
                     self.resumed = true;
                     let harness: SmolStr = self.host.harness.name().into();
-                    self.say_aside(What::Resumed { harness })?;
+                    self.say_aside(What::Resumed { harness });
                 }
             }
             if let Some(reason) = self.start()? {
@@ -288,11 +288,15 @@ impl Runner<'_> {
         self.record(&event, is_new)
     }
 
-    /// Says something that is not part of what is executed again: it has the number of the event before it.
-    fn say_aside(&mut self, what: What) -> Result<(), RunError> {
+    /// Says something of this execution that is not part of the run: it is not recorded, and has the number of the event before it.
+    fn say_aside(&mut self, what: What) {
+        let event = self.event_outside(what);
+        (self.host.observer)(&event, true);
+    }
+
+    fn event_outside(&self, what: What) -> Event {
         let at = (self.host.clock)();
-        let event = Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what };
-        self.record(&event, true)
+        Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what }
     }
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
@@ -328,7 +332,9 @@ impl Runner<'_> {
             error: Some(Arc::new(error)),
             sessions: self.sessions,
         };
-        self.say_aside(What::RunEnded(end.clone()))?;
+        self.seq += 1;
+        let event = self.event_outside(What::RunEnded(end.clone()));
+        self.record(&event, true)?;
         self.host.store.settle()?;
         Ok(end)
     }
