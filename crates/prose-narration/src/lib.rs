@@ -1,0 +1,13 @@
+//! State in the context of a conversation (R106 to R110).
+//!
+//! A [`Narrator`] turns the events of a run into lines that people and models read. Where no files are kept, these lines are the only
+//! state, and hold every result whole.
+
+mod markers;
+mod narrator;
+mod suitability;
+mod text;
+
+pub use markers::{Marker, Markers};
+pub use narrator::Narrator;
+pub use suitability::{ProgramSize, announcement};
