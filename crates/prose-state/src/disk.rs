@@ -1,0 +1,175 @@
+//! Files that are put in their place as a whole, inside folders that are known to be the run's own.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
+
+use crate::error::StateError;
+
+/// How temporary files start, by which those of a process that was killed are found again.
+const TEMPORARY: &str = ".prose-tmp-";
+
+/// The longest part of a path that common file systems take, with room for the name of a temporary file.
+const MOST_BYTES_OF_PART: usize = 200;
+
+/// A folder that nothing is written outside of.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The folder without links in its path.
+    root: PathBuf,
+    /// The folders inside that are known to lie inside.
+    known: FxHashSet<PathBuf>,
+}
+
+impl Tree {
+    /// The tree below a folder, which is made if it does not exist.
+    pub(crate) fn new(root: &Path) -> Result<Self, StateError> {
+        fs::create_dir_all(root).map_err(StateError::io("make", root))?;
+        let root = root.canonicalize().map_err(StateError::io("find", root))?;
+        Ok(Self { root, known: FxHashSet::default() })
+    }
+
+    /// The path of a file inside, of which only names are looked at: nothing on the disk.
+    pub(crate) fn path(&self, relative: &str) -> Result<PathBuf, StateError> {
+        let mut path = self.root.clone();
+        for part in relative.trim_end_matches('/').split('/') {
+            check_part(part, relative)?;
+            path.push(part);
+        }
+        Ok(path)
+    }
+
+    /// Makes the folder of a file inside, and makes sure that no link leads from there to somewhere else.
+    fn prepare(&mut self, path: &Path) -> Result<(), StateError> {
+        let folder = path.parent().unwrap_or(&self.root);
+        if self.known.contains(folder) {
+            return Ok(());
+        }
+        // Folders are made one by one: a link on the way would have the rest made where it leads to.
+        let mut reached = self.root.clone();
+        for part in folder.strip_prefix(&self.root).unwrap_or(Path::new("")).components() {
+            reached.push(part);
+            match fs::create_dir(&reached) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let found = reached.canonicalize().map_err(StateError::io("find", &reached))?;
+                    if !found.starts_with(&self.root) {
+                        return Err(StateError::refused(
+                            reached.display().to_string(),
+                            format!(
+                                "it is a link that leads out of {}. Remove the link",
+                                self.root.display()
+                            ),
+                        ));
+                    }
+                }
+                Err(error) => return Err(StateError::io("make", &reached)(error)),
+            }
+        }
+        self.known.insert(folder.to_owned());
+        Ok(())
+    }
+
+    /// Puts a file in its place as a whole. Nobody sees a part of it. A link of that name is replaced, not followed.
+    pub(crate) fn write(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let path = self.path(relative)?;
+        self.prepare(&path)?;
+        match replace(&path, bytes) {
+            // Somebody has removed the folder meanwhile.
+            Err(StateError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                self.known.clear();
+                self.prepare(&path)?;
+                replace(&path, bytes)
+            }
+            result => result,
+        }
+    }
+
+    /// Makes a folder inside.
+    pub(crate) fn make_folder(&mut self, relative: &str) -> Result<(), StateError> {
+        let folder = self.path(relative)?;
+        self.prepare(&folder.join("file"))
+    }
+
+    /// The bytes of a file inside; none if there is no such file.
+    pub(crate) fn read(&self, relative: &str) -> Result<Option<Vec<u8>>, StateError> {
+        let path = self.path(relative)?;
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(StateError::io("read", &path)(error)),
+        }
+    }
+
+    /// Removes what a process that was killed has left of files that it was writing.
+    pub(crate) fn remove_temporary_files(&self) {
+        remove_temporary_files(&self.root, 0);
+    }
+}
+
+fn remove_temporary_files(folder: &Path, depth: usize) {
+    // Nothing depends on it, so what cannot be removed stays. Imports of imports are no reason to go down without end.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < 32 {
+            remove_temporary_files(&entry.path(), depth + 1);
+        } else if kind.is_file() && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether an error says that there is no such file.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Puts a file in its place as a whole.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    // Others in a team may read what a run has written, as they may read files that an editor writes.
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(permissions);
+    let mut file = builder.tempfile_in(folder).map_err(StateError::io("write", path))?;
+    file.write_all(bytes).map_err(StateError::io("write", path))?;
+    match file.persist(path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(StateError::io("write", path)(error.error)),
+    }
+}
+
+/// Whether a part of a path is a name and nothing else (decision 14).
+pub(crate) fn check_part(part: &str, whole: &str) -> Result<(), StateError> {
+    let refuse = |why: &str| Err(StateError::refused(whole, why));
+    match part {
+        "" => return refuse("a part of the path is empty"),
+        "." | ".." => {
+            return refuse("it would lead out of the folder that it belongs to; leave out `.` and `..`");
+        }
+        _ => {}
+    }
+    if part.contains(['\\', '/', ':']) || part.chars().any(char::is_control) {
+        return refuse(
+            "names of files cannot hold separators, colons or control characters; use letters, digits and `_`",
+        );
+    }
+    if part.len() > MOST_BYTES_OF_PART {
+        return refuse("a name in it is too long for a file; use a shorter one");
+    }
+    Ok(())
+}
+
+/// Refuses a file that is written in place and is a link: what is written would go to where it leads.
+pub(crate) fn refuse_link(path: &Path) -> Result<(), StateError> {
+    if path.is_symlink() {
+        let why = "it is a link, and a run writes only to files of its own. Remove the link";
+        return Err(StateError::refused(path.display().to_string(), why));
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What can go wrong with the state of runs.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the state of a run cannot be read or written. Displayed as sentences that name the run or the file.
+#[derive(Debug)]
+pub enum StateError {
+    /// What the system says about a file.
+    Io {
+        /// What was being done with it, such as `write`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is no run of that id.
+    NoRun {
+        /// The id that was asked for.
+        run: String,
+        /// Where runs of this project lie.
+        folder: PathBuf,
+    },
+    /// Several runs have ids that start like that.
+    Ambiguous {
+        /// What the ids start with.
+        start: String,
+        /// The ids.
+        runs: Vec<String>,
+    },
+    /// Another process executes the run.
+    Locked {
+        /// The run.
+        run: String,
+        /// The number of the process, where it could be read.
+        process: Option<u32>,
+    },
+    /// The journal is one of a later version.
+    Version {
+        /// The journal.
+        path: PathBuf,
+        /// Its version; none if a later version of the same form uses events that this one does not know.
+        version: Option<u32>,
+        /// The line.
+        line: u64,
+    },
+    /// A line of the journal is torn or has been changed.
+    Damaged(Damage),
+    /// A name or a path leaves the folders that a run may write to (decision 14).
+    Unsafe {
+        /// The name or path.
+        path: String,
+        /// What is wrong with it and what to do.
+        why: String,
+    },
+}
+
+/// A line of a journal that is torn or has been changed. What stands above it is sound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The journal.
+    pub path: PathBuf,
+    /// The first damaged line, from 1.
+    pub line: u64,
+    /// The byte at which it starts.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, what, .. } = self;
+        write!(f, "line {line} of {} {what}", path.display())
+    }
+}
+
+impl StateError {
+    /// What the system says about a file.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { doing, path: path.to_owned(), error }
+    }
+
+    /// A name or path that is refused.
+    pub(crate) fn refused(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Unsafe { path: path.into(), why: why.into() }
+    }
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, error } => {
+                write!(f, "cannot {doing} {}: {error}", path.display())?;
+                match error.kind() {
+                    io::ErrorKind::StorageFull => f.write_str(
+                        ". Make room on the disk, then resume the run; nothing that is recorded is lost",
+                    ),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                        f.write_str(". Runs keep their state in `.prose`, which has to be writable")
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Self::NoRun { run, folder } => write!(
+                f,
+                "there is no run `{run}` in {}. `prose runs list` shows the runs of this project",
+                folder.display()
+            ),
+            Self::Ambiguous { start, runs } => {
+                write!(f, "several runs start with `{start}`: {}. Give more of the id", runs.join(", "))
+            }
+            Self::Locked { run, process } => {
+                match process {
+                    Some(process) => write!(f, "run {run} is being executed by process {process}")?,
+                    None => write!(f, "run {run} is being executed by another process")?,
+                }
+                f.write_str(". Wait until it has ended, or stop it, and try again")
+            }
+            Self::Version { path, version: Some(version), .. } => write!(
+                f,
+                "{} has version {version}, and this `prose` reads versions up to {}. Use the `prose` that made it, or a later one",
+                path.display(),
+                prose_vm::event::JOURNAL_VERSION
+            ),
+            Self::Version { path, version: None, line } => write!(
+                f,
+                "line {line} of {} is sound but holds something that this `prose` does not know. Use the `prose` that made it, \
+                 or a later one",
+                path.display()
+            ),
+            Self::Damaged(damage) => write!(f, "{damage}"),
+            Self::Unsafe { path, why } => write!(f, "`{path}` is refused: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for StateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Stores tell of errors as those of input and output, with the same words.
+impl From<StateError> for io::Error {
+    fn from(error: StateError) -> Self {
+        let kind = match &error {
+            StateError::Io { error, .. } => error.kind(),
+            StateError::NoRun { .. } => io::ErrorKind::NotFound,
+            StateError::Locked { .. } => io::ErrorKind::WouldBlock,
+            StateError::Unsafe { .. } | StateError::Ambiguous { .. } => io::ErrorKind::InvalidInput,
+            StateError::Version { .. } | StateError::Damaged(_) => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error.to_string())
+    }
+}

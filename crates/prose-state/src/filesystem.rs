@@ -1,0 +1,347 @@
+//! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use prose_vm::event::{Event, What};
+use prose_vm::store::{Recall, Store};
+use prose_vm::value::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+
+use crate::binding_file;
+use crate::disk::{Tree, refuse_link};
+use crate::error::{Damage, StateError};
+use crate::executions::Executions;
+use crate::files::Writer;
+use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
+use crate::foreign::ForeignRecall;
+use crate::journal::{JOURNAL_FILE, Journal};
+use crate::lock::RunLock;
+use crate::memory::Memories;
+use crate::recall::{JournalRecall, Matching};
+
+/// Keeps the state of a run in files.
+#[derive(Debug)]
+pub struct FilesystemStore {
+    run: SmolStr,
+    folder: PathBuf,
+    journal: Journal,
+    writer: Writer,
+    memories: Memories,
+    /// Whether events that happened before are written too: the journal is a new one.
+    writes_all: bool,
+    /// Requests whose agent wrote the binding file itself.
+    written_by_agent: FxHashSet<RequestId>,
+    /// What the files of bindings should hold as far as the run has been executed again.
+    replayed: FxHashMap<String, (Binding, Value)>,
+    /// Given back last, when nothing is written any more.
+    _lock: RunLock,
+}
+
+/// How a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// With the same program.
+    Exact,
+    /// With a program that has changed: what still matches is kept, and a new journal is written.
+    AcceptChanges,
+}
+
+/// A run that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its state.
+    pub store: FilesystemStore,
+    /// What is known of its earlier execution.
+    pub recall: Remembered,
+    /// What the person should know, such as that a line of the journal is damaged.
+    pub notes: Vec<String>,
+}
+
+/// What is known of an earlier execution.
+#[derive(Debug)]
+pub enum Remembered {
+    /// From its journal.
+    Journal(Box<JournalRecall>),
+    /// From the files that another machine has left (R104).
+    Foreign(Box<ForeignRecall>),
+}
+
+impl Remembered {
+    /// How many outcomes have been reused.
+    pub fn reused(&self) -> u32 {
+        match self {
+            Remembered::Journal(recall) => recall.reused(),
+            Remembered::Foreign(recall) => recall.reused(),
+        }
+    }
+
+    fn inner(&mut self) -> &mut dyn Recall {
+        match self {
+            Remembered::Journal(recall) => recall.as_mut(),
+            Remembered::Foreign(recall) => recall.as_mut(),
+        }
+    }
+}
+
+impl Recall for Remembered {
+    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+        self.inner().recall(waiting)
+    }
+
+    fn may_know_more(&self) -> bool {
+        match self {
+            Remembered::Journal(recall) => recall.may_know_more(),
+            Remembered::Foreign(recall) => recall.may_know_more(),
+        }
+    }
+
+    fn expected(&mut self, seq: u64) -> Option<Event> {
+        self.inner().expected(seq)
+    }
+}
+
+impl FilesystemStore {
+    /// Makes the folder of a new run of a program.
+    pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
+        let (run, folder) = project.make_run(at)?;
+        let lock = RunLock::acquire(&folder, &run)?;
+        let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
+        let mut tree = Tree::new(&folder)?;
+        tree.write(PROGRAM_FILE, text.as_bytes())?;
+        tree.make_folder("bindings")?;
+        Ok(Self::new(project, run, folder, text, lock, journal, tree, true))
+    }
+
+    /// Goes on with a run. The text is that of the program as it is executed now.
+    ///
+    /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; a damaged end of the journal is
+    /// put aside. A run without a journal was made by another machine; what its files tell is recalled (R104).
+    pub fn resume(project: &Project, id: &str, text: &str, how: Resume) -> Result<Resumed, StateError> {
+        let folder = project.existing_run(id)?;
+        let lock = RunLock::acquire(&folder, id)?;
+        let mut tree = Tree::new(&folder)?;
+        tree.remove_temporary_files();
+        tree.make_folder("bindings")?;
+        let path = folder.join(JOURNAL_FILE);
+        refuse_link(&path)?;
+        let mut notes = Vec::new();
+        let (recall, journal) = match (path.is_file(), how) {
+            (false, _) => {
+                let recall = ForeignRecall::read(&folder, text)?;
+                notes.extend(recall.notes().iter().cloned());
+                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
+            }
+            (true, Resume::Exact) => {
+                let mut recall = JournalRecall::open(&path, Matching::Exact)?;
+                if let Some(damage) = &recall.sound().damage {
+                    put_aside(damage)?;
+                    notes.push(format!(
+                        "{damage}. The run goes on from the line above it; the rest is kept in {JOURNAL_FILE}.damaged"
+                    ));
+                }
+                recall.take_off_interruption()?;
+                let sound = recall.sound();
+                let journal = Journal::go_on(&path, sound.length, sound.last_seq)?;
+                (Remembered::Journal(Box::new(recall)), journal)
+            }
+            (true, Resume::AcceptChanges) => {
+                let earlier = earlier_journal(&folder);
+                fs::rename(&path, &earlier).map_err(StateError::io("rename", &path))?;
+                let root = project.root.clone();
+                let run = format!("{PROSE_FOLDER}/runs/{id}");
+                let recall = JournalRecall::open(&earlier, Matching::Asked { root, run })?;
+                if let Some(damage) = &recall.sound().damage {
+                    notes.push(format!("{damage}. What is recorded above it is used"));
+                }
+                (Remembered::Journal(Box::new(recall)), Journal::create(&path)?)
+            }
+        };
+        // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time tells when it was made.
+        if tree.read(PROGRAM_FILE)?.as_deref() != Some(text.as_bytes()) {
+            tree.write(PROGRAM_FILE, text.as_bytes())?;
+        }
+        let writes_all = journal.last_seq() == 0;
+        let store = Self::new(project, id.into(), folder, text, lock, journal, tree, writes_all);
+        Ok(Resumed { store, recall, notes })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a store, put together in one place")]
+    fn new(
+        project: &Project,
+        run: SmolStr,
+        folder: PathBuf,
+        text: &str,
+        lock: RunLock,
+        journal: Journal,
+        tree: Tree,
+        writes_all: bool,
+    ) -> Self {
+        let memories = Memories::new(project, &folder);
+        Self {
+            run,
+            folder,
+            journal,
+            writer: Writer::new(tree, Executions::new(text)),
+            memories,
+            writes_all,
+            written_by_agent: FxHashSet::default(),
+            replayed: FxHashMap::default(),
+            _lock: lock,
+        }
+    }
+
+    /// The id of the run.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// The folder of the run.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
+        match &event.what {
+            What::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
+                self.written_by_agent.insert(*request);
+            }
+            What::Bound { binding, value, reply, .. } => {
+                let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
+                if !is_new {
+                    self.replayed.insert(binding.path.to_string(), (binding.clone(), value.clone()));
+                } else if by_agent {
+                    self.write_where_different(binding, value)?;
+                } else {
+                    let text = binding_file::write(binding, &value.to_string());
+                    self.writer.files().tree.write(&binding.path, text.as_bytes())?;
+                }
+            }
+            What::MemoryWritten { place, memory, segment, record } => {
+                self.take_up_memory(place, memory, *segment, record, is_new)?;
+            }
+            What::ImportCalled { folder, text, .. } => {
+                let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
+                self.writer.files().tree.write(&path, text.as_bytes())?;
+            }
+            _ => {}
+        }
+        let mut files = self.writer.files();
+        files.executions.apply(event);
+        match &event.what {
+            What::ImportEnded { program, .. } => {
+                if let Some(mut file) = files.executions.take(*program) {
+                    let text = file.write();
+                    files.tree.write(&file.path(), text.as_bytes())?;
+                }
+            }
+            What::RunEnded(_) => files.write()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_up_memory(
+        &self,
+        place: &MemoryPlace,
+        memory: &str,
+        segment: u32,
+        record: &str,
+        is_new: bool,
+    ) -> Result<(), StateError> {
+        // Other runs may have written the memory since; where the segment stands, this run has.
+        if is_new || !self.memories.has_segment(place, segment)? {
+            self.memories.write(place, memory, segment, record)?;
+        }
+        Ok(())
+    }
+
+    /// Brings the files of bindings to where the run has stopped. One may be missing or hold an earlier value if the process was killed between writing
+    /// the journal and the file.
+    fn bring_up(&mut self) -> Result<(), StateError> {
+        for (_, (binding, value)) in std::mem::take(&mut self.replayed) {
+            self.write_where_different(&binding, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a binding whose file may hold its value already, with a head of the agent's own.
+    fn write_where_different(&self, binding: &Binding, value: &Value) -> Result<(), StateError> {
+        let value = value.to_string();
+        let mut files = self.writer.files();
+        let found = files.tree.read(&binding.path)?;
+        if found.is_none_or(|found| binding_file::read_bytes(&found) != value) {
+            files.tree.write(&binding.path, binding_file::write(binding, &value).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+impl Store for FilesystemStore {
+    fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
+        if is_new || self.writes_all {
+            self.journal.append(event)?;
+        }
+        let is_new = is_new || self.writes_all;
+        let is_end = matches!(event.what, What::RunEnded(_));
+        if is_new || is_end {
+            self.bring_up()?;
+        }
+        self.take_up(event, is_new)?;
+        if is_end {
+            self.journal.sync()?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(self.writer.settle()?)
+    }
+
+    fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        let bytes = self.writer.files().tree.read(&binding.path)?;
+        Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
+    }
+
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
+        Ok(self.memories.read(place)?)
+    }
+
+    fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
+        Ok(self.memories.has_written(memory)?)
+    }
+}
+
+/// Moves the damaged end of a journal to a file of its own, behind what an earlier damage has left there.
+fn put_aside(damage: &Damage) -> Result<(), StateError> {
+    let path = &damage.path;
+    let mut aside = path.clone().into_os_string();
+    aside.push(".damaged");
+    let aside = PathBuf::from(aside);
+    refuse_link(&aside)?;
+    let mut to =
+        OpenOptions::new().append(true).create(true).open(&aside).map_err(StateError::io("write", &aside))?;
+    let mut from = File::open(path).map_err(StateError::io("read the journal", path))?;
+    from.seek(SeekFrom::Start(damage.offset)).map_err(StateError::io("read the journal", path))?;
+    io::copy(&mut from, &mut to).map_err(StateError::io("write", &aside))?;
+    to.sync_data().map_err(StateError::io("sync", &aside))?;
+    truncate(path, damage.offset)
+}
+
+/// Cuts a journal.
+pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
+    let file = OpenOptions::new().write(true).open(path).map_err(StateError::io("open the journal", path))?;
+    file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
+}
+
+/// A name for the journal of the program as it was before it changed.
+fn earlier_journal(folder: &Path) -> PathBuf {
+    (1u32..)
+        .map(|number| folder.join(format!("journal-{number}.jsonl")))
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| folder.join("journal-0.jsonl"))
+}

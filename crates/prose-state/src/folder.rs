@@ -1,0 +1,131 @@
+//! Where runs keep their files (R96, R97).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::disk::check_part;
+use crate::error::StateError;
+use crate::state_file::timestamp;
+
+/// The folder of a project in which everything lies that runs keep.
+pub const PROSE_FOLDER: &str = ".prose";
+
+/// The copy of the program in the folder of a run.
+pub const PROGRAM_FILE: &str = "program.prose";
+
+/// The places where runs of a project keep their files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The folder that holds `.prose`.
+    pub root: PathBuf,
+    /// The home folder, for the memory of agents that lasts across projects; none where there is none.
+    pub home: Option<PathBuf>,
+    /// Whether a program may name a folder outside the project for the memory of an agent (decision 14).
+    pub allows_outside: bool,
+}
+
+impl Project {
+    /// The project whose `.prose` lies in that folder.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), home: None, allows_outside: false }
+    }
+
+    /// The folder of all runs.
+    pub fn runs(&self) -> PathBuf {
+        self.root.join(PROSE_FOLDER).join("runs")
+    }
+
+    /// The folder of a run. An id that would lead elsewhere is refused, since ids come from command lines and editors.
+    pub fn run(&self, id: &str) -> Result<PathBuf, StateError> {
+        check_part(id, id)?;
+        Ok(self.runs().join(id))
+    }
+
+    /// The folder of a run that exists and that is a folder, no link to one.
+    pub fn existing_run(&self, id: &str) -> Result<PathBuf, StateError> {
+        let folder = self.run(id)?;
+        match folder.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => Ok(folder),
+            Ok(metadata) if metadata.is_symlink() => Err(StateError::refused(
+                folder.display().to_string(),
+                "it is a link, and a run writes only below `.prose/runs`. Put the folder itself there",
+            )),
+            Ok(_) => Err(StateError::NoRun { run: id.to_owned(), folder: self.runs() }),
+            Err(error) if crate::disk::is_absent(&error) => {
+                Err(StateError::NoRun { run: id.to_owned(), folder: self.runs() })
+            }
+            Err(error) => Err(StateError::io("open", &folder)(error)),
+        }
+    }
+
+    /// Makes the folder of a new run, and its id.
+    pub(crate) fn make_run(&self, at: SystemTime) -> Result<(SmolStr, PathBuf), StateError> {
+        let runs = self.runs();
+        fs::create_dir_all(&runs).map_err(StateError::io("make", &runs))?;
+        loop {
+            let id = run_id(at);
+            let folder = runs.join(id.as_str());
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok((id, folder)),
+                // Another run has the same id; the next one will differ.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StateError::io("make", &folder)(error)),
+            }
+        }
+    }
+}
+
+/// An id for a run that starts at that time: `20260115-143052-a7b3c9` (R96), in UTC.
+pub fn run_id(at: SystemTime) -> SmolStr {
+    let at = at.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    // `2026-01-15T14:30:52Z`
+    let time: String = timestamp(at.as_millis() as u64).chars().filter(char::is_ascii_digit).collect();
+    let (date, time) = time.split_at(8);
+    let random: String = (0..6).map(|_| char::from_digit(fastrand::u32(0..36), 36).unwrap_or('0')).collect();
+    format_smolstr!("{date}-{time}-{random}")
+}
+
+/// The milliseconds since 1970 at which a run of that id started, as far as the id tells.
+pub fn time_of_id(id: &str) -> Option<u64> {
+    let mut parts = id.split('-');
+    let (date, time) = (parts.next()?, parts.next()?);
+    let is_time = date.len() == 8
+        && time.len() == 6
+        && [date, time].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    if !is_time {
+        return None;
+    }
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &date[..4],
+        &date[4..6],
+        &date[6..],
+        &time[..2],
+        &time[2..4],
+        &time[4..]
+    );
+    let time = humantime::parse_rfc3339(&text).ok()?;
+    time.duration_since(UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
+}
+
+/// A folder without links in its path, as far as it exists.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut at = path;
+    loop {
+        if let Ok(found) = at.canonicalize() {
+            return rest.iter().rev().fold(found, |path, part| path.join(part));
+        }
+        match (at.parent(), at.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                at = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The journal of a run: one line per event, written before the program goes on (decision 10).
+//!
+//! A line is an object of JSON whose first field is a checksum of the bytes behind that field, so that a line that is torn or has been changed is
+//! found out and the file can still be read with any tool for JSON.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use prose_vm::event::{Event, What};
+use prose_vm::value::Value;
+
+use crate::error::StateError;
+
+/// The name of the journal in the folder of a run.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// What a line starts with; the checksum follows as eight hexadecimal digits.
+pub(crate) const LINE_START: &[u8] = b"{\"crc\":\"";
+/// What stands between the checksum and the event.
+pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
+/// How long the part of a line is that the checksum does not cover.
+pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
+
+/// How long the journal gathers lines before it has them synced. A loss of power costs at most what was written since; the end of a process
+/// costs nothing.
+const SYNC_PAUSE: Duration = Duration::from_millis(20);
+
+/// A journal that is written to.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: Arc<File>,
+    /// The bytes of all lines that are written as a whole.
+    length: u64,
+    last_seq: u64,
+    /// Why nothing more can be written. Events behind a lost one would make a journal that tells of something that never happened.
+    broken: Option<String>,
+    line: Vec<u8>,
+    syncer: Syncer,
+}
+
+impl Journal {
+    /// Starts a journal.
+    pub fn create(path: &Path) -> Result<Self, StateError> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(StateError::io("make the journal", path))?;
+        Self::on(file, path, 0, 0)
+    }
+
+    /// Goes on with a journal behind its last sound line.
+    pub fn go_on(path: &Path, length: u64, last_seq: u64) -> Result<Self, StateError> {
+        let file =
+            OpenOptions::new().append(true).open(path).map_err(StateError::io("open the journal", path))?;
+        Self::on(file, path, length, last_seq)
+    }
+
+    fn on(file: File, path: &Path, length: u64, last_seq: u64) -> Result<Self, StateError> {
+        let file = Arc::new(file);
+        let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
+        Ok(Self { path: path.to_owned(), file, length, last_seq, broken: None, line: Vec::new(), syncer })
+    }
+
+    /// The number of the last event.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// Writes an event. It survives the end of the process from now on, and is synced soon.
+    pub fn append(&mut self, event: &Event) -> io::Result<()> {
+        if let Some(why) = &self.broken {
+            return Err(io::Error::other(why.clone()));
+        }
+        if let Some(error) = self.syncer.take_error() {
+            return Err(self.fail("sync", error));
+        }
+        if event.seq <= self.last_seq {
+            let message = format!(
+                "event {} cannot be written behind event {} of {}",
+                event.seq,
+                self.last_seq,
+                self.path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        write_line(&mut self.line, event)?;
+        // One call, so that the end of the process tears no line.
+        if let Err(error) = (&*self.file).write_all(&self.line) {
+            // Where a part has reached the disk, it is taken off again, so that the journal ends with a whole line.
+            let _ = self.file.set_len(self.length);
+            return Err(self.fail("write", error));
+        }
+        self.length += self.line.len() as u64;
+        self.last_seq = event.seq;
+        // A large reply must not keep its room until the run ends.
+        self.line.shrink_to(1 << 16);
+        self.syncer.wake();
+        Ok(())
+    }
+
+    /// Returns when everything is on the disk.
+    pub fn sync(&mut self) -> io::Result<()> {
+        if let Some(error) = self.syncer.take_error() {
+            return Err(self.fail("sync", error));
+        }
+        match self.file.sync_data() {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.fail("sync", error)),
+        }
+    }
+
+    fn fail(&mut self, doing: &'static str, error: io::Error) -> io::Error {
+        let error = io::Error::from(StateError::io(doing, &self.path)(error));
+        self.broken = Some(error.to_string());
+        error
+    }
+}
+
+/// Writes the line of an event, with its checksum and its end.
+fn write_line(line: &mut Vec<u8>, event: &Event) -> io::Result<()> {
+    line.clear();
+    line.extend_from_slice(LINE_START);
+    line.extend_from_slice(b"00000000");
+    line.extend_from_slice(BEHIND_CHECKSUM);
+    let body = line.len();
+    // The reply stands in the line of its effect already; readers fill it in again.
+    if let What::Bound { reply: Some(_), .. } = &event.what {
+        let mut event = event.clone();
+        if let What::Bound { value, .. } = &mut event.what {
+            *value = Value::Null;
+        }
+        serde_json::to_writer(&mut *line, &event)?;
+    } else {
+        serde_json::to_writer(&mut *line, event)?;
+    }
+    // The brace of the event is that of the line, which stands before the checksum.
+    line.remove(body);
+    let checksum = format!("{:08x}", crc32fast::hash(&line[body..]));
+    line[LINE_START.len()..LINE_START.len() + 8].copy_from_slice(checksum.as_bytes());
+    line.push(b'\n');
+    Ok(())
+}
+
+/// A thread that brings to the disk what has been written, many lines at once.
+#[derive(Debug)]
+struct Syncer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<SyncState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SyncState {
+    dirty: bool,
+    closing: bool,
+    error: Option<io::Error>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, SyncState> {
+        // Nothing panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Syncer {
+    fn start(file: Arc<File>) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let thread = std::thread::Builder::new().name("prose-journal".to_owned()).spawn({
+            let shared = Arc::clone(&shared);
+            move || sync_in_groups(&file, &shared)
+        })?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    fn wake(&self) {
+        let mut state = self.shared.lock();
+        if !state.dirty {
+            state.dirty = true;
+            self.shared.changed.notify_one();
+        }
+    }
+
+    fn take_error(&self) -> Option<io::Error> {
+        self.shared.lock().error.take()
+    }
+}
+
+impl Drop for Syncer {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn sync_in_groups(file: &File, shared: &Shared) {
+    let mut state = shared.lock();
+    loop {
+        state = shared
+            .changed
+            .wait_while(state, |state| !state.dirty && !state.closing)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.dirty {
+            state.dirty = false;
+            drop(state);
+            let result = file.sync_data();
+            state = shared.lock();
+            if let Err(error) = result {
+                state.error = Some(error);
+            }
+        }
+        if state.closing {
+            return;
+        }
+        state = shared
+            .changed
+            .wait_timeout_while(state, SYNC_PAUSE, |state| !state.closing)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prose_vm::place::Place;
+
+    fn warning(seq: u64) -> Event {
+        let what = What::Warning { message: "x".repeat(10_000) };
+        Event { seq, at: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_with_the_file_and_stays_an_error() {
+        let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let path = Path::new("/p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl");
+        let mut journal = Journal::on(full, path, 0, 0).unwrap();
+        let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28). \
+                        Make room on the disk, then resume the run; nothing that is recorded is lost";
+        let error = journal.append(&warning(1)).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        let again = journal.append(&warning(2)).unwrap_err();
+        assert_eq!(again.to_string(), expected);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn errors_of_the_syncing_thread_come_up_at_a_later_call() {
+        // A pipe takes what is written and cannot be synced.
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let writer = File::from(std::os::fd::OwnedFd::from(writer));
+        let drain = std::thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), 0, 0).unwrap();
+        let mut seq = 0;
+        let error = loop {
+            seq += 1;
+            match journal.append(&warning(seq)) {
+                Ok(()) if seq < 10_000 => std::thread::sleep(Duration::from_millis(1)),
+                Ok(()) => panic!("the error never comes up"),
+                Err(error) => break error,
+            }
+        };
+        assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
+        drop(journal);
+        drain.join().unwrap().unwrap();
+    }
+}

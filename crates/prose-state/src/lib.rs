@@ -1,0 +1,27 @@
+//! Keeps the state of runs.
+//!
+//! A run has a folder below `.prose/runs`. The [`journal`] in it records every event and is the truth; `state.md`, the files of bindings and the
+//! memory of agents are made from the same events, for people and for agents to read ([`filesystem`]). What an earlier execution of a run has recorded
+//! is remembered by [`recall`], and that of another machine, which keeps no journal, by [`foreign`]. [`runs`] lists the runs of a project.
+
+pub mod binding_file;
+mod disk;
+pub mod env;
+mod error;
+mod executions;
+mod files;
+pub mod filesystem;
+pub mod folder;
+pub mod foreign;
+pub mod journal;
+pub mod lock;
+mod memory;
+mod program;
+pub mod reader;
+pub mod recall;
+pub mod runs;
+mod state_file;
+mod told;
+mod trace;
+
+pub use error::{Damage, StateError};

@@ -1,0 +1,130 @@
+//! The memory of persistent agents on the disk (R42, R46, R47).
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
+
+use crate::disk::{self, Tree, check_part};
+use crate::error::StateError;
+use crate::folder::{PROSE_FOLDER, Project, resolved};
+
+/// The file with what an agent knows now.
+const MEMORY_FILE: &str = "memory.md";
+
+/// Where the memories of agents lie.
+#[derive(Debug)]
+pub(crate) struct Memories {
+    project: Project,
+    run: PathBuf,
+}
+
+impl Memories {
+    pub(crate) fn new(project: &Project, run: &Path) -> Self {
+        Self { project: project.clone(), run: run.to_owned() }
+    }
+
+    /// The folder of a memory. One outside the places where memories may lie is refused (decision 14).
+    fn folder(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
+        check_part(&place.agent, &place.agent)?;
+        let base = match place.scope {
+            MemoryScope::Execution => self.run.clone(),
+            MemoryScope::Project => self.project.root.clone(),
+            MemoryScope::User => self.home(place)?,
+            MemoryScope::Custom => return self.custom_folder(place),
+        };
+        let mut folder = base.clone();
+        for part in place.folder.trim_end_matches('/').split('/') {
+            check_part(part, &place.folder)?;
+            folder.push(part);
+        }
+        let limit = match place.scope {
+            MemoryScope::Execution => base,
+            _ => base.join(PROSE_FOLDER),
+        };
+        if !resolved(&folder).starts_with(resolved(&limit)) {
+            let why = format!("the memory of agent `{}` would lie outside {}", place.agent, limit.display());
+            return Err(StateError::refused(folder.display().to_string(), why));
+        }
+        Ok(folder)
+    }
+
+    fn home(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
+        self.project.home.clone().ok_or_else(|| {
+            let why =
+                format!("agent `{}` keeps its memory in the home folder, and there is none", place.agent);
+            StateError::refused(place.folder.as_ref(), why)
+        })
+    }
+
+    fn custom_folder(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
+        let folder = match place.folder.strip_prefix("~/") {
+            Some(rest) => self.home(place)?.join(rest),
+            None => self.project.root.join(place.folder.as_ref()),
+        };
+        if self.project.allows_outside {
+            return Ok(folder);
+        }
+        let goes_up = folder.components().any(|part| part == Component::ParentDir);
+        let target = resolved(&folder);
+        let home = self.project.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
+        let is_inside = target.starts_with(resolved(&self.project.root))
+            || home.is_some_and(|home| target.starts_with(home));
+        if goes_up || !is_inside {
+            let why = format!(
+                "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or allow paths outside",
+                place.agent,
+                self.project.root.display()
+            );
+            return Err(StateError::refused(place.folder.as_ref(), why));
+        }
+        Ok(folder)
+    }
+
+    pub(crate) fn read(&self, place: &MemoryPlace) -> Result<Memory, StateError> {
+        let folder = self.folder(place)?;
+        let path = folder.join(MEMORY_FILE);
+        let text = match fs::read(&path) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into()),
+            Err(error) if disk::is_absent(&error) => None,
+            Err(error) => return Err(StateError::io("read", &path)(error)),
+        };
+        let names = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let segments =
+            names.filter_map(|entry| segment_number(&place.agent, entry.file_name().to_str()?)).max();
+        Ok(Memory { text, segments: segments.unwrap_or(0) })
+    }
+
+    pub(crate) fn has_written(&self, memory: &MemoryUse) -> Result<bool, StateError> {
+        let folder = self.folder(&memory.place)?;
+        let segment = segment_name(&memory.place.agent, memory.segment);
+        Ok(folder.join(MEMORY_FILE).is_file() && folder.join(segment).is_file())
+    }
+
+    /// Writes a memory and the record of a segment. The record comes last: where it stands, the memory has been written too.
+    pub(crate) fn write(
+        &self,
+        place: &MemoryPlace,
+        memory: &str,
+        segment: u32,
+        record: &str,
+    ) -> Result<(), StateError> {
+        let mut tree = Tree::new(&self.folder(place)?)?;
+        tree.write(MEMORY_FILE, memory.as_bytes())?;
+        tree.write(&segment_name(&place.agent, segment), record.as_bytes())
+    }
+
+    pub(crate) fn has_segment(&self, place: &MemoryPlace, segment: u32) -> Result<bool, StateError> {
+        Ok(self.folder(place)?.join(segment_name(&place.agent, segment)).is_file())
+    }
+}
+
+/// `captain-001.md`, and four digits past 999 (R47).
+fn segment_name(agent: &str, segment: u32) -> String {
+    format!("{agent}-{segment:03}.md")
+}
+
+fn segment_number(agent: &str, name: &str) -> Option<u32> {
+    let digits = name.strip_prefix(agent)?.strip_prefix('-')?.strip_suffix(".md")?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}

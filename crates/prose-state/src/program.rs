@@ -1,0 +1,248 @@
+//! The text of a program as a trace shows it: lines, statements, and where the text can be cut.
+
+use std::ops::Range;
+
+use prose_syntax::ast::{self, AstNode};
+use prose_syntax::{Severity, SyntaxKind, SyntaxNode};
+
+/// The text of a program.
+#[derive(Debug)]
+pub(crate) struct Program {
+    text: String,
+    /// The bytes of each line, without its line break.
+    lines: Vec<Range<usize>>,
+    /// Whether a comment can stand at the end of each line: a string or a discretion goes on behind the other ones.
+    takes_comment: Vec<bool>,
+    /// The statements at all depths in the order of the text, without definitions and what is inside them.
+    statements: Vec<Statement>,
+    /// The lines of every loop, also those in blocks, in the order of the text.
+    loops: Vec<(u32, u32)>,
+    /// The lines of every parallel block.
+    parallels: Vec<(u32, u32)>,
+    /// The first and the last line of each top-level statement, definitions included.
+    top_level: Vec<(u32, u32)>,
+    /// Whether the text can be cut behind a line, as far as that has been found out.
+    can_cut: Vec<Option<bool>>,
+}
+
+/// A statement of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    /// Its first line, from 1.
+    pub(crate) line: u32,
+    /// Its last line.
+    pub(crate) last_line: u32,
+    /// Whether statements are inside it.
+    pub(crate) has_body: bool,
+    /// What it repeats by, if it is a `loop`.
+    pub(crate) repeats: Option<Repeats>,
+}
+
+/// What the header of a loop says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repeats {
+    /// `until` or `while`, if there is a condition.
+    pub(crate) keyword: Option<SyntaxKind>,
+    /// The condition as it is written, if there is one.
+    pub(crate) condition: Option<String>,
+    /// The most iterations, if a number is written.
+    pub(crate) max: Option<u32>,
+}
+
+impl Program {
+    pub(crate) fn new(text: &str) -> Self {
+        let text = text.trim_start_matches('\u{feff}').to_owned();
+        let lines = split_lines(&text);
+        let mut program = Self {
+            takes_comment: vec![true; lines.len()],
+            can_cut: vec![None; lines.len() + 1],
+            text,
+            lines,
+            statements: Vec::new(),
+            loops: Vec::new(),
+            parallels: Vec::new(),
+            top_level: Vec::new(),
+        };
+        let root = prose_syntax::parse(&program.text).syntax();
+        for node in root.children() {
+            let (line, last_line) = program.lines_of(&node);
+            program.top_level.push((line, last_line));
+        }
+        program.collect(&root);
+        program
+    }
+
+    fn collect(&mut self, parent: &SyntaxNode) {
+        for node in parent.children() {
+            match node.kind() {
+                SyntaxKind::STRING | SyntaxKind::DISCRETION => {
+                    let (line, last_line) = self.lines_of(&node);
+                    for line in line..last_line {
+                        self.takes_comment[line as usize - 1] = false;
+                    }
+                }
+                kind => {
+                    match kind {
+                        SyntaxKind::LOOP | SyntaxKind::FOR | SyntaxKind::REPEAT => {
+                            self.loops.push(self.lines_of(&node));
+                        }
+                        SyntaxKind::PARALLEL | SyntaxKind::PARALLEL_FOR => {
+                            self.parallels.push(self.lines_of(&node));
+                        }
+                        _ => {}
+                    }
+                    let is_statement = ast::Statement::can_cast(node.kind())
+                        && matches!(parent.kind(), SyntaxKind::SOURCE_FILE | SyntaxKind::BLOCK);
+                    if is_statement && !is_definition(node.kind()) && !is_inside_definition(&node) {
+                        let (line, last_line) = self.lines_of(&node);
+                        let has_body = node.descendants().any(|inner| inner.kind() == SyntaxKind::BLOCK);
+                        let repeats = node
+                            .descendants()
+                            .find_map(ast::Loop::cast)
+                            .filter(|found| self.line_of(found.syntax().text_range().start().into()) == line);
+                        let repeats = repeats.map(|found| repeats_of(&found));
+                        self.statements.push(Statement { line, last_line, has_body, repeats });
+                    }
+                    self.collect(&node);
+                }
+            }
+        }
+    }
+
+    /// The first and the last line of what stands in a node.
+    fn lines_of(&self, node: &SyntaxNode) -> (u32, u32) {
+        let tokens = || node.descendants_with_tokens().filter_map(|element| element.into_token());
+        let start = tokens().find(|token| !token.kind().is_trivia()).map(|token| token.text_range().start());
+        let range = node.text_range();
+        let text = node.text().to_string();
+        let end = usize::from(range.start()) + text.trim_end().len();
+        let start = usize::from(start.unwrap_or(range.start()));
+        (self.line_of(start), self.line_of(end.saturating_sub(1).max(start)))
+    }
+
+    /// The line of a byte, from 1.
+    fn line_of(&self, offset: usize) -> u32 {
+        self.lines.partition_point(|line| line.start <= offset).max(1) as u32
+    }
+
+    /// How many lines there are.
+    pub(crate) fn line_count(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    /// A line, from 1; empty for one that is not there.
+    pub(crate) fn line(&self, number: u32) -> &str {
+        let line = (number as usize).checked_sub(1).and_then(|index| self.lines.get(index));
+        line.map_or("", |range| &self.text[range.clone()])
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The line at whose end a comment about a line can stand: that line, or the one where the string ends that it begins.
+    pub(crate) fn comment_line(&self, line: u32) -> u32 {
+        let mut at = line.clamp(1, self.line_count().max(1));
+        while at < self.line_count() && !self.takes_comment[at as usize - 1] {
+            at += 1;
+        }
+        at
+    }
+
+    /// The statements that start behind a line and up to another one.
+    pub(crate) fn statements_between(&self, behind: u32, up_to: u32) -> impl Iterator<Item = &Statement> {
+        let start = self.statements.partition_point(|statement| statement.line <= behind);
+        self.statements[start..].iter().take_while(move |statement| statement.line <= up_to)
+    }
+
+    /// The innermost statement around a line.
+    pub(crate) fn statement_around(&self, line: u32) -> Option<&Statement> {
+        let end = self.statements.partition_point(|statement| statement.line <= line);
+        self.statements[..end].iter().rev().find(|statement| line <= statement.last_line)
+    }
+
+    /// The first and the last line of every loop.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.loops.iter().copied()
+    }
+
+    /// The first and the last line of every parallel block.
+    pub(crate) fn parallels(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.parallels.iter().copied()
+    }
+
+    /// The last line to show where execution has come to a line (R100): five to ten lines ahead, or more where the text would make no sense if it
+    /// ended there.
+    pub(crate) fn cut_behind(&mut self, line: u32) -> u32 {
+        let last = self.line_count();
+        (line.saturating_add(5)..last).find(|&line| self.can_cut(line)).unwrap_or(last)
+    }
+
+    fn can_cut(&mut self, line: u32) -> bool {
+        if let Some(known) = self.can_cut[line as usize] {
+            return known;
+        }
+        let index = self.top_level.partition_point(|(first, _)| *first <= line);
+        let around = index.checked_sub(1).map(|index| self.top_level[index]);
+        let can_cut = match around {
+            Some((first, last)) if line < last => {
+                let piece =
+                    &self.text[self.lines[first as usize - 1].start..self.lines[line as usize - 1].end];
+                let parse = prose_syntax::parse(piece);
+                parse.diagnostics().iter().all(|diagnostic| diagnostic.severity() != Severity::Error)
+            }
+            _ => true,
+        };
+        self.can_cut[line as usize] = Some(can_cut);
+        can_cut
+    }
+}
+
+fn is_definition(kind: SyntaxKind) -> bool {
+    use SyntaxKind::{AGENT, BLOCK_DEF, IMPORT, USE};
+    matches!(kind, AGENT | BLOCK_DEF | USE | IMPORT)
+}
+
+fn is_inside_definition(node: &SyntaxNode) -> bool {
+    node.ancestors().skip(1).any(|around| is_definition(around.kind()))
+}
+
+fn repeats_of(found: &ast::Loop) -> Repeats {
+    let max = found.modifiers().find_map(|modifier| {
+        let text = modifier.syntax().text().to_string();
+        let (name, value) = text.split_once(':')?;
+        (name.trim() == "max").then(|| value.trim().parse().ok()).flatten()
+    });
+    let condition = found.condition().map(|condition| one_line(&condition.syntax().text().to_string()));
+    Repeats { keyword: found.condition_keyword().map(|token| token.kind()), condition, max }
+}
+
+/// A text in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The lines of a text as the parser breaks them: at `\n`, `\r\n` and `\r`.
+fn split_lines(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut lines = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let width = match bytes[at] {
+            b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
+            b'\r' | b'\n' => 1,
+            _ => 0,
+        };
+        if width > 0 {
+            lines.push(start..at);
+            start = at + width;
+        }
+        at += width.max(1);
+    }
+    if start < bytes.len() {
+        lines.push(start..bytes.len());
+    }
+    lines
+}

@@ -1,0 +1,288 @@
+//! Reads journals, one line after the other.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::event::{Event, JOURNAL_VERSION, RunHead, What};
+use prose_vm::value::Value;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use crate::error::{Damage, StateError};
+use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX};
+
+/// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
+/// its line breaks.
+const MOST_BYTES_OF_LINE: u64 = 1 << 30;
+
+/// The part of an event that tells what it is, read without the rest of the line being kept.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Glance<'a> {
+    /// The number of the event.
+    pub(crate) seq: u64,
+    /// Where it was.
+    #[serde(borrow)]
+    pub(crate) place: Cow<'a, str>,
+    /// What it was, as it is named in journals.
+    #[serde(borrow)]
+    pub(crate) event: Cow<'a, str>,
+    /// What kind of effect it was.
+    #[serde(default, borrow)]
+    pub(crate) effect: Option<Cow<'a, str>>,
+}
+
+/// The lines of a journal, each of which is checked.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    path: PathBuf,
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    /// How many lines have been read.
+    count: u64,
+    /// Where the last line starts.
+    start: u64,
+    /// The byte behind the last sound line.
+    end: u64,
+    last_seq: u64,
+}
+
+impl Lines {
+    pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
+        let file = File::open(path).map_err(StateError::io("read the journal", path))?;
+        let reader = BufReader::with_capacity(1 << 16, file);
+        Ok(Self { path: path.to_owned(), reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0 })
+    }
+
+    /// Where the last line starts.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The byte behind the last sound line.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The number of the last event.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// Reads the next line. None at the end of the journal.
+    pub(crate) fn next(&mut self) -> Result<Option<Glance<'_>>, StateError> {
+        self.line.clear();
+        let mut limited = (&mut self.reader).take(MOST_BYTES_OF_LINE);
+        let read = limited
+            .read_until(b'\n', &mut self.line)
+            .map_err(StateError::io("read the journal", &self.path))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.start = self.end;
+        self.count += 1;
+        let damaged = |what| {
+            let path = self.path.clone();
+            StateError::Damaged(Damage { path, line: self.count, offset: self.start, what })
+        };
+        if self.count == 1 {
+            // A later version may have lines of another form, so this comes before everything else is looked at.
+            check_version(&self.line, &self.path)?;
+        }
+        check_line(&self.line).map_err(damaged)?;
+        let glance: Glance<'_> = serde_json::from_slice(&self.line).map_err(|_| damaged("is no event"))?;
+        if glance.seq <= self.last_seq {
+            return Err(damaged("does not follow the line above it"));
+        }
+        if self.count == 1 && glance.event != "run-started" {
+            return Err(damaged("is not the start of a run, which the first line of a journal is"));
+        }
+        self.last_seq = glance.seq;
+        self.end += read as u64;
+        Ok(Some(glance))
+    }
+
+    /// The last line as an event. The value of a reply that is bound is missing in it.
+    pub(crate) fn event(&self) -> Result<Event, StateError> {
+        parse(&self.line, &self.path, self.count)
+    }
+}
+
+fn parse(line: &[u8], path: &Path, count: u64) -> Result<Event, StateError> {
+    // The checksum fits, so the line is as it was written: by a version that knows more.
+    serde_json::from_slice(line).map_err(|_| StateError::Version {
+        path: path.to_owned(),
+        version: None,
+        line: count,
+    })
+}
+
+/// What is wrong with the form of a line, if something is.
+fn check_line(line: &[u8]) -> Result<(), &'static str> {
+    let Some(body) = line.strip_suffix(b"\n") else { return Err("is not complete") };
+    let has_form = body.len() > PREFIX
+        && body.starts_with(LINE_START)
+        && &body[PREFIX - BEHIND_CHECKSUM.len()..PREFIX] == BEHIND_CHECKSUM;
+    if !has_form {
+        return Err("is no line of a journal");
+    }
+    let checksum = std::str::from_utf8(&body[LINE_START.len()..LINE_START.len() + 8])
+        .ok()
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    if checksum != Some(crc32fast::hash(&body[PREFIX..])) {
+        return Err("has been changed: its checksum does not fit");
+    }
+    Ok(())
+}
+
+fn check_version(line: &[u8], path: &Path) -> Result<(), StateError> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    match serde_json::from_slice(line) {
+        Ok(Versioned { version }) if version > JOURNAL_VERSION => {
+            Err(StateError::Version { path: path.to_owned(), version: Some(version), line: 1 })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The head of a journal: its first event, with the time.
+pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
+    let mut lines = Lines::open(path)?;
+    let damaged = |what| StateError::Damaged(Damage { path: path.to_owned(), line: 1, offset: 0, what });
+    if lines.next()?.is_none() {
+        return Err(damaged("is missing: the journal is empty"));
+    }
+    let event = lines.event()?;
+    match event.what {
+        What::RunStarted(head) => Ok((event.at, head)),
+        _ => Err(damaged("is not the start of a run, which the first line of a journal is")),
+    }
+}
+
+/// The last event of a journal, read from its end, if its line is sound.
+pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
+    let io = || StateError::io("read the journal", path);
+    let mut file = File::open(path).map_err(io())?;
+    let length = file.metadata().map_err(io())?.len();
+    let mut size: u64 = 1 << 14;
+    loop {
+        let start = length.saturating_sub(size);
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(start)).and_then(|_| file.read_to_end(&mut end)).map_err(io())?;
+        let body = end.strip_suffix(b"\n").unwrap_or(&end);
+        let line_start = body.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+        if let Some(line) = line_start.or((start == 0).then_some(0)).map(|at| &end[at..]) {
+            return match check_line(line) {
+                Ok(()) => parse(line, path, 0).map(Some),
+                Err(_) => Ok(None),
+            };
+        }
+        size = size.saturating_mul(8);
+    }
+}
+
+/// Events of a journal that are read at known places.
+#[derive(Debug)]
+pub(crate) struct Places {
+    path: PathBuf,
+    file: File,
+}
+
+impl Places {
+    pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
+        let file = File::open(path).map_err(StateError::io("read the journal", path))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// The event whose line starts there.
+    pub(crate) fn event_at(&mut self, offset: u64) -> Result<Event, StateError> {
+        let mut line = Vec::new();
+        self.file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| BufReader::new(&self.file).read_until(b'\n', &mut line))
+            .map_err(StateError::io("read the journal", &self.path))?;
+        parse(&line, &self.path, 0)
+    }
+}
+
+/// The events of a journal in their order, with the values that the journal leaves out. Ends behind the last event, or with an error.
+#[derive(Debug)]
+pub struct JournalReader {
+    lines: Lines,
+    places: Places,
+    /// Where the outcomes of requests stand. Values are read again where they are needed, since a journal may be larger than the memory.
+    outcomes: FxHashMap<RequestId, u64>,
+    /// The last outcome, which nearly always is the one that is bound next.
+    last: Option<(RequestId, Value)>,
+    failed: bool,
+}
+
+impl JournalReader {
+    /// Reads the journal at that path.
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        Ok(Self {
+            lines: Lines::open(path)?,
+            places: Places::open(path)?,
+            outcomes: FxHashMap::default(),
+            last: None,
+            failed: false,
+        })
+    }
+
+    fn read(&mut self) -> Result<Option<Event>, StateError> {
+        if self.lines.next()?.is_none() {
+            return Ok(None);
+        }
+        let mut event = self.lines.event()?;
+        match &mut event.what {
+            What::Effect { request, outcome, .. } => {
+                self.outcomes.insert(*request, self.lines.start());
+                self.last = Some((*request, value_of(outcome)));
+            }
+            What::Bound { reply: Some(request), value, .. } => *value = self.reply(*request)?,
+            _ => {}
+        }
+        Ok(Some(event))
+    }
+
+    fn reply(&mut self, request: RequestId) -> Result<Value, StateError> {
+        if let Some((last, value)) = &self.last
+            && *last == request
+        {
+            return Ok(value.clone());
+        }
+        let Some(&offset) = self.outcomes.get(&request) else { return Ok(Value::Null) };
+        match self.places.event_at(offset)?.what {
+            What::Effect { outcome, .. } => Ok(value_of(&outcome)),
+            _ => Ok(Value::Null),
+        }
+    }
+}
+
+impl Iterator for JournalReader {
+    type Item = Result<Event, StateError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let event = self.read().transpose();
+        self.failed = matches!(event, Some(Err(_)));
+        event
+    }
+}
+
+/// What a program gets of an outcome.
+fn value_of(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Reply(reply) => Value::Text(reply.text.clone()),
+        Outcome::Value(value) => value.clone(),
+        Outcome::Verdict(verdict) => Value::Bool(verdict.met),
+        Outcome::Choice(_) | Outcome::Memory(_) | Outcome::Slept | Outcome::Failed(_) => Value::Null,
+    }
+}

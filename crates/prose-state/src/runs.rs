@@ -1,0 +1,277 @@
+//! The runs of a project, as far as their folders tell.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use prose_vm::event::{Event, RunEnd, RunHead, RunStatus, What};
+use smol_str::SmolStr;
+
+use crate::disk::is_absent;
+use crate::error::StateError;
+use crate::folder::{Project, time_of_id};
+use crate::journal::JOURNAL_FILE;
+use crate::lock::RunLock;
+use crate::reader::{read_head, read_last};
+use crate::state_file::STATE_FILE;
+
+/// What a run shows in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Its id.
+    pub id: SmolStr,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The name of its program, if that is known.
+    pub program: Option<SmolStr>,
+    /// How it stands.
+    pub status: RunState,
+    /// When it started, in milliseconds since 1970.
+    pub started: Option<u64>,
+    /// When it ended, or when the last event was recorded.
+    pub last: Option<u64>,
+    /// How many sessions have ended, if that is known.
+    pub sessions: Option<u32>,
+    /// Why it failed, or why its folder cannot be read.
+    pub error: Option<String>,
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// A process executes it, whose number is known where the system tells.
+    Running(Option<u32>),
+    /// It has ended well.
+    Completed,
+    /// It has ended with an error.
+    Failed,
+    /// It can be resumed.
+    Interrupted,
+    /// Another machine made it; it can be resumed.
+    Foreign,
+    /// Its folder cannot be read.
+    Damaged,
+}
+
+impl RunState {
+    /// As lists name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunState::Running(_) => "running",
+            RunState::Completed => "completed",
+            RunState::Failed => "failed",
+            RunState::Interrupted => "interrupted",
+            RunState::Foreign => "foreign",
+            RunState::Damaged => "damaged",
+        }
+    }
+
+    /// Whether it can be resumed.
+    pub fn can_be_resumed(self) -> bool {
+        matches!(self, RunState::Interrupted | RunState::Foreign | RunState::Failed)
+    }
+}
+
+impl RunSummary {
+    /// How long it took or has taken up to now, in milliseconds.
+    pub fn duration(&self) -> Option<u64> {
+        Some(self.last?.saturating_sub(self.started?))
+    }
+}
+
+/// A run as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunDetails {
+    /// What it shows in a list.
+    pub summary: RunSummary,
+    /// What it was started with.
+    pub head: Option<RunHead>,
+    /// How it ended, if it has.
+    pub end: Option<RunEnd>,
+    /// The files of its bindings, by name; those of imported programs are not among them.
+    pub bindings: Vec<BindingFile>,
+}
+
+/// The file of a binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingFile {
+    /// The name of the file without its ending, such as `result__43`.
+    pub name: String,
+    /// What kind of binding it is, such as `let`, if its head says so.
+    pub kind: Option<String>,
+    /// The file.
+    pub path: PathBuf,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+impl Project {
+    /// All runs, the latest first. A folder that cannot be read is in the list with the reason; there are no runs where there is no folder for them.
+    pub fn list_runs(&self) -> Result<Vec<RunSummary>, StateError> {
+        let folder = self.runs();
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(StateError::io("read", &folder)(error)),
+        };
+        let mut runs: Vec<RunSummary> = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| Some(summarise(entry.file_name().to_str()?, &entry.path()).0))
+            .collect();
+        runs.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
+        Ok(runs)
+    }
+
+    /// The run that started last.
+    pub fn last_run(&self) -> Result<Option<RunSummary>, StateError> {
+        Ok(self.list_runs()?.into_iter().next())
+    }
+
+    /// The id of the run that is meant by an id or by the beginning of one.
+    pub fn find_run(&self, start: &str) -> Result<SmolStr, StateError> {
+        if self.existing_run(start).is_ok() {
+            return Ok(start.into());
+        }
+        let mut runs = Vec::new();
+        for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            runs.extend(entry.file_name().into_string().ok().filter(|id| is_folder && id.starts_with(start)));
+        }
+        runs.sort();
+        match &runs[..] {
+            [run] if !start.is_empty() => Ok(run.into()),
+            [] => Err(StateError::NoRun { run: start.to_owned(), folder: self.runs() }),
+            _ => Err(StateError::Ambiguous { start: start.to_owned(), runs }),
+        }
+    }
+
+    /// A run as a whole.
+    pub fn show_run(&self, id: &str) -> Result<RunDetails, StateError> {
+        let folder = self.existing_run(id)?;
+        let (summary, head, end) = summarise(id, &folder);
+        let mut bindings: Vec<BindingFile> = fs::read_dir(folder.join("bindings"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                let file = entry.file_name().into_string().ok()?;
+                let name = file.strip_suffix(".md").filter(|name| !name.starts_with('.'))?.to_owned();
+                let path = entry.path();
+                let kind = kind_of(&path);
+                Some(BindingFile { name, kind, bytes: entry.metadata().ok()?.len(), path })
+            })
+            .collect();
+        bindings.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(RunDetails { summary, head, end, bindings })
+    }
+
+    /// Removes a run with all its files. One that is being executed stays.
+    pub fn remove_run(&self, id: &str) -> Result<(), StateError> {
+        let folder = self.existing_run(id)?;
+        if let Some(process) = RunLock::holder(&folder) {
+            return Err(StateError::Locked { run: id.to_owned(), process });
+        }
+        fs::remove_dir_all(&folder).map_err(StateError::io("remove", &folder))
+    }
+}
+
+/// The kind that the head of a binding file names. The value below it may be large, so only the first lines are read.
+fn kind_of(path: &Path) -> Option<String> {
+    let lines = BufReader::new(File::open(path).ok()?).lines();
+    lines.take(8).map_while(Result::ok).find_map(|line| Some(line.strip_prefix("kind:")?.trim().to_owned()))
+}
+
+fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<RunEnd>) {
+    let mut summary = RunSummary {
+        id: id.into(),
+        folder: folder.to_owned(),
+        program: None,
+        status: RunState::Interrupted,
+        started: time_of_id(id),
+        last: None,
+        sessions: None,
+        error: None,
+    };
+    let path = folder.join(JOURNAL_FILE);
+    let (mut head, mut end) = (None, None);
+    match read_head(&path) {
+        Ok((at, found)) => {
+            summary.started = Some(at);
+            summary.program = Some(found.program.clone());
+            head = Some(found);
+            match read_last(&path) {
+                Ok(Some(Event { at, what, .. })) => {
+                    summary.last = Some(at);
+                    if let What::RunEnded(found) = what {
+                        summary.status = match found.status {
+                            RunStatus::Completed => RunState::Completed,
+                            RunStatus::Failed => RunState::Failed,
+                            RunStatus::Interrupted => RunState::Interrupted,
+                        };
+                        summary.sessions = Some(found.sessions);
+                        summary.error = found.error.as_ref().map(|error| error.to_string());
+                        end = Some(found);
+                    }
+                }
+                // The last line is torn: the run was stopped while it was written.
+                Ok(None) => {}
+                Err(error) => summary.error = Some(error.to_string()),
+            }
+            if end.is_none() {
+                summary.sessions = count_sessions(&path);
+            }
+        }
+        Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),
+        Err(error) => {
+            summary.status = RunState::Damaged;
+            summary.error = Some(error.to_string());
+        }
+    }
+    if let Some(process) = RunLock::holder(folder) {
+        summary.status = RunState::Running(process);
+    }
+    (summary, head, end)
+}
+
+/// A run without a journal, or what is left of one.
+fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
+    let state = fs::read(folder.join(STATE_FILE)).ok();
+    let has_bindings = folder.join("bindings").is_dir();
+    if state.is_none() && !has_bindings {
+        summary.status = RunState::Damaged;
+        summary.error = Some(format!(
+            "{} has neither a journal nor {STATE_FILE}; `prose runs rm` removes what is left",
+            folder.display()
+        ));
+        return;
+    }
+    summary.status = RunState::Foreign;
+    let state = String::from_utf8_lossy(&state.unwrap_or_default()).into_owned();
+    let field =
+        |key: &str| state.lines().take(20).find_map(|line| Some(line.strip_prefix(key)?.trim().to_owned()));
+    let time = |text: String| {
+        let time = humantime::parse_rfc3339_weak(&text).ok()?;
+        time.duration_since(std::time::UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
+    };
+    summary.program = field("program:").map(SmolStr::from);
+    summary.started = field("started:").and_then(time).or(summary.started);
+    summary.last = field("updated:").and_then(time);
+}
+
+/// How many sessions have ended in a journal that does not say so itself. Lines are only searched, since a list should not take long.
+fn count_sessions(path: &Path) -> Option<u32> {
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
+    let mut line = Vec::new();
+    let mut count = 0;
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).ok()? == 0 {
+            return Some(count);
+        }
+        // It stands before all texts, and those cannot hold it: their quotes are escaped.
+        let is_end =
+            line[..line.len().min(4096)].windows(24).any(|part| part == br#""event":"session-ended","#);
+        count += u32::from(is_end);
+    }
+}

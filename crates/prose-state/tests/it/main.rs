@@ -1,0 +1,7 @@
+//! Tests of the state of runs, driven by events made by hand.
+
+mod support;
+
+mod binding_files;
+mod journal;
+mod state_md;

@@ -1,0 +1,299 @@
+//! Runs whose events are made by hand.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use prose_state::filesystem::FilesystemStore;
+use prose_state::folder::Project;
+use prose_vm::effect::{
+    Binding, BindingKind, ContextItem, Effect, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
+};
+use prose_vm::event::{
+    Event, JOURNAL_VERSION, RunEnd, RunHead, RunStatus, StateMode, StatementKind, Status, What,
+};
+use prose_vm::place::{Place, Site};
+use prose_vm::store::Store;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+use tempfile::TempDir;
+
+/// 2026-01-15T14:30:52Z
+pub(crate) const START: u64 = 1_768_487_452_000;
+
+/// A folder with a project that goes away with the test.
+pub(crate) fn project() -> (TempDir, Project) {
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::new(folder.path().canonicalize().unwrap());
+    (folder, project)
+}
+
+/// A place from its steps.
+pub(crate) fn place(steps: &str) -> Place {
+    steps.split('/').filter(|step| !step.is_empty()).fold(Place::root(), |place, step| place.step(step))
+}
+
+/// Makes the events of a run and has a store take them up. Each event is a second after the one before.
+pub(crate) struct Driver {
+    pub(crate) store: FilesystemStore,
+    pub(crate) text: String,
+    pub(crate) events: Vec<Event>,
+    pub(crate) is_new: bool,
+    requests: u64,
+    program: u32,
+    folder: String,
+}
+
+impl Driver {
+    /// Starts a run of a program.
+    pub(crate) fn start(project: &Project, name: &str, text: &str) -> Self {
+        let at = UNIX_EPOCH + Duration::from_millis(START);
+        let store = FilesystemStore::create(project, text, at).unwrap();
+        let mut driver = Self::on(store, text);
+        driver.head(name);
+        driver
+    }
+
+    /// Drives a store that exists.
+    pub(crate) fn on(store: FilesystemStore, text: &str) -> Self {
+        Self {
+            store,
+            text: text.to_owned(),
+            events: Vec::new(),
+            is_new: true,
+            requests: 0,
+            program: 0,
+            folder: String::new(),
+        }
+    }
+
+    pub(crate) fn head(&mut self, name: &str) {
+        let head = RunHead {
+            version: JOURNAL_VERSION,
+            run: self.store.run().into(),
+            program: name.into(),
+            from: name.to_owned(),
+            sha256: String::new(),
+            imports: Vec::new(),
+            state: StateMode::Filesystem,
+            harness: "offline".into(),
+            seed: 0,
+            inputs: Vec::new(),
+        };
+        self.tell("", 0, What::RunStarted(head));
+    }
+
+    /// Events from here on are about an imported program.
+    pub(crate) fn enter_program(&mut self, program: u32, folder: &str, text: &str) {
+        self.program = program;
+        self.folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        self.text = text.to_owned();
+    }
+
+    /// The site of a line and of those that are indented below it; none for line 0.
+    pub(crate) fn site(&self, line: u32) -> Option<Site> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let first = lines.get(line.checked_sub(1)? as usize)?;
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let below = lines[line as usize..]
+            .iter()
+            .take_while(|text| indent(text) > indent(first) && !text.trim().is_empty());
+        let last_line = line + below.count() as u32;
+        Some(Site { program: self.program, start: 0, end: 0, line, last_line })
+    }
+
+    pub(crate) fn event(&mut self, at: &str, line: u32, what: What) -> Event {
+        let seq = self.events.len() as u64 + 1;
+        let event = Event {
+            seq,
+            at: START + (seq - 1) * 1000,
+            place: place(at),
+            site: self.site(line),
+            frame: 0,
+            nesting: 0,
+            what,
+        };
+        self.events.push(event.clone());
+        event
+    }
+
+    /// Tells the store of an event.
+    pub(crate) fn tell(&mut self, at: &str, line: u32, what: What) {
+        let event = self.event(at, line, what);
+        self.store.record(&event, self.is_new).unwrap();
+    }
+
+    /// A statement starts.
+    pub(crate) fn enter(&mut self, at: &str, line: u32) {
+        let source = self.text.lines().nth(line as usize - 1).unwrap_or_default().trim().into();
+        self.tell(at, line, What::StatementStarted { number: None, source, kind: StatementKind::Other });
+    }
+
+    /// A statement ends well.
+    pub(crate) fn leave(&mut self, at: &str, line: u32) {
+        self.leave_with(at, line, Status::Complete);
+    }
+
+    pub(crate) fn leave_with(&mut self, at: &str, line: u32, status: Status) {
+        self.tell(at, line, What::StatementEnded { status, error: None });
+    }
+
+    /// A name gets a value that is no reply.
+    pub(crate) fn bind(&mut self, at: &str, line: u32, name: &str, value: impl Into<Value>) {
+        let binding = self.binding(name, 0, line);
+        self.tell(at, line, bound(binding, value.into(), None));
+    }
+
+    pub(crate) fn binding(&self, name: &str, frame: u32, line: u32) -> Binding {
+        let file = if frame == 0 { name.to_owned() } else { format!("{name}__{frame}") };
+        Binding {
+            name: name.into(),
+            kind: BindingKind::Let,
+            frame,
+            path: format!("{}bindings/{file}.md", self.folder).into(),
+            source: self
+                .text
+                .lines()
+                .nth((line as usize).saturating_sub(1))
+                .unwrap_or_default()
+                .trim()
+                .into(),
+        }
+    }
+
+    /// A session starts.
+    pub(crate) fn ask(&mut self, at: &str, line: u32, name: &str, frame: u32) -> Request {
+        let binding = self.binding(name, frame, line);
+        let task: SmolStr = self.text.lines().nth(line as usize - 1).unwrap_or_default().trim().into();
+        let request = session(self.requests, at, self.site(line).unwrap(), &task, binding, &[]);
+        self.requests += 1;
+        let Effect::Session(task) = &request.effect else { unreachable!() };
+        self.tell(at, line, What::SessionStarted { request: request.id, task: Arc::clone(task) });
+        request
+    }
+
+    /// A session replies, and its name is bound.
+    pub(crate) fn reply(&mut self, request: &Request, text: &str) {
+        let reply = Reply { text: text.into(), ..Reply::default() };
+        self.reply_with(request, reply);
+    }
+
+    pub(crate) fn reply_with(&mut self, request: &Request, reply: Reply) {
+        let Effect::Session(task) = &request.effect else { unreachable!() };
+        let (at, line) = (request.place.to_string(), request.site.line);
+        let text = Value::Text(Arc::clone(&reply.text));
+        self.tell(&at, line, effect(request, Outcome::Reply(reply)));
+        let status = Status::Complete;
+        self.tell(&at, line, What::SessionEnded { request: request.id, status, error: None });
+        self.tell(&at, line, bound(task.binding.clone(), text, Some(request.id)));
+    }
+
+    /// A statement that is a session, from its start to its end.
+    pub(crate) fn session(&mut self, at: &str, line: u32, name: &str, text: &str) {
+        self.enter(at, line);
+        let request = self.ask(at, line, name, 0);
+        self.reply(&request, text);
+        self.leave(at, line);
+    }
+
+    /// The run ends.
+    pub(crate) fn end(&mut self, status: RunStatus) {
+        let sessions =
+            self.events.iter().filter(|event| matches!(event.what, What::SessionEnded { .. })).count();
+        let end = RunEnd {
+            status,
+            outputs: Vec::new(),
+            value: Value::Null,
+            error: None,
+            sessions: sessions as u32,
+        };
+        self.tell("", 0, What::RunEnded(end));
+    }
+
+    /// A file of the run.
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.store.folder().join(path)).unwrap()
+    }
+
+    /// `state.md` as it stands when the program waits, with the random part of the id replaced.
+    pub(crate) fn state(&mut self) -> String {
+        let path = self.store.folder().join("state.md");
+        let wait = std::time::Instant::now();
+        self.store.settle().unwrap();
+        let is_own = |event: &&Event| event.site.is_none_or(|site| site.program == 0);
+        let now = humantime_of(self.events.iter().rev().find(is_own).unwrap().at);
+        loop {
+            // What has to wait for its time is written by a thread.
+            let text = fs::read_to_string(&path).unwrap();
+            if text.contains(&format!("updated: {now}")) {
+                return text.replace(self.store.run(), "20260115-143052-a7b3c9");
+            }
+            assert!(
+                wait.elapsed() < Duration::from_secs(20),
+                "state.md is never brought up to {now}:\n{text}"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn humantime_of(at: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(at)).to_string()
+}
+
+pub(crate) fn bound(binding: Binding, value: Value, reply: Option<RequestId>) -> What {
+    let anonymous = binding.name.starts_with("anon_");
+    What::Bound { binding, value, reply, was: None, mutable: true, anonymous }
+}
+
+pub(crate) fn effect(request: &Request, outcome: Outcome) -> What {
+    let effect = request.effect.kind().into();
+    What::Effect { request: request.id, effect, fingerprint: fingerprint(&request.effect), outcome }
+}
+
+/// A request for a session.
+pub(crate) fn session(
+    id: u64,
+    at: &str,
+    site: Site,
+    task: &str,
+    binding: Binding,
+    context: &[ContextItem],
+) -> Request {
+    let task = SessionTask {
+        agent: None,
+        task: task.into(),
+        prompt: task.into(),
+        system: None,
+        model: None,
+        skills: Vec::new(),
+        permissions: Vec::new(),
+        timeout: None,
+        attempt: 0,
+        retries: 0,
+        context: context.to_vec(),
+        binding,
+        memory: None,
+    };
+    Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
+}
+
+/// The files below a folder with their sizes left out, but for the journal and the lock.
+pub(crate) fn tree(folder: &Path) -> String {
+    fn walk(folder: &Path, indent: usize, out: &mut String) {
+        let mut entries: Vec<_> = fs::read_dir(folder).unwrap().flatten().collect();
+        entries.sort_by_key(|entry| entry.file_name());
+        for entry in entries {
+            let name = entry.file_name().into_string().unwrap();
+            let is_folder = entry.file_type().unwrap().is_dir();
+            out.push_str(&format!("{:indent$}{name}{}\n", "", if is_folder { "/" } else { "" }));
+            if is_folder {
+                walk(&entry.path(), indent + 2, out);
+            }
+        }
+    }
+    let mut out = String::new();
+    walk(folder, 0, &mut out);
+    out
+}
