@@ -1,5 +1,7 @@
 //! What harnesses answer.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 #[cfg(unix)]
 mod command;
 mod decide;
