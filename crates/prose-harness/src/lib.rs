@@ -4,6 +4,9 @@
 //! [`record`] can write, and [`command`] starts the program of an agent. What an agent's program cannot answer in a form of its own, such as
 //! whether a condition is met, [`decide`] asks for in short sessions.
 
+pub mod command;
+pub mod decide;
 pub mod offline;
 pub mod record;
+pub mod registry;
 pub mod script;
