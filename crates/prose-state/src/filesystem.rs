@@ -23,6 +23,7 @@ use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
+use crate::state_file::timestamp;
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -103,6 +104,16 @@ impl Recall for Remembered {
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.inner().expected(seq)
     }
+}
+
+/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
+fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
+    let prompt = serde_json::Value::from(prompt);
+    let record = record.trim_end();
+    format!(
+        "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
+        timestamp(at)
+    )
 }
 
 impl FilesystemStore {
@@ -221,8 +232,9 @@ impl FilesystemStore {
                     self.writer.files().tree.write(&binding.path, text.as_bytes())?;
                 }
             }
-            What::MemoryWritten { place, memory, segment, record } => {
-                self.take_up_memory(place, memory, *segment, record, is_new)?;
+            What::MemoryWritten { place, memory, segment, prompt, record } => {
+                let record = segment_record(*segment, event.at, prompt, record);
+                self.take_up_memory(place, memory, *segment, &record, is_new)?;
             }
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));

@@ -143,6 +143,27 @@ impl Program {
         Arc::new(program)
     }
 
+    /// The names of all inputs, also of those inside bodies, in the order of the text.
+    pub fn inputs(&self) -> Vec<SmolStr> {
+        let mut names: Vec<SmolStr> = Vec::new();
+        for top in &self.statements {
+            for (_, data) in top.body.stmts() {
+                if let Stmt::Input { name: Some(name), .. } = &data.stmt {
+                    let name = &top.body[*name].text;
+                    if !names.contains(name) {
+                        names.push(name.clone());
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether the program has an input of that name.
+    pub fn takes_input(&self, name: &str) -> bool {
+        self.inputs().iter().any(|input| input == name)
+    }
+
     /// Every program that is imported, directly or by others, by path and hash in the order in which they are met.
     pub fn imported(&self) -> Vec<(SmolStr, String)> {
         let mut list = Vec::new();
