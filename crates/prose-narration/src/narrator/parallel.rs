@@ -61,6 +61,14 @@ fn displayed(name: &str, index: usize, is_loop: bool) -> String {
     if text::is_name(name) && !is_loop { name.to_owned() } else { (index + 1).to_string() }
 }
 
+impl Branch {
+    /// Its name with its number, since a name alone does not tell which branch it is before all are joined.
+    fn title(&self) -> String {
+        let number = self.index + 1;
+        if self.name == number.to_string() { self.name.clone() } else { format!("{} ({number})", self.name) }
+    }
+}
+
 impl Narrator {
     /// Where a line has said which statement it is, the tasks stand together on one line; otherwise branches are listed.
     pub(super) fn parallel_started(
@@ -215,7 +223,7 @@ impl Narrator {
     pub(super) fn strand(&self, place: &Place) -> Vec<String> {
         let mut names: Vec<String> = parents(place.as_str())
             .filter_map(|around| match self.constructs.get(around) {
-                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.name.clone()),
+                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.title()),
                 Some(_) => None,
                 // Stages that work on several items at once have branches that no event announces.
                 None => unannounced(around),

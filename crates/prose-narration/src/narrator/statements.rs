@@ -74,7 +74,7 @@ impl Narrator {
 }
 
 /// A statement without what it binds: `[Binding]` tells that.
-pub(super) fn without_binding(source: &str) -> &str {
+pub(crate) fn without_binding(source: &str) -> &str {
     let rest = ["let ", "const ", "output "].iter().find_map(|keyword| source.strip_prefix(keyword));
     match rest.unwrap_or(source).split_once('=') {
         Some((name, value))

@@ -1,6 +1,7 @@
 //! Plays the part of the machine: emits the events of programs in the order in which they happen, and keeps the requests and what came of them.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod more;
 pub(crate) mod programs;
 
 use std::collections::HashMap;
@@ -58,6 +59,17 @@ pub(crate) fn failure(message: &str) -> Outcome {
 
 pub(crate) fn verdict(met: bool, reason: &str) -> Outcome {
     Outcome::Verdict(Verdict { met, reason: reason.into(), no_progress: false })
+}
+
+impl Cursor {
+    /// One step further out.
+    pub(crate) fn outside(&self) -> Self {
+        let mut place = Place::root();
+        if let Some((around, _)) = self.place.as_str().rsplit_once('/') {
+            place = place.step(around);
+        }
+        Self { place, ..self.clone() }
+    }
 }
 
 impl Play {
@@ -489,4 +501,45 @@ fn bound_by(source: &str) -> (BindingKind, Option<String>) {
         Some((_, name)) => (BindingKind::Let, Some(name.into())),
         None => (BindingKind::Let, Some(left.into())),
     }
+}
+
+/// A narration with, for each line, the number of the event that it belongs to.
+pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u64)> {
+    let mut narrator = Narrator::new(markers);
+    let lines = |event: &Event| -> Vec<(String, u64)> {
+        narrator.narrate(event).into_iter().map(|line| (line, event.seq)).collect()
+    };
+    play.events.iter().flat_map(lines).collect()
+}
+
+/// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
+/// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
+pub(crate) fn replay(
+    play: &Play,
+    recall: &mut dyn prose_vm::store::Recall,
+) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+    let mut waiting: Vec<Request> = Vec::new();
+    let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
+    let mut order = Vec::new();
+    let mut asked_anew = Vec::new();
+    for step in &play.steps {
+        match step {
+            Step::Asked(request) => waiting.push(request.clone()),
+            Step::Answered(id, _, _) => {
+                while !recalled.contains_key(id) {
+                    let open: Vec<&Request> =
+                        waiting.iter().filter(|request| !recalled.contains_key(&request.id)).collect();
+                    let Some((found, outcome)) = recall.recall(&open) else { break };
+                    assert!(open.iter().any(|request| request.id == found), "answers what waits");
+                    order.push((found, outcome.clone()));
+                    recalled.insert(found, outcome);
+                }
+                if !recalled.contains_key(id) {
+                    asked_anew.push(*id);
+                }
+                waiting.retain(|request| request.id != *id);
+            }
+        }
+    }
+    (order, asked_anew)
 }
