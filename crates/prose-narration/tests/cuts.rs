@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Play, Step, lines_with_events, more, programs, replay};
+use common::{Play, lines_with_events, more, programs, replay, told};
 use prose_narration::{Markers, transcript};
-use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::effect::Outcome;
 use prose_vm::event::StateMode;
 
 /// Cuts the narration behind each line, and in the middle of each line.
@@ -47,29 +47,6 @@ fn check_cut(play: &Play, text: &str, told_by: u64, is_torn: bool) {
             !matches!(outcome, Outcome::Reply(_) | Outcome::Failed(_)) || all[expected.len()].1 == *outcome;
         assert!(is_same && is_whole, "from\n{text}\nrecovered {recovered:#?}");
     }
-}
-
-/// The outcomes that events up to a number tell. The reason of the first check of a loop is not told (D1).
-fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
-    let answered = play.steps.iter().filter_map(|step| match step {
-        Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),
-        Step::Asked(_) => None,
-    });
-    answered
-        .filter(|(_, _, told)| *told <= told_by)
-        .map(|(id, outcome, told)| match outcome {
-            Outcome::Verdict(mut verdict)
-                if matches!(
-                    play.events[told as usize - 1].what,
-                    prose_vm::event::What::IterationStarted { .. }
-                ) =>
-            {
-                verdict.reason.clear();
-                (id, Outcome::Verdict(verdict))
-            }
-            outcome => (id, outcome),
-        })
-        .collect()
 }
 
 #[test]

@@ -1,17 +1,18 @@
 //! What a line of a narration starts with, also where a model wrote the marker in a way of its own.
 
 use crate::markers::{Marker, TABLE};
+use crate::text;
 
 /// The words that may follow on a marker that has lost its brackets. Without them, a line that starts with such a word is talk.
 const AFTER_BARE: &[(Marker, &[&str])] = &[
     (Marker::Program, &["program start", "program complete", "program resumed"]),
     (Marker::Position, &["statement ", "executing", "session", "resume", "do "]),
-    (Marker::Binding, &["let ", "const "]),
+    (Marker::Binding, &["let ", "const ", "extracted", "summarised", "memory", "resolving"]),
     (Marker::Input, &["inputs received", "input received", "passing inputs"]),
     (Marker::Output, &["output ", "received outputs"]),
     (Marker::Import, &["importing", "invoking", "import complete"]),
     (Marker::Success, &["session complete", "result:", "recovery complete", "cleanup complete"]),
-    (Marker::Warning, &["session failed", "retry "]),
+    (Marker::Warning, &["session failed", "retry ", "no answer to"]),
     (Marker::Parallel, &["entering", "parallel complete", "parallel failed", "branch "]),
     (Marker::Loop, &["starting", "iteration ", "evaluating", "loop exited"]),
     (Marker::Try, &["entering", "executing"]),
@@ -29,12 +30,12 @@ pub(super) fn marked(line: &str) -> Option<(Marker, &str)> {
         None => (false, line.strip_prefix('`').unwrap_or(line)),
     };
     let (marker, rest) = in_brackets(line).or_else(|| emoji(line)).or_else(|| bare(line))?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
     let rest = match rest.strip_prefix('`') {
         Some(rest) => rest,
-        None if is_bold => rest
-            .strip_prefix("**")
-            .or_else(|| rest.strip_prefix("__"))
-            .or_else(|| rest.strip_suffix("**"))
+        None if is_bold => ["**", "__"]
+            .iter()
+            .find_map(|stars| rest.strip_prefix(stars).or_else(|| rest.strip_suffix(stars)))
             .unwrap_or(rest),
         None => rest,
     };
@@ -60,7 +61,9 @@ fn bare(line: &str) -> Option<(Marker, &str)> {
     let marker = named(word)?;
     let said = rest.trim_start_matches([':', ' ', '*', '_']).to_lowercase();
     let (_, phrases) = AFTER_BARE.iter().find(|row| row.0 == marker)?;
-    phrases.iter().any(|phrase| said.starts_with(phrase)).then_some((marker, rest))
+    let is_binding = marker == Marker::Binding
+        && (said.ends_with(" bound") || said.split_once(" = ").is_some_and(|(name, _)| text::is_name(name)));
+    (is_binding || phrases.iter().any(|phrase| said.starts_with(phrase))).then_some((marker, rest))
 }
 
 fn named(word: &str) -> Option<Marker> {
@@ -80,8 +83,8 @@ pub(super) fn item(line: &str) -> Option<&str> {
 }
 
 /// The conditions between `**` in a text.
-pub(super) fn discretions(text: &str) -> Vec<String> {
-    text.split("**").skip(1).step_by(2).map(|part| crate::text::one_line(part.trim_matches('*'))).collect()
+pub(super) fn discretions(said: &str) -> Vec<String> {
+    said.split("**").skip(1).step_by(2).map(|part| text::one_line(part.trim_matches('*'))).collect()
 }
 
 /// The number behind a phrase.

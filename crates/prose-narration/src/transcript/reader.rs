@@ -452,12 +452,12 @@ impl<'a> Reader<'a> {
 
     /// The state or the result of a branch in a list.
     fn branch_item(&mut self, said: &'a str) {
-        let Some((name, rest)) = said.split_once([':', '=']) else { return };
-        let name = name.trim().trim_matches(['*', '`']);
+        let Some(at) = said.find([':', '=']) else { return };
+        let is_value = said[at..].starts_with('=');
+        let (name, rest) = (said[..at].trim().trim_matches(['*', '`']), &said[at + 1..]);
         if !(text::is_name(name) || name.parse::<u32>().is_ok()) {
             return;
         }
-        let is_value = said[name.len()..].trim_start_matches(['*', '`', ' ']).starts_with('=');
         let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
         let line = self.at;
         self.to_parallel(Some(name));

@@ -104,6 +104,7 @@ fn without_quotes(first: &str, following: &[&str]) -> (String, usize) {
         !line.is_empty()
             && marked(line).is_none()
             && item(line).is_none()
+            && line.split_once(" = ").is_none_or(|(name, _)| !crate::text::is_name(name))
             && !line.starts_with(['[', '<'])
             && !line.starts_with("```")
             && !line.starts_with("...")

@@ -27,7 +27,7 @@ pub(crate) enum Step {
 pub(crate) struct Cursor {
     place: Place,
     nesting: u32,
-    frame: u32,
+    pub(crate) frame: u32,
 }
 
 /// A branch that has started, with its session.
@@ -542,4 +542,24 @@ pub(crate) fn replay(
         }
     }
     (order, asked_anew)
+}
+
+/// The outcomes that events up to a number tell. The reason of the first check of a loop is not told (D1).
+pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
+    let answered = play.steps.iter().filter_map(|step| match step {
+        Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),
+        Step::Asked(_) => None,
+    });
+    answered
+        .filter(|(_, _, told)| *told <= told_by)
+        .map(|(id, outcome, told)| match outcome {
+            Outcome::Verdict(mut verdict)
+                if matches!(play.events[told as usize - 1].what, What::IterationStarted { .. }) =>
+            {
+                verdict.reason.clear();
+                (id, Outcome::Verdict(verdict))
+            }
+            outcome => (id, outcome),
+        })
+        .collect()
 }
