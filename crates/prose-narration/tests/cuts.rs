@@ -98,3 +98,18 @@ fn r109_failures_choices_and_inputs_are_recovered_from_any_cut() {
 fn r109_branches_that_take_turns_are_recovered_from_any_cut() {
     check(&more::long_branches(StateMode::InContext));
 }
+
+#[test]
+fn r109_branches_that_fail_are_recovered_from_any_cut() {
+    check(&more::failing_branches(StateMode::InContext));
+}
+
+#[test]
+fn r109_branches_inside_branches_are_recovered_from_any_cut() {
+    check(&more::nested_branches(StateMode::InContext));
+}
+
+#[test]
+fn r109_branches_that_are_cancelled_are_not_recovered() {
+    check(&more::races(StateMode::InContext));
+}

@@ -21,6 +21,9 @@ fn check(rewrite: impl Fn(&str) -> String) {
         programs::import,
         more::other_effects,
         more::long_branches,
+        more::failing_branches,
+        more::nested_branches,
+        more::races,
     ];
     for program in programs {
         let play = program(StateMode::InContext);
@@ -231,6 +234,56 @@ fn r108_results_that_are_not_sure_are_asked_for_again() {
 }
 
 #[test]
+fn r108_results_stand_below_their_lines() {
+    check(|text| {
+        each_line(text, |line| match line.split_once("complete: ") {
+            Some((before, result)) => format!("{before}complete:\n      {result}"),
+            None => line.to_owned(),
+        })
+    });
+    let text = "[Position] Statement 1 of 3: let research = session: researcher\n[Success] Session completed:\n\
+                ```markdown\n# Alignment\n\n- one...\n- [Flow] two\n```\n[Binding] research bound\n";
+    check_findings(
+        text,
+        expect![[r#"
+        recovered 0 sessions and 0 other answers
+        line 2: session of `let research = session: researcher`: its result is not told"#]],
+    );
+    check_complete_trace(
+        &text.replace("[Flow] ", ""),
+        expect![[r##"
+        1: "# Alignment\n\n- one...\n- two"
+        3: is asked anew
+        2: is asked anew
+        4: is asked anew
+        5: is asked anew
+        6: is asked anew
+        7: is asked anew
+        8: is asked anew
+    "##]],
+    );
+}
+
+#[test]
+fn r108_words_vary() {
+    check(|text| text.replace("Session complete:", "Session completed –"));
+    check(|text| text.replace("Recovery complete: ", "Session result: "));
+    check(|text| text.replace("[Warning] Session", "[Error] Session"));
+    check(|text| {
+        text.replace("[Flow] Not satisfied", "[Loop] Condition not met")
+            .replace("[Flow] Satisfied", "[Flow] Condition met")
+    });
+    check(|text| {
+        (1..=6).fold(text.to_owned(), |text, n| {
+            text.replace(&format!("Statement {n}:"), &format!("Statement {n} of 6 –"))
+        })
+    });
+    check(|text| text.replace("[Parallel] Parallel complete", "[Parallel] All branches complete"));
+    check(|text| text.replace("   - ", "   * "));
+    check(|text| text.replace("complete = ", "complete: "));
+}
+
+#[test]
 fn r109_doubts_are_said_with_their_lines() {
     check_findings(
         r#"[Position] Executing: session "Research the topic"
@@ -249,7 +302,7 @@ fn r109_doubts_are_said_with_their_lines() {
 "#,
         expect![[r#"
             recovered 0 sessions and 2 other answers
-            line 3: session of `session "Research the topic"`: its text has no closing quote
+            line 3: session of `session "Research the topic"`: its text has no end
             line 4: session of `session "Look closer"`: it had not ended
             line 6: session of `session "Risky operation"`: why it failed is not told
             line 8: session of `session "Go on"`: its result is not told
@@ -352,5 +405,16 @@ fn any_text_is_read() {
         "[Warning] Session failed (",
     ] {
         transcript::read(text);
+    }
+    // A change of any character leaves a text that is read, whatever is made of it.
+    let text = more::other_effects(StateMode::InContext).narrate(Markers::Emoji)
+        + &more::nested_branches(StateMode::InContext).narrate(Markers::Brackets);
+    let chars: Vec<char> = text.chars().collect();
+    for at in (0..chars.len()).step_by(7) {
+        for other in ["", "é", "*", "(", "\"", "\n", "= : ", "[Loop] "] {
+            let (before, after): (String, String) =
+                (chars[..at].iter().collect(), chars[at + 1..].iter().collect());
+            transcript::read(&format!("{before}{other}{after}"));
+        }
     }
 }

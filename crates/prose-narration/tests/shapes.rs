@@ -390,7 +390,101 @@ fn r108_branches_that_are_more_than_a_session_take_turns() {
         [Success] Session complete: "At the end."
 
         [Program] Program Complete
-    "#]].assert_eq(body);
+    "#]]
+    .assert_eq(body);
+}
+
+#[test]
+fn r108_branches_inside_branches() {
+    let play = more::nested_branches(StateMode::InContext);
+    let text = play.narrate(Markers::Brackets);
+    let (_, body) = text.split_once("Collecting definitions...\n\n").unwrap();
+    expect![[r#"
+        [Position] Statement 1: parallel block
+        [Parallel] Entering parallel (2 branches, strategy: all)
+           [Parallel] Branch b (2):
+                 [Position] session "Look"
+                 [Success] Session complete: "b, first"
+           [Parallel] Branch a (1):
+                 [Position] session "Look"
+                 [Success] Session complete: "a, first"
+                 [Parallel] Entering parallel block (2 branches, strategy: all)
+                    - x: pending
+                    - y: pending
+                    [Multiple Task calls]
+                    - y: complete = "y in a"
+           [Parallel] Branch b (2):
+                 [Position] session "Look"
+                 [Success] Session complete: "b, second"
+           [Parallel] Branch a (1):
+                    - x: complete = "x in a"
+                 [Parallel] Parallel complete:
+                    - x = <result>
+                    - y = <result>
+                 [Binding] x, y bound
+           [Parallel] Branch b (2):
+                 [Position] session "Look"
+                 [Success] Session complete: "b, third"
+           [Parallel] Branch a (1):
+                 [Position] session "Look"
+                 [Success] Session complete: "a, last"
+        [Parallel] Parallel complete:
+           - a = "a, last"
+           - b = "b, third"
+        [Binding] a, b bound
+
+        [Position] Statement 2: session "Look"
+           [Task tool call]
+        [Success] Session complete: "At the end."
+
+        [Program] Program Complete
+    "#]]
+    .assert_eq(body);
+}
+
+#[test]
+fn r108_branches_fail_and_are_tried_again() {
+    let play = more::failing_branches(StateMode::InContext);
+    let text = play.narrate(Markers::Brackets);
+    let (_, body) = text.split_once("Collecting definitions...\n\n").unwrap();
+    let (first, _) = body.split_once("[Position] Statement 2").unwrap();
+    expect![[r#"
+        [Position] Statement 1: parallel (on-fail: "continue")
+        [Parallel] Entering parallel (3 branches, strategy: all)
+           [Task: "Ask"] [Task: "Ask"] [Task: "Ask"]
+           - a: failed: no route
+           - a: retry 1 of 1, error: no route
+           - 3: complete = "The last one."
+           - b: failed (timeout): too slow
+           - a: complete = "It works now."
+        [Parallel] Parallel complete:
+           - a = <result>
+           - b = {message: "too slow"}
+           - 3 = <result>
+        [Warning] Failed branches: b
+        [Binding] a, b bound
+
+    "#]]
+    .assert_eq(first);
+}
+
+#[test]
+fn r108_branches_are_cancelled() {
+    let text = more::races(StateMode::InContext).narrate(Markers::Brackets);
+    let (_, body) = text.split_once("[Position] Statement 2: ").unwrap();
+    expect![[r#"
+        parallel ("first")
+        [Parallel] Entering parallel (2 branches, strategy: all)
+           [Task: "Run"] [Task: "Run"]
+           - a: complete = "0 wins."
+        [Parallel] Parallel complete:
+           - a = <result>
+           - b: cancelled
+        [Binding] a bound
+
+        [Program] Program Complete
+    "#]]
+    .assert_eq(body);
 }
 
 #[test]
@@ -415,7 +509,8 @@ fn r107_emoji_change_only_the_markers() {
         ✅ Cleanup complete: "Clean."
 
         📋 Program Complete
-    "#]].assert_eq(&programs::recovery(StateMode::InContext).narrate(Markers::Emoji));
+    "#]]
+    .assert_eq(&programs::recovery(StateMode::InContext).narrate(Markers::Emoji));
     let (brackets, emoji) = (
         programs::recursion(StateMode::InContext).narrate(Markers::Brackets),
         programs::recursion(StateMode::InContext).narrate(Markers::Emoji),
@@ -469,7 +564,8 @@ fn r110_view_of_a_run_with_files() {
         [Loop] Loop exited: condition satisfied at iteration 2
 
         [Program] Program Complete
-    "#]].assert_eq(&programs::complete_trace(StateMode::Filesystem).narrate(Markers::Brackets));
+    "#]]
+    .assert_eq(&programs::complete_trace(StateMode::Filesystem).narrate(Markers::Brackets));
 }
 
 #[test]
@@ -489,7 +585,8 @@ fn r106_small_programs_are_announced() {
         OpenProse Program Start
            State mode: in-context (program is small, fits in context)
            Program: main.prose (run 20260115-143052-a7b3c9, sha256 5e1f)
-    "#]].assert_eq(&announced(ProgramSize { statements: 29, branches: 4, imports: 2, nesting: 2 }));
+    "#]]
+    .assert_eq(&announced(ProgramSize { statements: 29, branches: 4, imports: 2, nesting: 2 }));
 }
 
 #[test]

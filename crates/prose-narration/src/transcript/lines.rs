@@ -78,7 +78,7 @@ pub(super) fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
 
 /// The item of a list that a line is: without its bullet.
 pub(super) fn item(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches([' ', '\t', '>']);
+    let line = line.trim_start();
     ["- ", "* ", "• "].iter().find_map(|bullet| line.strip_prefix(bullet)).map(str::trim)
 }
 

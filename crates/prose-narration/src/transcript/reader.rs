@@ -1,15 +1,20 @@
 //! Goes through the lines of a narration and keeps track of where in the program they are.
 
-use prose_vm::effect::{Failure, Memory, Outcome, Reply, Verdict};
+mod branches;
+mod conditions;
+
+use prose_vm::effect::{Failure, Memory, Outcome, Reply};
 use prose_vm::error::ErrorKind;
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 
-use super::lines::{after, discretions, item, marked, number_after};
+use super::lines::{after, item, marked, number_after};
 use super::values::{self, Read};
 use super::{About, Answer, Entry, Recovered, Step, Told};
 use crate::markers::Marker;
 use crate::text;
+
+use branches::index_of;
 
 const NOT_TOLD: &str = "its result is not told";
 const NOT_ENDED: &str = "it had not ended";
@@ -69,8 +74,15 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
+        let mut lines: Vec<&str> = text.lines().collect();
+        // A narration that is quoted as a whole is read as if it were not; a quote inside of it belongs to a result.
+        let unquoted = |line: &'a str| line.trim_start().strip_prefix('>');
+        let mut told = lines.iter().filter(|line| marked(line).is_some()).peekable();
+        if told.peek().is_some() && told.all(|line| unquoted(line).is_some()) {
+            lines = lines.into_iter().map(|line| unquoted(line).unwrap_or(line)).collect();
+        }
         Self {
-            lines: text.lines().collect(),
+            lines,
             is_torn: !text.ends_with('\n'),
             at: 0,
             strands: FxHashMap::default(),
@@ -186,8 +198,10 @@ impl<'a> Reader<'a> {
                 self.close();
                 self.path.clear();
                 self.strand().stack.clear();
-                rest.trim_start_matches(|c: char| c.is_ascii_digit())
-                    .trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"' && c != '*')
+                let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                let rest = after(rest, " of ")
+                    .map_or(rest, |of| of.trim_start_matches(|c: char| c.is_ascii_digit()));
+                rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"' && c != '*')
             }
             None => said,
         };
@@ -202,17 +216,35 @@ impl<'a> Reader<'a> {
     }
 
     fn success(&mut self, said: &'a str) {
-        let phrases = ["Session complete", "Recovery complete", "Cleanup complete", "Result", "Complete"];
+        let phrases = [
+            "Session completed",
+            "Session complete",
+            "Session finished",
+            "Session result",
+            "Recovery complete",
+            "Cleanup complete",
+            "Result",
+            "Completed",
+            "Complete",
+        ];
         let Some(rest) = phrases.iter().find_map(|phrase| after(said, phrase)) else { return };
         let line = self.at;
         // What goes on in other ways, such as ", binding written", is no result.
         let rest = rest.trim_start();
-        let result = if rest.starts_with([':', '-', '–', '—', '(']) { rest } else { "" };
-        let (read, _) = self.value(result.trim_start_matches([':', ' ', '-', '–', '—']));
-        let answer = reply(read);
+        let answer = match values::separated(rest) {
+            Some("") => {
+                let (read, lines) = values::below(&self.lines[self.at..], self.is_torn);
+                self.at += lines;
+                reply(read)
+            }
+            Some(result) => reply(self.value(result).0),
+            None => Err(NOT_TOLD),
+        };
         let strand = self.strand();
         strand.open = None;
         let told = strand.said.clone();
+        // A statement may start several sessions; only failures leave one to be tried again.
+        strand.said.prompt = None;
         let entry = self.add(line, About::Session(told), answer);
         self.strand().last = Some(entry);
     }
@@ -254,7 +286,7 @@ impl<'a> Reader<'a> {
             Some((word, message)) => (kind_of(word), message),
             None => (ErrorKind::Session, rest),
         };
-        let (read, _) = self.value(message.trim_start_matches([':', ' ', '-', '–', '—']));
+        let (read, _) = self.value(values::separated(message).unwrap_or(message));
         match read {
             Read::Whole(message) => Ok(Answer::Outcome(Outcome::Failed(Failure { kind, message }))),
             Read::Missing | Read::Reference => Err("why it failed is not told"),
@@ -332,58 +364,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn parallel(&mut self, said: &'a str) {
-        if let Some(rest) = after(said, "Branch ") {
-            let path = rest.trim_end_matches([':', ' ']).split(" > ").map(|name| name.trim().to_owned());
-            self.path = path.collect();
-            if let Some((last, around)) = self.path.clone().split_last() {
-                let name = last.split(" (").next().unwrap_or(last);
-                self.strands.entry(around.to_vec()).or_default().tell_branch(name);
-            }
-        } else if after(said, "Entering").is_some() || after(said, "Starting").is_some() {
-            self.close();
-            let parallel =
-                Around::Parallel { names: Vec::new(), is_listed: false, tasks: Vec::new(), told: Vec::new() };
-            self.strand().stack.push(parallel);
-            // Branches of an earlier one may have had the same names.
-            let path = self.path.clone();
-            self.strands.retain(|other, _| other.len() <= path.len() || !other.starts_with(&path));
-            self.list = List::Branches;
-        } else if ["Parallel complete", "Parallel failed", "Joined", "All branches complete"]
-            .iter()
-            .any(|phrase| after(said, phrase).is_some())
-        {
-            self.to_parallel(None);
-            self.list = List::Joined;
-        }
-    }
-
-    /// Goes out to the branch or program whose `parallel` has a branch of that name, or to the innermost one that has a `parallel`.
-    fn to_parallel(&mut self, name: Option<&str>) {
-        let has = |strand: Option<&Strand>| {
-            strand.is_some_and(|strand| {
-                strand.stack.iter().any(|around| match (around, name) {
-                    (Around::Parallel { names, .. }, Some(name)) => {
-                        names.is_empty() || names.iter().any(|it| it == name)
-                    }
-                    (Around::Parallel { .. }, None) => true,
-                    _ => false,
-                })
-            })
-        };
-        let depth = (0..=self.path.len()).rev().find(|depth| has(self.strands.get(&self.path[..*depth])));
-        if let Some(depth) = depth {
-            self.path.truncate(depth);
-        }
-    }
-
-    fn leave_parallel(&mut self) {
-        let stack = &mut self.strand().stack;
-        if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Parallel { .. })) {
-            stack.truncate(at);
-        }
-    }
-
     /// A line without a marker.
     fn detail(&mut self, line: &'a str) {
         let said = line.trim();
@@ -450,213 +430,6 @@ impl<'a> Reader<'a> {
         Some((name, read, raw))
     }
 
-    /// The state or the result of a branch in a list.
-    fn branch_item(&mut self, said: &'a str) {
-        let Some(at) = said.find([':', '=']) else { return };
-        let is_value = said[at..].starts_with('=');
-        let (name, rest) = (said[..at].trim().trim_matches(['*', '`']), &said[at + 1..]);
-        if !(text::is_name(name) || name.parse::<u32>().is_ok()) {
-            return;
-        }
-        let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
-        let line = self.at;
-        self.to_parallel(Some(name));
-        if !self.strand().stack.iter().any(|around| matches!(around, Around::Parallel { .. })) {
-            return;
-        }
-        let is_joined = self.list == List::Joined;
-        if is_value {
-            if is_joined || self.list == List::Branches {
-                self.branch_replied(name, line, rest);
-            }
-        } else if let Some(rest) = ["complete", "done"].iter().find_map(|word| after(rest, word)) {
-            let rest = rest.trim_start_matches([' ', '=', ':', '-', '–', '—', '(']);
-            if rest.is_empty() && !is_joined {
-                self.strand().know_branch(name);
-            } else {
-                self.branch_replied(name, line, rest);
-            }
-        } else if let Some(rest) = after(rest, "failed") {
-            let answer = self.failure(rest);
-            self.strand().know_branch(name);
-            self.strand().tell_branch(name);
-            self.add_of_branch(name, line, answer);
-        } else if after(rest, "retry ").is_some() {
-            self.path.push(name.to_owned());
-            self.add(line, About::Sleep, Ok(Answer::Outcome(Outcome::Slept)));
-            self.path.pop();
-        } else if ["pending", "running", "executing", "waiting", "started"]
-            .iter()
-            .any(|word| after(rest, word).is_some())
-        {
-            let is_list = self.list == List::Branches;
-            self.strand().know_branch(name);
-            if let Some(Around::Parallel { is_listed, .. }) =
-                self.strand().stack.last_mut().filter(|_| is_list)
-            {
-                *is_listed = true;
-            }
-        } else if is_joined {
-            self.branch_replied(name, line, rest);
-        }
-    }
-
-    fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
-        let is_absent = ["null", "cancelled", "skipped", "(cancelled", "(skipped", "<cancelled"]
-            .iter()
-            .any(|word| after(rest, word).is_some());
-        let (read, _) = self.value(rest);
-        let is_joined = self.list == List::Joined;
-        let strand = self.strand();
-        strand.know_branch(name);
-        let is_told = is_joined
-            && strand
-                .stack
-                .iter()
-                .rev()
-                .find_map(told_of)
-                .is_some_and(|told| told.iter().any(|it| it == name));
-        if is_absent || is_told || read == Read::Reference {
-            return;
-        }
-        self.add_of_branch(name, line, reply(read));
-        self.strand().tell_branch(name);
-    }
-
-    fn add_of_branch(&mut self, name: &str, line: usize, answer: Result<Answer, &'static str>) {
-        let strand = self.strand();
-        let prompt = strand.stack.iter().rev().find_map(|around| match around {
-            Around::Parallel { tasks, .. } => {
-                let index = index_of(&strand.stack, name);
-                index.and_then(|index| tasks.get(index as usize).cloned())
-            }
-            _ => None,
-        });
-        let is_numbered = name.parse::<u32>().is_ok();
-        let told = Told { source: None, prompt, name: (!is_numbered).then(|| name.to_owned()) };
-        self.path.push(name.to_owned());
-        self.add(line, About::Session(told), answer);
-        self.path.pop();
-    }
-
-    fn a_loop(&mut self, said: &'a str) {
-        if let Some(rest) = after(said, "Starting") {
-            self.close();
-            let rest = rest.trim();
-            let header = match after(rest, "loop").map(str::trim) {
-                Some("") => self.strand().said.source.clone().unwrap_or_default(),
-                _ => rest.to_owned(),
-            };
-            self.strand().stack.push(new_loop(&header));
-        } else if let Some(rest) = after(said, "Iteration ") {
-            self.close();
-            let Some(number) = number_after(rest, "") else { return };
-            if self.strand().loop_around().is_none() {
-                let header = self.strand().said.source.clone().unwrap_or_default();
-                self.strand().stack.push(new_loop(&header));
-            }
-            self.conclude(false);
-            if let Some(Around::Loop { iteration, is_judged, .. }) = self.strand().loop_around() {
-                *iteration = number;
-                *is_judged = false;
-            }
-        } else if let Some(rest) = after(said, "Evaluating") {
-            self.asked(rest, true);
-        } else if let Some(rest) = after(said, "Loop exited").or_else(|| after(said, "Exited")) {
-            self.close();
-            if rest.contains("satisfied") {
-                self.conclude(true);
-            } else if rest.contains("max") {
-                self.conclude(false);
-            }
-            let stack = &mut self.strand().stack;
-            if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Loop { .. })) {
-                stack.truncate(at);
-            }
-        }
-    }
-
-    /// What became of a loop says how its condition was judged where no line says it, as before the first iteration (D1).
-    fn conclude(&mut self, is_over: bool) {
-        let line = self.at;
-        let Some(Around::Loop { conditions, is_while, is_judged, .. }) = self.strand().loop_around() else {
-            return;
-        };
-        // Of several conditions, it is not known which ones were asked.
-        if let ([condition], false) = (conditions.as_slice(), *is_judged) {
-            let (condition, met) = (condition.clone(), is_over != *is_while);
-            let verdict = Verdict { met, reason: String::new(), no_progress: false };
-            self.strand().asked = None;
-            self.add(line, About::Judge(Some(condition)), Ok(Answer::Outcome(Outcome::Verdict(verdict))));
-        }
-    }
-
-    fn asked(&mut self, rest: &str, is_of_loop: bool) {
-        let text = rest.trim_start_matches([':', ' ']);
-        // A condition that needs no model is told without marks.
-        let condition = discretions(text).into_iter().next().unwrap_or_else(|| text::one_line(text));
-        self.strand().asked = Some((condition, is_of_loop));
-    }
-
-    fn flow(&mut self, said: &'a str) {
-        if let Some(rest) = after(said, "Evaluating") {
-            return self.asked(rest, false);
-        }
-        if let Some(rest) =
-            ["Chose", "Choice", "Selected", "Chosen"].iter().find_map(|word| after(said, word))
-        {
-            return self.chosen(rest);
-        }
-        let lower = said.to_lowercase();
-        let head = lower.split(['(', '"']).next().unwrap_or_default();
-        let is_any = |words: &[&str]| words.iter().any(|word| head.contains(word));
-        let met = if is_any(&["not satisfied", "unsatisfied", "not met", "no longer", "not yet", "false"]) {
-            false
-        } else if is_any(&["satisfied", "met", "true"]) {
-            true
-        } else {
-            return;
-        };
-        let line = self.at;
-        let no_progress = head.contains("no progress");
-        let reason = said.find('(').map_or(String::new(), |at| reason_in(&said[at..]));
-        let strand = self.strand();
-        let asked = strand.asked.take();
-        let mut text = asked.as_ref().map(|(text, _)| text.clone());
-        if let Some(Around::Loop { conditions, is_judged, .. }) = strand.loop_around()
-            && asked.as_ref().is_none_or(|(_, is_of_loop)| *is_of_loop)
-        {
-            *is_judged = true;
-            text = text.or_else(|| conditions.first().cloned());
-        }
-        if text.is_none() {
-            let source = strand.said.source.as_deref().unwrap_or_default();
-            text = discretions(source).into_iter().next();
-        }
-        let verdict = Verdict { met, reason, no_progress };
-        self.add(line, About::Judge(text), Ok(Answer::Outcome(Outcome::Verdict(verdict))));
-    }
-
-    fn chosen(&mut self, rest: &'a str) {
-        let line = self.at;
-        let criterion = discretions(rest).into_iter().next();
-        let behind = rest.rsplit_once("**").map_or(rest, |(_, behind)| behind);
-        let behind = behind.trim_start_matches([':', ' ', '-', '>', '→']);
-        let behind = after(behind, "option ").unwrap_or(behind);
-        let (read, remark) = match behind.split_once(" (") {
-            Some((label, _)) if !label.starts_with(['"', '“', '\'']) => {
-                (Read::Whole(label.into()), &behind[label.len()..])
-            }
-            _ => self.value(behind),
-        };
-        let answer = match read {
-            Read::Whole(label) => Ok(Answer::Label { label, reason: reason_in(remark) }),
-            Read::Doubtful(why) => Err(why),
-            Read::Missing | Read::Reference => Err("what was chosen is not told"),
-        };
-        self.add(line, About::Choose(criterion), answer);
-    }
-
     fn input(&mut self, said: &'a str) {
         let line = self.at;
         if after(said, "Inputs received").is_some() {
@@ -680,67 +453,6 @@ impl Strand {
         let inner = self.stack.iter_mut().rev().take_while(|around| !matches!(around, Around::Frame(_)));
         inner.into_iter().find(|around| matches!(around, Around::Loop { .. }))
     }
-
-    /// Notes that a branch is there.
-    fn know_branch(&mut self, name: &str) {
-        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
-            Around::Parallel { names, .. } => Some(names),
-            _ => None,
-        });
-        if let Some(names) = parallel.filter(|names| names.iter().all(|it| it != name)) {
-            names.push(name.to_owned());
-        }
-    }
-
-    /// Notes that the sessions of a branch are told.
-    fn tell_branch(&mut self, name: &str) {
-        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
-            Around::Parallel { told, .. } => Some(told),
-            _ => None,
-        });
-        if let Some(told) = parallel {
-            told.push(name.to_owned());
-        }
-    }
-}
-
-fn told_of(around: &Around) -> Option<&Vec<String>> {
-    match around {
-        Around::Parallel { told, .. } => Some(told),
-        _ => None,
-    }
-}
-
-/// The number of a branch from 0: its name, where that is a number, the number behind its name, and its place in a list of names.
-fn index_of(stack: &[Around], branch: &str) -> Option<u32> {
-    let number = branch.rsplit_once('(').map_or(branch, |(_, number)| number.trim_end_matches(')'));
-    if let Ok(number) = number.parse::<u32>() {
-        return number.checked_sub(1);
-    }
-    stack.iter().rev().find_map(|around| match around {
-        Around::Parallel { names, is_listed: true, .. } => {
-            names.iter().position(|name| name == branch).and_then(|at| u32::try_from(at).ok())
-        }
-        _ => None,
-    })
-}
-
-/// The reason of an answer, which stands between parentheses.
-fn reason_in(remark: &str) -> String {
-    let remark = remark.trim();
-    let reason = remark.strip_prefix('(').unwrap_or(remark);
-    let reason = reason.strip_suffix(')').unwrap_or(reason).trim();
-    match values::value(reason, &[], false).0 {
-        Read::Whole(text) if reason.starts_with('"') => text,
-        _ => reason.to_owned(),
-    }
-}
-
-fn new_loop(header: &str) -> Around {
-    let words = header.split("**").next().unwrap_or_default();
-    let conditions =
-        if words.contains("until") || words.contains("while") { discretions(header) } else { Vec::new() };
-    Around::Loop { conditions, is_while: words.contains("while"), iteration: 0, is_judged: false }
 }
 
 fn reply(read: Read) -> Result<Answer, &'static str> {

@@ -43,8 +43,11 @@ impl Recall for TranscriptRecall {
     fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
         for at in self.first..self.entries.len() {
             let Some(entry) = &self.entries[at] else { continue };
-            let found = waiting.iter().find(|it| !self.doubtful.contains(&it.id) && fits(entry, it));
-            let Some(request) = found else { continue };
+            let open = || waiting.iter().filter(|request| !self.doubtful.contains(&request.id));
+            let found = open().find(|request| fits(entry, request, true));
+            let Some(request) = found.or_else(|| open().find(|request| fits(entry, request, false))) else {
+                continue;
+            };
             let outcome = match &entry.answer {
                 Ok(answer) => outcome_of(answer, request),
                 Err(_) => None,
@@ -77,7 +80,8 @@ fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
     }
 }
 
-fn fits(entry: &Entry, request: &Request) -> bool {
+/// Whether what is told is about a request. `is_exact` asks that the whole way to it is told as well.
+fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
     let is_about = match (&entry.about, &request.effect) {
         (About::Session(told), Effect::Session(task)) => is_told_of(told, task),
         (About::Judge(text), Effect::Judge(question)) | (About::Choose(text), Effect::Choose(question)) => {
@@ -92,19 +96,21 @@ fn fits(entry: &Entry, request: &Request) -> bool {
         | (About::Sleep, Effect::Sleep(_)) => true,
         _ => false,
     };
-    is_about && is_on_the_way(&entry.steps, &request.place)
+    is_about && is_on_the_way(&entry.steps, &request.place, is_exact)
 }
 
 /// Iterations, branches and frames that a narration tells have to be those of the place, as far as both count them in the same way: a model that
 /// leaves out a level is not taken at its word.
-fn is_on_the_way(steps: &[Step], place: &Place) -> bool {
+fn is_on_the_way(steps: &[Step], place: &Place, is_exact: bool) -> bool {
     let numbers = |letter: char| -> Vec<u32> {
         place.as_str().split('/').filter_map(|step| step.strip_prefix(letter)?.parse().ok()).collect()
     };
     let agree = |letter: char, told: Vec<Option<u32>>| {
         let numbers = numbers(letter);
-        numbers.len() != told.len()
-            || told.iter().zip(numbers).all(|(told, number)| told.is_none_or(|it| it == number))
+        if numbers.len() != told.len() {
+            return !is_exact;
+        }
+        told.iter().zip(numbers).all(|(told, number)| told.is_none_or(|it| it == number))
     };
     let told = |pick: fn(&Step) -> Option<Option<u32>>| steps.iter().filter_map(pick).collect();
     agree('i', told(|step| if let Step::Iteration(number) = step { Some(Some(*number)) } else { None }))

@@ -18,7 +18,7 @@ pub(super) enum Read {
 }
 
 const CUT: &str = "its text is cut off";
-const UNCLOSED: &str = "its text has no closing quote";
+const UNCLOSED: &str = "its text has no end";
 const TORN: &str = "the transcript ends in the middle of it";
 
 /// The quotes that values stand between.
@@ -44,6 +44,36 @@ pub(super) fn value<'a>(first: &'a str, following: &[&str], is_torn: bool) -> (R
             (read, "", lines)
         }
     }
+}
+
+/// What follows on the sign that sets a value apart from what it belongs to; none where there is no such sign.
+pub(super) fn separated(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let sign = [":", "=", "–", "—", "-"].iter().find_map(|sign| text.strip_prefix(sign));
+    sign.map(str::trim)
+}
+
+/// A value that stands below the line that it belongs to, maybe as a block of code, and how many lines it takes.
+pub(super) fn below(following: &[&str], is_torn: bool) -> (Read, usize) {
+    let Some(first) = following.first() else { return (Read::Missing, 0) };
+    let is_text = !first.trim().is_empty() && marked(first).is_none() && !first.trim().starts_with('[');
+    if !is_text {
+        return (Read::Missing, 0);
+    }
+    if !first.trim().starts_with("```") {
+        let (read, _, lines) = value(first, &following[1..], is_torn);
+        return (read, lines + 1);
+    }
+    let is_end = |line: &&str| line.trim() == "```";
+    let Some(end) = following[1..].iter().position(is_end) else { return (Read::Doubtful(UNCLOSED), 0) };
+    let block = &following[1..=end];
+    // The fence is that of the narration then, which ends here or goes on.
+    if block.iter().any(|line| marked(line).is_some()) {
+        return (Read::Missing, 0);
+    }
+    let text = block.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+    let read = if is_cut(&text) { Read::Doubtful(CUT) } else { Read::Whole(text) };
+    (read, end + 2)
 }
 
 fn between_quotes<'a>(first: &'a str, close: char, following: &[&str]) -> (Read, &'a str, usize) {

@@ -20,13 +20,15 @@ pub(crate) enum Step {
     Asked(Request),
     /// With the number of the event that a narration tells it with.
     Answered(RequestId, Outcome, u64),
+    /// Since others had decided.
+    Dropped(RequestId),
 }
 
 /// Where the play is.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor {
     place: Place,
-    nesting: u32,
+    pub(crate) nesting: u32,
     pub(crate) frame: u32,
 }
 
@@ -149,7 +151,14 @@ impl Play {
         let count = self.statements.entry(self.here.place.to_string()).or_default();
         let index = *count;
         *count += 1;
-        let number = self.here.place.as_str().is_empty().then_some(index + 1);
+        let is_of_program = self
+            .here
+            .place
+            .as_str()
+            .rsplit('/')
+            .next()
+            .is_some_and(|it| it.is_empty() || it.starts_with('p'));
+        let number = is_of_program.then_some(index + 1);
         self.here.place = self.here.place.step(format!("s{index}"));
         self.emit(What::StatementStarted { number, source: source.into(), kind });
     }
@@ -344,6 +353,30 @@ impl Play {
         Running { cursor, request, index, name: name.into() }
     }
 
+    /// Starts a branch of several statements; gives where they stand.
+    pub(crate) fn open_branch(&mut self, index: u32, name: &str) -> Cursor {
+        let back = self.here.clone();
+        self.here.place = self.here.place.step(format!("b{index}"));
+        self.here.nesting += 1;
+        self.emit(What::BranchStarted { index, name: name.into() });
+        self.start(&format!("{name} = do"), StatementKind::Do);
+        self.here.nesting += 1;
+        std::mem::replace(&mut self.here, back)
+    }
+
+    pub(crate) fn close_branch(&mut self, body: &Cursor, index: u32, name: &str) {
+        let back = std::mem::replace(&mut self.here, body.clone());
+        self.end();
+        self.here = body.outside();
+        self.emit(What::BranchEnded {
+            index,
+            name: name.into(),
+            status: Status::Complete,
+            value: Value::Null,
+        });
+        self.here = back;
+    }
+
     pub(crate) fn end_branch(&mut self, running: Running, outcome: Outcome) {
         let back = std::mem::replace(&mut self.here, running.cursor);
         let text = match &outcome {
@@ -364,6 +397,21 @@ impl Play {
             name: running.name.into(),
             status,
             value: text.map_or(Value::Null, Value::text),
+        });
+        self.here = back;
+    }
+
+    pub(crate) fn drop_branch(&mut self, running: Running) {
+        let back = std::mem::replace(&mut self.here, running.cursor);
+        self.steps.push(Step::Dropped(running.request));
+        self.emit(What::SessionEnded { request: running.request, status: Status::Skipped, error: None });
+        self.emit(What::StatementEnded { status: Status::Skipped, error: None });
+        self.here = self.here.outside();
+        self.emit(What::BranchEnded {
+            index: running.index,
+            name: running.name.into(),
+            status: Status::Skipped,
+            value: Value::Null,
         });
         self.here = back;
     }
@@ -525,6 +573,7 @@ pub(crate) fn replay(
     for step in &play.steps {
         match step {
             Step::Asked(request) => waiting.push(request.clone()),
+            Step::Dropped(id) => waiting.retain(|request| request.id != *id),
             Step::Answered(id, _, _) => {
                 while !recalled.contains_key(id) {
                     let open: Vec<&Request> =
@@ -548,7 +597,7 @@ pub(crate) fn replay(
 pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
     let answered = play.steps.iter().filter_map(|step| match step {
         Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),
-        Step::Asked(_) => None,
+        Step::Asked(_) | Step::Dropped(_) => None,
     });
     answered
         .filter(|(_, _, told)| *told <= told_by)

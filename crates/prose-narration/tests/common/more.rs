@@ -61,6 +61,15 @@ pub(crate) fn other_effects(state: StateMode) -> Play {
         play.end_session(request, reply("A draft."));
         play.bind_reply(request, "A draft.");
     });
+    for memory in [Memory::default(), Memory { text: Some("# Captain\n(knows)".into()), segments: 2 }] {
+        let place = MemoryPlace {
+            agent: "captain".into(),
+            scope: MemoryScope::Execution,
+            folder: "agents/captain".into(),
+        };
+        let request = play.ask(Effect::Memory(place));
+        play.answered(request, "memory", Outcome::Memory(memory), |play| play.events.len() as u64);
+    }
     play.statement("choice **the severity level**", StatementKind::Choice, |play| {
         play.choose("the severity level", &["Critical", "Minor (or \"none\")"], 1, "nothing burns (yet)");
     });
@@ -115,6 +124,109 @@ pub(crate) fn long_branches(state: StateMode) -> Play {
         play.join(&[]);
     });
     play.session("session \"Look\"", None, "Look", &[], "At the end.");
+    play.finish();
+    play
+}
+
+/// Branches of which one is tried again, one fails, and one has no name. The same words are asked for twice.
+pub(crate) fn failing_branches(state: StateMode) -> Play {
+    let mut play = Play::new(state, &[]);
+    play.define(&[], &[], 2);
+    for _ in 0..2 {
+        play.statement("parallel (on-fail: \"continue\")", StatementKind::Parallel, |play| {
+            play.parallel(&["a", "b", ""], false);
+            let mut a = play.branch(0, "a", "a = session \"Ask\"", "Ask", &[]);
+            let b = play.branch(1, "b", "b = session \"Ask\"", "Ask", &[]);
+            let last = play.branch(2, "", "session \"Ask\"", "Ask", &[]);
+            let back = std::mem::replace(&mut play.here, a.cursor.clone());
+            play.end_session(a.request, failure("no route"));
+            let error = play.raise(ErrorKind::Session, "no route");
+            let pause = play.ask(Effect::Sleep(std::time::Duration::from_secs(1)));
+            play.answered(pause, "sleep", Outcome::Slept, |play| {
+                play.emit(What::Retrying { attempt: 1, retries: 1, delay_ms: 1000, error })
+            });
+            a.request = play.ask_attempt("a = session \"Ask\"", None, "Ask", &[], 1);
+            play.here = back;
+            play.end_branch(last, reply("The last one."));
+            play.end_branch(
+                b,
+                Outcome::Failed(Failure { kind: ErrorKind::Timeout, message: "too slow".into() }),
+            );
+            play.end_branch(a, reply("It works now."));
+            let error = prose_vm::error::RuntimeError::new(ErrorKind::Timeout, "too slow");
+            play.emit(What::ParallelEnded {
+                bound: vec![
+                    ("a".into(), Value::text("It works now.")),
+                    ("b".into(), Value::Error(Arc::new(error))),
+                ],
+                failures: vec!["b".into()],
+                status: Status::Complete,
+            });
+        });
+    }
+    play.finish();
+    play
+}
+
+/// Branches inside a branch, while the other one goes on. The same words are asked for everywhere.
+pub(crate) fn nested_branches(state: StateMode) -> Play {
+    let mut play = Play::new(state, &[]);
+    play.define(&[], &[], 2);
+    let look = "session \"Look\"";
+    play.statement("parallel", StatementKind::Parallel, |play| {
+        play.parallel(&["a", "b"], false);
+        let a = play.open_branch(0, "a");
+        let b = play.open_branch(1, "b");
+        let say = |play: &mut Play, at: &super::Cursor, text: &str| {
+            let back = std::mem::replace(&mut play.here, at.clone());
+            play.session(look, None, "Look", &[], text);
+            play.here = back;
+        };
+        say(play, &b, "b, first");
+        say(play, &a, "a, first");
+        let back = std::mem::replace(&mut play.here, a.clone());
+        play.statement("parallel", StatementKind::Parallel, |play| {
+            play.parallel(&["x", "y"], false);
+            play.here.nesting += 1;
+            let x = play.branch(0, "x", "x = session \"Look\"", "Look", &[]);
+            let y = play.branch(1, "y", "y = session \"Look\"", "Look", &[]);
+            play.end_branch(y, reply("y in a"));
+            say(play, &b, "b, second");
+            play.end_branch(x, reply("x in a"));
+            play.here.nesting -= 1;
+            play.join(&[("x", "x in a"), ("y", "y in a")]);
+        });
+        play.here = back;
+        say(play, &b, "b, third");
+        say(play, &a, "a, last");
+        play.close_branch(&a, 0, "a");
+        play.close_branch(&b, 1, "b");
+        play.join(&[("a", "a, last"), ("b", "b, third")]);
+    });
+    play.session(look, None, "Look", &[], "At the end.");
+    play.finish();
+    play
+}
+
+/// Branches of which the first one decides, twice with the same words.
+pub(crate) fn races(state: StateMode) -> Play {
+    let mut play = Play::new(state, &[]);
+    play.define(&[], &[], 2);
+    for winner in [1, 0] {
+        play.statement("parallel (\"first\")", StatementKind::Parallel, |play| {
+            play.parallel(&["a", "b"], false);
+            let mut running = vec![
+                play.branch(0, "a", "a = session \"Run\"", "Run", &[]),
+                play.branch(1, "b", "b = session \"Run\"", "Run", &[]),
+            ];
+            let loser = running.remove(1 - winner);
+            let first = running.remove(0);
+            play.end_branch(first, reply(&format!("{winner} wins.")));
+            play.drop_branch(loser);
+            let name = ["a", "b"][winner];
+            play.join(&[(name, &format!("{winner} wins."))]);
+        });
+    }
     play.finish();
     play
 }
