@@ -13,6 +13,8 @@ mod program;
 mod sessions;
 mod statements;
 
+pub(crate) use statements::without_binding;
+
 use std::sync::Arc;
 
 use prose_vm::effect::{Outcome, RequestId};

@@ -61,6 +61,14 @@ fn displayed(name: &str, index: usize, is_loop: bool) -> String {
     if text::is_name(name) && !is_loop { name.to_owned() } else { (index + 1).to_string() }
 }
 
+impl Branch {
+    /// Its name with its number, since a name alone does not tell which branch it is before all are joined.
+    fn title(&self) -> String {
+        let number = self.index + 1;
+        if self.name == number.to_string() { self.name.clone() } else { format!("{} ({number})", self.name) }
+    }
+}
+
 impl Narrator {
     /// Where a line has said which statement it is, the tasks stand together on one line; otherwise branches are listed.
     pub(super) fn parallel_started(
@@ -97,7 +105,7 @@ impl Narrator {
 
     pub(super) fn branch_started(&mut self, event: &Event, index: u32, name: &str) {
         let index = index as usize;
-        let is_loop = self.parallel_around(&event.place).is_some_and(|parallel| parallel.is_loop);
+        let is_loop = self.parallel_around(event.place.as_str()).is_some_and(|parallel| parallel.is_loop);
         let branch = Branch {
             index,
             name: displayed(name, index, is_loop),
@@ -213,16 +221,22 @@ impl Narrator {
 
     /// The branches around a place that are told at length, from the outermost one.
     pub(super) fn strand(&self, place: &Place) -> Vec<String> {
-        let mut names: Vec<String> = parents(place.as_str())
-            .filter_map(|around| match self.constructs.get(around) {
-                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.name.clone()),
+        let mut titles: Vec<String> = self.long_branches(place.as_str()).map(|(_, title)| title).collect();
+        titles.reverse();
+        titles
+    }
+
+    /// The places and titles of the branches around a place that are told at length, from the innermost one.
+    fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
+        parents(place).filter_map(|around| {
+            let title = match self.constructs.get(around) {
+                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.title()),
                 Some(_) => None,
                 // Stages that work on several items at once have branches that no event announces.
                 None => unannounced(around),
-            })
-            .collect();
-        names.reverse();
-        names
+            };
+            Some((around, title?))
+        })
     }
 
     /// Says whose turn it is, where that has changed.
@@ -231,8 +245,10 @@ impl Narrator {
         if strand == self.speaking {
             return;
         }
-        if !strand.is_empty() {
-            let indent = self.indent_of_branch(&self.place) + strand.len() - 1;
+        let place = self.place.clone();
+        let branch = self.long_branches(place.as_str()).next().map(|(branch, _)| branch);
+        if let Some(branch) = branch {
+            let indent = self.parallel_around(branch).map_or(strand.len(), |parallel| parallel.indent + 1);
             let marker = self.markers.write(Marker::Parallel);
             self.push(indent, &format!("{marker} Branch {}:", strand.join(" > ")));
         }
@@ -253,7 +269,7 @@ impl Narrator {
 
     /// How far lines about the branches are indented that a place is in.
     pub(super) fn indent_of_branch(&self, place: &Place) -> usize {
-        self.parallel_around(place).map_or(1, |parallel| parallel.indent + 1)
+        self.parallel_around(place.as_str()).map_or(1, |parallel| parallel.indent + 1)
     }
 
     fn parallel_is_said(&self, place: &Place) -> bool {
@@ -263,9 +279,9 @@ impl Narrator {
             .is_some_and(|statement| statement.is_said)
     }
 
-    fn parallel_around<'a>(&'a self, place: &'a Place) -> Option<&'a Parallel> {
-        self.around(place).find_map(|construct| match construct {
-            Construct::Parallel(parallel) => Some(parallel),
+    fn parallel_around(&self, place: &str) -> Option<&Parallel> {
+        parents(place).find_map(|around| match self.constructs.get(around) {
+            Some(Construct::Parallel(parallel)) => Some(parallel),
             _ => None,
         })
     }

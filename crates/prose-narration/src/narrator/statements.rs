@@ -33,10 +33,10 @@ impl Narrator {
     ) {
         self.note_in_branch(&event.place, kind);
         let indent = self.indent(event);
-        let is_numbered = number.is_some() && (self.statements > 1 || self.imports > 0);
-        if let Some(number) = number.filter(|_| self.imports == 0) {
-            self.position = number;
-        }
+        // The position of a run is that of the program that was started; what an imported one does is told like a body.
+        let number = number.filter(|_| self.imports == 0);
+        let is_numbered = number.is_some() && self.statements > 1;
+        self.position = number.unwrap_or(self.position);
         if let Some(number) = number.filter(|_| is_numbered) {
             self.blank();
             let source = if source == "parallel" { "parallel block" } else { source };
@@ -74,7 +74,7 @@ impl Narrator {
 }
 
 /// A statement without what it binds: `[Binding]` tells that.
-pub(super) fn without_binding(source: &str) -> &str {
+pub(crate) fn without_binding(source: &str) -> &str {
     let rest = ["let ", "const ", "output "].iter().find_map(|keyword| source.strip_prefix(keyword));
     match rest.unwrap_or(source).split_once('=') {
         Some((name, value))

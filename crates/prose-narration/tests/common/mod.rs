@@ -1,6 +1,7 @@
 //! Plays the part of the machine: emits the events of programs in the order in which they happen, and keeps the requests and what came of them.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod more;
 pub(crate) mod programs;
 
 use std::collections::HashMap;
@@ -19,14 +20,16 @@ pub(crate) enum Step {
     Asked(Request),
     /// With the number of the event that a narration tells it with.
     Answered(RequestId, Outcome, u64),
+    /// Since others had decided.
+    Dropped(RequestId),
 }
 
 /// Where the play is.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor {
     place: Place,
-    nesting: u32,
-    frame: u32,
+    pub(crate) nesting: u32,
+    pub(crate) frame: u32,
 }
 
 /// A branch that has started, with its session.
@@ -58,6 +61,17 @@ pub(crate) fn failure(message: &str) -> Outcome {
 
 pub(crate) fn verdict(met: bool, reason: &str) -> Outcome {
     Outcome::Verdict(Verdict { met, reason: reason.into(), no_progress: false })
+}
+
+impl Cursor {
+    /// One step further out.
+    pub(crate) fn outside(&self) -> Self {
+        let mut place = Place::root();
+        if let Some((around, _)) = self.place.as_str().rsplit_once('/') {
+            place = place.step(around);
+        }
+        Self { place, ..self.clone() }
+    }
 }
 
 impl Play {
@@ -137,7 +151,14 @@ impl Play {
         let count = self.statements.entry(self.here.place.to_string()).or_default();
         let index = *count;
         *count += 1;
-        let number = self.here.place.as_str().is_empty().then_some(index + 1);
+        let is_of_program = self
+            .here
+            .place
+            .as_str()
+            .rsplit('/')
+            .next()
+            .is_some_and(|it| it.is_empty() || it.starts_with('p'));
+        let number = is_of_program.then_some(index + 1);
         self.here.place = self.here.place.step(format!("s{index}"));
         self.emit(What::StatementStarted { number, source: source.into(), kind });
     }
@@ -332,6 +353,30 @@ impl Play {
         Running { cursor, request, index, name: name.into() }
     }
 
+    /// Starts a branch of several statements; gives where they stand.
+    pub(crate) fn open_branch(&mut self, index: u32, name: &str) -> Cursor {
+        let back = self.here.clone();
+        self.here.place = self.here.place.step(format!("b{index}"));
+        self.here.nesting += 1;
+        self.emit(What::BranchStarted { index, name: name.into() });
+        self.start(&format!("{name} = do"), StatementKind::Do);
+        self.here.nesting += 1;
+        std::mem::replace(&mut self.here, back)
+    }
+
+    pub(crate) fn close_branch(&mut self, body: &Cursor, index: u32, name: &str) {
+        let back = std::mem::replace(&mut self.here, body.clone());
+        self.end();
+        self.here = body.outside();
+        self.emit(What::BranchEnded {
+            index,
+            name: name.into(),
+            status: Status::Complete,
+            value: Value::Null,
+        });
+        self.here = back;
+    }
+
     pub(crate) fn end_branch(&mut self, running: Running, outcome: Outcome) {
         let back = std::mem::replace(&mut self.here, running.cursor);
         let text = match &outcome {
@@ -352,6 +397,21 @@ impl Play {
             name: running.name.into(),
             status,
             value: text.map_or(Value::Null, Value::text),
+        });
+        self.here = back;
+    }
+
+    pub(crate) fn drop_branch(&mut self, running: Running) {
+        let back = std::mem::replace(&mut self.here, running.cursor);
+        self.steps.push(Step::Dropped(running.request));
+        self.emit(What::SessionEnded { request: running.request, status: Status::Skipped, error: None });
+        self.emit(What::StatementEnded { status: Status::Skipped, error: None });
+        self.here = self.here.outside();
+        self.emit(What::BranchEnded {
+            index: running.index,
+            name: running.name.into(),
+            status: Status::Skipped,
+            value: Value::Null,
         });
         self.here = back;
     }
@@ -489,4 +549,66 @@ fn bound_by(source: &str) -> (BindingKind, Option<String>) {
         Some((_, name)) => (BindingKind::Let, Some(name.into())),
         None => (BindingKind::Let, Some(left.into())),
     }
+}
+
+/// A narration with, for each line, the number of the event that it belongs to.
+pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u64)> {
+    let mut narrator = Narrator::new(markers);
+    let lines = |event: &Event| -> Vec<(String, u64)> {
+        narrator.narrate(event).into_iter().map(|line| (line, event.seq)).collect()
+    };
+    play.events.iter().flat_map(lines).collect()
+}
+
+/// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
+/// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
+pub(crate) fn replay(
+    play: &Play,
+    recall: &mut dyn prose_vm::store::Recall,
+) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+    let mut waiting: Vec<Request> = Vec::new();
+    let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
+    let mut order = Vec::new();
+    let mut asked_anew = Vec::new();
+    for step in &play.steps {
+        match step {
+            Step::Asked(request) => waiting.push(request.clone()),
+            Step::Dropped(id) => waiting.retain(|request| request.id != *id),
+            Step::Answered(id, _, _) => {
+                while !recalled.contains_key(id) {
+                    let open: Vec<&Request> =
+                        waiting.iter().filter(|request| !recalled.contains_key(&request.id)).collect();
+                    let Some((found, outcome)) = recall.recall(&open) else { break };
+                    assert!(open.iter().any(|request| request.id == found), "answers what waits");
+                    order.push((found, outcome.clone()));
+                    recalled.insert(found, outcome);
+                }
+                if !recalled.contains_key(id) {
+                    asked_anew.push(*id);
+                }
+                waiting.retain(|request| request.id != *id);
+            }
+        }
+    }
+    (order, asked_anew)
+}
+
+/// The outcomes that events up to a number tell. The reason of the first check of a loop is not told (D1).
+pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
+    let answered = play.steps.iter().filter_map(|step| match step {
+        Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),
+        Step::Asked(_) | Step::Dropped(_) => None,
+    });
+    answered
+        .filter(|(_, _, told)| *told <= told_by)
+        .map(|(id, outcome, told)| match outcome {
+            Outcome::Verdict(mut verdict)
+                if matches!(play.events[told as usize - 1].what, What::IterationStarted { .. }) =>
+            {
+                verdict.reason.clear();
+                (id, Outcome::Verdict(verdict))
+            }
+            outcome => (id, outcome),
+        })
+        .collect()
 }
