@@ -1,7 +1,16 @@
 //! Tests of the state of runs, driven by events made by hand.
 
+#![allow(clippy::unwrap_used, reason = "the functions that tests share fail as tests do")]
+
 mod support;
 
 mod binding_files;
+mod faults;
+mod foreign;
 mod journal;
+mod memory;
+mod paths;
+mod programs;
+mod resume;
+mod runs;
 mod state_md;
