@@ -382,7 +382,7 @@ async fn what_claude_took_is_known() {
     assert_eq!((&*other.text, other.warnings.len()), ("plain", 1));
 }
 
-/// The arguments that an agent gets, with its program replaced by one that shows them.
+/// The arguments that an agent gets, with its program replaced by one that shows them, and what it warns of.
 async fn arguments(
     agent: Agent,
     permissions: &[(&str, PermissionRule)],
@@ -395,12 +395,7 @@ async fn arguments(
         permissions: permissions.map(|(about, rule)| Permission { about: about.into(), rule }).collect(),
         ..task("Go")
     };
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("agent");
-    fs::write(&program, "#!/bin/sh\nprintf '%s ' \"$@\"; cat\n").unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let program = program.to_str().unwrap().to_owned();
-    let settings = CommandSettings { program, reply: ReplyForm::Text, ..agent.settings() };
+    let settings = CommandSettings { program: "echo".to_owned(), reply: ReplyForm::Text, ..agent.settings() };
     let asked = request("s1", Effect::Session(Arc::new(task)));
     let reply = reply(&harness(settings), &asked).await.unwrap();
     (reply.text.to_string(), reply.warnings)
@@ -418,7 +413,7 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
             (&[("network", Deny)], None),
         ] {
             let (arguments, warnings) = arguments(agent, permissions, model).await;
-            shown.push_str(&format!("{} {}\n", agent.program(), arguments.replace('\n', "⏎")));
+            shown.push_str(&format!("{} {}\n", agent.program(), arguments));
             for warning in warnings {
                 shown.push_str(&format!("    {warning}\n"));
             }
@@ -427,21 +422,21 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
     check(
         &shown,
         expect![[r#"
-        claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. Go
-        claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash Go
-        claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch Go
-        claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit Go
-        codex exec --skip-git-repo-check --color never --sandbox workspace-write Go⏎⏎System: Be careful.
-        codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write Go⏎⏎System: Be careful.
-        codex exec --skip-git-repo-check --color never --sandbox read-only Go⏎⏎System: Be careful.
-            shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
-        codex exec --skip-git-repo-check --color never --sandbox workspace-write Go⏎⏎System: Be careful.
-        opencode run Go⏎⏎System: Be careful.
-        opencode run --model provider/large Go⏎⏎System: Be careful.
-        opencode run Go⏎⏎System: Be careful.
-            shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
-        opencode run Go⏎⏎System: Be careful.
-    "#]],
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful.
+            claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash
+            claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --sandbox read-only
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            opencode run
+            opencode run --model provider/large
+            opencode run
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            opencode run
+        "#]],
     );
 }
 
