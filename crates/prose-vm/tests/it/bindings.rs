@@ -8,26 +8,38 @@ const OK: &str = "[[session]]\nreply = \"ok\"";
 
 #[test]
 fn r014_constants_keep_their_value() {
-    check("let a = 1\na = 2\nconst b = 1\nb = 2\n", "", expect![[r#"
+    check(
+        "let a = 1\na = 2\nconst b = 1\nb = 2\n",
+        "",
+        expect![[r#"
         let a = 1
         let a = 2
         const b = 1
         Failed: `b` is a constant and cannot get another value; declare it with `let` if it should
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn r014_loop_and_parameter_names_keep_their_value() {
-    check("for x in [1]:\n  x = 2\n", "", expect![[r#"
+    check(
+        "for x in [1]:\n  x = 2\n",
+        "",
+        expect![[r#"
         iteration 1
         loop ended: Failed after 1
         Failed: `x` belongs to the body around it and keeps its value there; give the new value a name of its own
-    "#]]);
-    check("block f(p):\n  p = 2\ndo f(1)\n", "", expect![[r#"
+    "#]],
+    );
+    check(
+        "block f(p):\n  p = 2\ndo f(1)\n",
+        "",
+        expect![[r#"
         call f (1, depth 1)
         left 1: Failed
         Failed: `p` is a constant and cannot get another value; declare it with `let` if it should
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -118,13 +130,21 @@ let copy = access
 
 #[test]
 fn r016_a_name_that_nothing_binds_is_an_error_with_a_suggestion() {
-    check("let report = 1\noutput result = reprot\n", "", expect![[r#"
+    check(
+        "let report = 1\noutput result = reprot\n",
+        "",
+        expect![[r#"
         let report = 1
         Failed: nothing is called `reprot` here: `report` was probably meant
-    "#]]);
-    check("let x = y\nlet y = 1\n", "", expect![[r#"
+    "#]],
+    );
+    check(
+        "let x = y\nlet y = 1\n",
+        "",
+        expect![[r#"
         Failed: nothing is called `y` here: it has not been bound yet at this point of the run
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -298,7 +318,8 @@ do f()
         bindings/anon_001__1.md
         bindings/result__1_0.md
         bindings/result__1_1.md
-        bindings/result__1.md"#]].assert_eq(&ran.files().join("\n"));
+        bindings/result__1.md"#]]
+    .assert_eq(&ran.files().join("\n"));
 }
 
 #[test]
@@ -308,12 +329,16 @@ fn a02_branches_of_a_condition_share_a_name() {
 
 #[test]
 fn a03_an_output_takes_over_a_variable_of_its_name() {
-    check("let x = 1\noutput x = x\n", "", expect![[r#"
+    check(
+        "let x = 1\noutput x = x\n",
+        "",
+        expect![[r#"
         let x = 1
         output x = 1
         output x = 1
         value: 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -392,19 +417,20 @@ do publish()
 
 #[test]
 fn a10_unknown_names_in_braces_are_text() {
-    check("session \"\"\"\n  Write {slug}.md with {id}\n\"\"\"\n", OK, expect![[r#"
+    check(
+        "session \"\"\"\n  Write {slug}.md with {id}\n\"\"\"\n",
+        OK,
+        expect![[r#"
         session: Write {slug}.md with {id}
         let anon_001 = ok
         value: ok
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a11_agents_prompts_are_filled_in_when_a_session_starts() {
-    let ran = run(
-        "agent a:\n  prompt: \"About {topic}\"\nfor topic in [\"x\", \"y\"]:\n  session: a\n",
-        OK,
-    );
+    let ran = run("agent a:\n  prompt: \"About {topic}\"\nfor topic in [\"x\", \"y\"]:\n  session: a\n", OK);
     assert_eq!(ran.tasks(), ["About x", "About y"]);
 }
 
@@ -418,5 +444,8 @@ fn a13_callers_are_searched_and_not_the_text_around() {
 
 #[test]
 fn a15_the_second_name_of_a_for_is_the_index() {
-    check_result("let xs = []\nfor x, i in [\"a\", \"b\"]:\n  xs = xs + [x + i]\noutput result = xs[1]", "b1");
+    check_result(
+        "let xs = []\nfor x, i in [\"a\", \"b\"]:\n  xs = xs + [x + i]\noutput result = xs[1]",
+        "b1",
+    );
 }

@@ -184,6 +184,15 @@ impl Ran {
         files.collect()
     }
 
+    /// The places of what was answered of a kind of effect, in the order of the answers.
+    pub(crate) fn asked(&self, kind: &str) -> Vec<String> {
+        let asked = self.events.iter().filter_map(|event| match &event.what {
+            What::Effect { effect, .. } if effect == kind => Some(event.place.to_string()),
+            _ => None,
+        });
+        asked.collect()
+    }
+
     /// When sessions started, ended and were tried again, in virtual milliseconds.
     pub(crate) fn times(&self) -> String {
         let mut times = String::new();

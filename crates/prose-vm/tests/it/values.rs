@@ -215,7 +215,18 @@ catch as e:
 
 #[test]
 fn r011_what_counts_as_no() {
-    for no in ["false", "null", "0", "\"\"", "[]", "\"No, it is not\"", "\"none\"", "\"N/A\"", "\" FALSE\"", "\"0\""] {
+    for no in [
+        "false",
+        "null",
+        "0",
+        "\"\"",
+        "[]",
+        "\"No, it is not\"",
+        "\"none\"",
+        "\"N/A\"",
+        "\" FALSE\"",
+        "\"0\"",
+    ] {
         check_result(
             &format!("let x = {no}\nif x:\n  output result = \"yes\"\nelse:\n  output result = \"no\""),
             "no",
@@ -297,7 +308,8 @@ session: writer
                 ),
             },
         ]
-    "#]].assert_debug_eq(&session.permissions);
+    "#]]
+    .assert_debug_eq(&session.permissions);
 }
 
 #[test]
@@ -349,7 +361,8 @@ do:
     expect![[r#"
         First x
           indented
-        x last"#]].assert_eq(&ran.tasks().join("\n"));
+        x last"#]]
+    .assert_eq(&ran.tasks().join("\n"));
 }
 
 #[test]
@@ -361,7 +374,8 @@ fn e2_e3_unknown_escapes_and_braces_stay_in_triple_strings() {
     expect![[r#"
         curl \
         a\.b { "x": {y} }
-        tab	quote"brace{a}"#]].assert_eq(&ran.tasks().join("\n"));
+        tab	quote"brace{a}"#]]
+    .assert_eq(&ran.tasks().join("\n"));
 }
 
 #[test]
@@ -388,7 +402,8 @@ text = "the key points"
         "s".repeat(1999),
         "l".repeat(2000)
     );
-    let shown = |prompt: &str| prompt.replace(&"s".repeat(1999), "[short]").replace(&"l".repeat(2000), "[long]");
+    let shown =
+        |prompt: &str| prompt.replace(&"s".repeat(1999), "[short]").replace(&"l".repeat(2000), "[long]");
     let by_value = run(program, &script);
     expect![[r#"
         Use [short] and [long, see the context]
@@ -396,7 +411,8 @@ text = "the key points"
         Context provided:
         ---
         long: "the key points"
-        ---"#]].assert_eq(&shown(&by_value.session("Use").prompt));
+        ---"#]]
+    .assert_eq(&shown(&by_value.session("Use").prompt));
     let by_reference = run_with(program, &script, |setup| setup.settings.context_by_reference = true);
     expect![[r#"
         Use [short] and [long, see the context]
@@ -404,5 +420,6 @@ text = "the key points"
         Context (by reference):
         - long: .prose/runs/20260115-143052-a7b3c9/bindings/long.md
 
-        Read these files to access the content. For large bindings, read selectively."#]].assert_eq(&shown(&by_reference.session("Use").prompt));
+        Read these files to access the content. For large bindings, read selectively."#]]
+    .assert_eq(&shown(&by_reference.session("Use").prompt));
 }
