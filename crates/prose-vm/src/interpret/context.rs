@@ -15,15 +15,15 @@ use crate::value::{Plain, Value};
 const LONG: usize = 8000;
 
 /// A value on its way into a context.
-struct Passed {
-    name: SmolStr,
-    value: Value,
-    path: Option<Arc<str>>,
+pub(super) struct Passed {
+    pub(super) name: SmolStr,
+    pub(super) value: Value,
+    pub(super) path: Option<Arc<str>>,
 }
 
 impl Cx {
-    /// The context of a session, by its property.
-    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<ContextItem>> {
+    /// What the `context` of a session passes.
+    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<Passed>> {
         let mut passed = Vec::new();
         if let Some(value) = property.value {
             self.pass(None, ValueNode::Expr(value), &mut passed).await?;
@@ -38,6 +38,11 @@ impl Cx {
                 self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
             }
         }
+        Ok(passed)
+    }
+
+    /// Values in the form in which a session gets them.
+    pub(super) async fn items(&self, passed: Vec<Passed>) -> Exec<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(passed.len());
         for (nth, value) in passed.into_iter().enumerate() {
             items.push(self.step(format_args!("k{nth}")).item(value).await?);

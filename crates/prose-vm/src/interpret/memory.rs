@@ -106,7 +106,7 @@ impl Cx {
         let text = known.text.filter(|_| spoken.resumes);
         let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
         let (before, behind) = if self.run.world.settings.agents_write {
-            (String::new(), self.memory_in_files(&memory))
+            (self.memory_in_files(&memory), prompt_guidelines(agent))
         } else {
             memory_in_text(agent, &memory)
         };
@@ -128,10 +128,7 @@ impl Cx {
                 "Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state."
             )
         };
-        format!(
-            "{lead}\n\nAlso write your segment record to:\n{segment}\n\n{}",
-            prompt_guidelines(&place.agent)
-        )
+        format!("{lead}\n\nAlso write your segment record to:\n{segment}")
     }
 
     /// Takes a reply, with the memory that is part of it where the agent has no files (R48).

@@ -114,9 +114,17 @@ impl Cx {
         }
         let (strategy, policy) = (Strategy::All, Policy::FailFast);
         self.say_branches(&branches, strategy, policy, true);
-        let joined = self.join(running, &mut branches, strategy, policy).await;
+        let joined = match self.join(running, &mut branches, strategy, policy).await {
+            // It is the innermost loop around a `break` in its body (R63).
+            Err(Flow::Break) => Ok(()),
+            joined => joined,
+        };
         self.take_over_iterations(&branches);
-        let status = if joined.is_ok() { Status::Complete } else { Status::Failed };
+        let status = match &joined {
+            Ok(()) => Status::Complete,
+            Err(Flow::Throw(_)) => Status::Failed,
+            Err(_) => Status::Left,
+        };
         let failures = failures(&branches);
         self.say(What::ParallelEnded { bound: Vec::new(), failures, status });
         joined?;

@@ -34,7 +34,25 @@ pub(crate) struct Scope {
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
     /// Frames that were called from here and have ended, the newest last (A9).
-    ended: RefCell<VecDeque<Rc<Scope>>>,
+    ended: RefCell<VecDeque<Ended>>,
+}
+
+/// What is left of a frame that has ended: its names, and those of the frames it called. Not the scope itself, which holds that of its caller and would
+/// never be let go.
+struct Ended {
+    frame: u32,
+    variables: FxHashMap<SmolStr, (usize, Variable)>,
+    ended: VecDeque<Ended>,
+}
+
+impl Ended {
+    fn look_up(&self, name: &str) -> Option<Found> {
+        if let Some((_, Variable { value, path, .. })) = self.variables.get(name) {
+            let (value, path) = (value.clone(), path.clone());
+            return Some(Found { value, path, elsewhere: Some(self.frame), left_over: true });
+        }
+        self.ended.iter().rev().find_map(|ended| ended.look_up(name))
+    }
 }
 
 /// A call of a block, or the execution of a program itself.
@@ -176,28 +194,12 @@ impl Scope {
     }
 
     fn look_up_in_ended(&self, name: &str) -> Option<Found> {
-        let ended = self.ended.borrow();
-        for scope in ended.iter().rev() {
-            if let Some(Variable { value, path, .. }) = scope.get(name) {
-                return Some(Found { value, path, elsewhere: Some(scope.frame.id), left_over: true });
-            }
-            if let Some(found) = scope.look_up_in_ended(name) {
-                return Some(found);
-            }
-        }
-        None
+        self.ended.borrow().iter().rev().find_map(|ended| ended.look_up(name))
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
     pub(crate) fn to_assign(self: &Rc<Self>, name: &str) -> Rc<Self> {
         self.around().find(|scope| scope.has(name)).map_or_else(|| Rc::clone(self), Rc::clone)
-    }
-
-    /// The scope that `let` writes to: that of a variable of the name in the same frame (A4), else this one.
-    pub(crate) fn to_declare(self: &Rc<Self>, name: &str) -> Rc<Self> {
-        let same_frame = self.around().take_while(|scope| Rc::ptr_eq(&scope.frame, &self.frame));
-        let mut same_frame = same_frame.filter(|scope| scope.has(name));
-        same_frame.next().map_or_else(|| Rc::clone(self), Rc::clone)
     }
 
     /// Takes a named output of the frame (R86). The last value of a name counts (R91).
@@ -209,13 +211,18 @@ impl Scope {
         }
     }
 
-    /// Keeps a frame that was called from here and has ended.
-    pub(crate) fn keep_ended(&self, scope: Rc<Scope>) {
+    /// Keeps the names of a frame that was called from here and has ended.
+    pub(crate) fn keep_ended(&self, scope: &Scope) {
+        let frame = scope.frame.id;
+        self.keep(Ended { frame, variables: scope.variables.take(), ended: scope.ended.take() });
+    }
+
+    fn keep(&self, frame: Ended) {
         let mut ended = self.ended.borrow_mut();
         if ended.len() == ENDED {
             ended.pop_front();
         }
-        ended.push_back(scope);
+        ended.push_back(frame);
     }
 
     /// Takes over what a branch has bound, after the join (R19).
@@ -227,7 +234,7 @@ impl Scope {
             self.remember(result);
         }
         for ended in branch.ended.take() {
-            self.keep_ended(ended);
+            self.keep(ended);
         }
     }
 

@@ -11,7 +11,7 @@ use super::memory::Remembered;
 use super::scope::Target;
 use super::{Cx, Exec};
 use crate::effect::{
-    BindingKind, ContextItem, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
+    BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
 };
 use crate::error::ErrorKind;
 use crate::event::{Status, What};
@@ -52,7 +52,7 @@ impl Cx {
             // `session name: agent` binds like `let` (C18).
             (None, Some(name)) => {
                 let name = self.name_text(name);
-                self.target(&self.scope.to_declare(&name), name, BindingKind::Let, true)
+                self.target(&self.scope, name, BindingKind::Let, true)
             }
             (None, None) => self.anonymous_target(),
         };
@@ -141,7 +141,7 @@ impl Cx {
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
     ) -> Exec<SessionTask> {
-        let mut long: Vec<ContextItem> = Vec::new();
+        let mut long = Vec::new();
         let label = match text {
             Some(text) => Some(self.session_text(text, &mut long).await?),
             None => None,
@@ -163,20 +163,13 @@ impl Cx {
             (Some(text), None) | (None, Some(text)) => (text, agent_prompt),
             (None, None) => (agent_prompt.unwrap_or_default(), None),
         };
-        let mut context = match spoken.property(self.at, "context") {
+        let mut passed = match spoken.property(self.at, "context") {
             Some((at, property)) => self.reading(at).context(property).await?,
             None => Vec::new(),
         };
-        for mut item in long {
-            if context.iter().any(|known| known.name == item.name) {
-                continue;
-            }
-            match item.path.take().filter(|_| self.run.world.settings.context_by_reference) {
-                Some(path) => (item.path, item.text) = (Some(self.from_root(&path)), None),
-                None => item.path = None,
-            }
-            context.push(item);
-        }
+        long.retain(|long| !passed.iter().any(|known| known.name == long.name));
+        passed.append(&mut long);
+        let context = self.items(passed).await?;
         let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
         let skills = self.list_property(spoken, "skills").await?;
         let timeout = match spoken.property(self.at, "timeout") {

@@ -31,7 +31,7 @@ impl Cx {
         if !destructured {
             let Some(name) = names.first() else { return Ok(Value::Null) };
             let name = self.name_text(*name);
-            let target = self.target(&self.scope.to_declare(&name), name, kind, !is_const);
+            let target = self.target(&self.scope, name, kind, !is_const);
             return self.bind_result(target, value).await;
         }
         let whole = self.value(value).await?;
@@ -54,7 +54,7 @@ impl Cx {
             parts.push(part);
         }
         for (name, part) in names.into_iter().zip(parts) {
-            let target = self.target(&self.scope.to_declare(&name), name, kind, !is_const);
+            let target = self.target(&self.scope, name, kind, !is_const);
             self.bind(&target, part, None);
         }
         Ok(whole)

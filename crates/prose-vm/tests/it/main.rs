@@ -2,4 +2,15 @@
 
 mod support;
 
+mod bindings;
+mod blocks;
+mod context;
+mod discretion;
+mod errors;
+mod inputs_and_imports;
+mod loops;
+mod memory;
+mod parallel;
+mod pipelines;
 mod sessions;
+mod values;
