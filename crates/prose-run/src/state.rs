@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::{Agent, Argument, CommandSettings, PromptBy};
+use prose_narration::transcript::{self, TranscriptRecall};
 use prose_state::filesystem::{self, FilesystemStore};
 use prose_state::runs::RunState;
 use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse};
@@ -51,6 +52,7 @@ impl StoreKind {
 pub(crate) enum Remembered {
     Fresh(Fresh),
     Files(filesystem::Remembered),
+    Transcript(Box<TranscriptRecall>),
 }
 
 impl Remembered {
@@ -59,6 +61,7 @@ impl Remembered {
         match self {
             Remembered::Fresh(_) => 0,
             Remembered::Files(recall) => recall.reused(),
+            Remembered::Transcript(_) => 0,
         }
     }
 
@@ -66,6 +69,7 @@ impl Remembered {
         match self {
             Remembered::Fresh(recall) => recall,
             Remembered::Files(recall) => recall,
+            Remembered::Transcript(recall) => recall.as_mut(),
         }
     }
 }
@@ -91,6 +95,24 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 recall: fresh(),
                 notes: Vec::new(),
             })
+        }
+        Start::Transcript(text) => {
+            let recovered = transcript::read(text);
+            let (doubtful, known): (Vec<_>, Vec<_>) =
+                recovered.findings().partition(|finding| finding.doubt.is_some());
+            let mut notes: Vec<String> = doubtful
+                .into_iter()
+                .map(|finding| {
+                    let doubt = finding.doubt.unwrap_or_default();
+                    format!(
+                        "line {} of the narration, {}: {doubt}; it is asked again",
+                        finding.line, finding.about
+                    )
+                })
+                .collect();
+            notes.push(format!("{} results are recovered from the narration", known.len()));
+            let recall = Remembered::Transcript(Box::new(recovered.into_recall()));
+            Ok(without_files(memories(), recall, notes))
         }
         Start::Resume { run, accept_changes } => resume(order, run, *accept_changes),
     }

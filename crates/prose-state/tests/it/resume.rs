@@ -66,7 +66,10 @@ fn r104_a_run_goes_on_where_it_was_killed() {
     run.reply(&requests[1], "Second.");
     run.leave("s2", 2);
     let state = run.state();
-    assert!(state.contains("let b = session \"B\"                          # --> bindings/b.md (complete)\n"), "{state}");
+    assert!(
+        state.contains("let b = session \"B\"                          # --> bindings/b.md (complete)\n"),
+        "{state}"
+    );
     run.end(RunStatus::Completed);
     assert_eq!(journal(&run.store), run.events);
 }
@@ -252,7 +255,8 @@ fn accepting_changes_asks_again_where_a_file_of_the_context_has_changed() {
         let mut run = Driver::start(&project, "three.prose", TEXT);
         run.session("s1", 1, "a", "a!");
         let path = format!(".prose/runs/{}/bindings/a.md", run.store.run());
-        let context = [ContextItem { name: "a".into(), path: Some(path.as_str().into()), text: None }];
+        let context =
+            [ContextItem { name: "a".into(), path: Some(path.as_str().into()), text: None, digest: None }];
         let binding = run.binding("b", 0, 2);
         let b = session(7, "s2", SITE, "B", binding.clone(), &context);
         let Effect::Session(task) = &b.effect else { unreachable!() };
@@ -307,7 +311,8 @@ fn a_journal_that_was_never_begun_is_told_apart_from_a_foreign_run() {
 #[test]
 fn a_run_that_does_not_exist() {
     let (_folder, project) = project();
-    let message = |id: &str| FilesystemStore::resume(&project, id, TEXT, Resume::Exact).unwrap_err().to_string();
+    let message =
+        |id: &str| FilesystemStore::resume(&project, id, TEXT, Resume::Exact).unwrap_err().to_string();
     let runs = project.runs();
     let folder: &Path = &runs;
     assert_eq!(
