@@ -321,3 +321,78 @@ fn a_program_that_imports_without_end_is_not_followed() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(registry.take_asked().len() <= 501);
 }
+
+#[test]
+fn projects_with_one_registry_have_copies_of_their_own() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let settings = format!("{}vendor = \"copies\"\n", settings(&registry));
+    let files = [
+        ("old/main.prose", program),
+        ("old/prose.toml", &settings),
+        ("new/main.prose", program),
+        ("new/prose.toml", &settings),
+    ];
+    let mut workspace = Workspace::new(&files);
+    let vendor = |project: &str| {
+        let vendored = std::process::Command::new(prose_tests::prose_binary())
+            .args(["vendor", "copies"])
+            .env("PROSE_CACHE_DIR", workspace.folder.path().join(format!("cache-of-{project}")))
+            .current_dir(workspace.folder.path().join(project))
+            .output()
+            .unwrap();
+        assert!(vendored.status.success(), "{vendored:?}");
+    };
+    vendor("old");
+    registry.put("alice/research", &RESEARCH.replace("findings", "results"));
+    vendor("new");
+    registry.take_asked();
+
+    workspace.open_saved("old/main.prose");
+    assert_eq!(workspace.pushed("old/main.prose"), [] as [&str; 0]);
+    workspace.open_saved("new/main.prose");
+    assert_eq!(workspace.pushed("new/main.prose"), ["E028"]);
+    workspace.replace("old/main.prose", 2, &format!("{program}\n"));
+    assert_eq!(workspace.pushed("old/main.prose"), [] as [&str; 0]);
+    assert_eq!(registry.take_asked(), [] as [&str; 0]);
+
+    // The copy itself is shown, and is a program of the network nevertheless.
+    let places = workspace.at("textDocument/definition", "new/main.prose", (0, 8));
+    assert_eq!(places[0]["uri"], workspace.uri("new/copies/alice--research.prose"));
+    workspace.restart();
+    workspace.open("new/copies/alice--research.prose", "use \"/etc/secret.prose\"\n\noutput a = secret()\n");
+    let told = wait_for(&mut workspace, "new/copies/alice--research.prose", &["E139"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("`{}etc/secret.prose`", registry.url())), "{message}");
+}
+
+#[test]
+fn a_fetched_program_that_is_opened_keeps_its_registry() {
+    let plan = "use \"bob/steps\"\n\noutput plan = steps(topic: \"tides\")\n";
+    let registry = TestRegistry::start(&[("alice/plan", plan), ("bob/steps", RESEARCH)]);
+    let mut workspace =
+        workspace(&registry, &[("main.prose", "use \"alice/plan\"\n\noutput plan = plan()\n")]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &[]);
+    while registry.take_asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let shown = loop {
+        let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
+        if let Some(shown) = places[0]["uri"].as_str() {
+            break shown.to_owned();
+        }
+    };
+    let wrong = plan.replace("topic", "subject");
+    for _ in ["while its importer is open", "in a session of its own"] {
+        workspace.client.open(&shown, 1, &wrong);
+        let codes = loop {
+            let codes = codes(&workspace.client.diagnostics(&shown, 1));
+            if !codes.is_empty() {
+                break codes;
+            }
+        };
+        assert_eq!(codes, ["E027"]);
+        workspace.restart();
+    }
+}

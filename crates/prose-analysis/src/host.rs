@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
 use crate::importers::Importers;
 use crate::imports::{import_places, normalized};
-use crate::location::{Fetched, Location, Note, Origin, Remote};
+use crate::location::{Fetched, Location, Note, Origin, Registry, Remote};
 
 /// The programs of a session, known by their paths.
 #[derive(Clone, Default)]
@@ -36,13 +36,16 @@ pub type Models = Arc<BTreeMap<SmolStr, String>>;
 pub struct Project {
     /// The models that have a name of their own.
     pub models: Models,
-    /// The address of the registry that programs by name are asked of.
-    pub registry: Arc<str>,
+    /// Where programs come from that are not on this machine.
+    pub registry: Registry,
 }
 
 impl Project {
-    /// A project, given the names of models that its settings declare and what they stand for, and the address of its registry.
-    pub fn new<'a>(aliases: impl IntoIterator<Item = (&'a String, &'a String)>, registry: &str) -> Self {
+    /// A project, given the names of models that its settings declare and what they stand for, and its registry.
+    pub fn new<'a>(
+        aliases: impl IntoIterator<Item = (&'a String, &'a String)>,
+        registry: impl Into<Registry>,
+    ) -> Self {
         let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
         Self { models: Models::new(models), registry: registry.into() }
     }
@@ -138,6 +141,15 @@ impl AnalysisHost {
         }
     }
 
+    /// The project that a program is known to belong to.
+    pub fn project(&self, file: SourceFile) -> Project {
+        let settings = file.settings(&self.db);
+        Project {
+            models: Arc::clone(settings.models(&self.db)),
+            registry: settings.registry(&self.db).clone(),
+        }
+    }
+
     /// Whether a program is known to belong to such a project.
     pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
         let settings = file.settings(&self.db);
@@ -147,7 +159,7 @@ impl AnalysisHost {
     fn settings(&mut self, project: Project) -> Settings {
         let db = &self.db;
         *self.settings.entry(project).or_insert_with_key(|project| {
-            Settings::new(db, Arc::clone(&project.models), Arc::clone(&project.registry))
+            Settings::new(db, Arc::clone(&project.models), project.registry.clone())
         })
     }
 
@@ -261,7 +273,7 @@ impl AnalysisHost {
                 None => self.set_text(&path, Text::new(program.text)),
             };
             self.set_origin(file, Origin::Remote(program.origin));
-            let registry = Arc::clone(&remote.registry);
+            let registry = remote.registry.clone();
             self.set_project(file, Project { registry, ..Project::default() });
             file
         });

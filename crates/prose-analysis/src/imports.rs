@@ -102,7 +102,7 @@ fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
             Location::File(wanted)
         }
         reference => {
-            Location::Remote(Remote { registry: Arc::clone(importer.settings(db).registry(db)), reference })
+            Location::Remote(Remote { registry: importer.settings(db).registry(db).clone(), reference })
         }
     };
     Some(db.place(location))

@@ -54,7 +54,7 @@ impl Gathered {
         }
         if !references.is_empty() {
             let registry = here.meaning().registry;
-            let remote = |reference| Remote { registry: Arc::clone(&registry), reference };
+            let remote = |reference| Remote { registry: registry.clone(), reference };
             let roots = references.into_iter().map(remote).collect();
             common.imports.of(&here).add(Needs { roots, are_unknown: true });
         }

@@ -12,7 +12,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use prose_analysis::host::{Loader, Project};
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
 use prose_imports::{Registries, Wish, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
@@ -56,15 +56,8 @@ impl Fetcher {
         Arc::clone(self.registries.cache())
     }
 
-    /// Looks for programs of a registry among the copies in a folder first.
-    pub(crate) fn set_vendor(&mut self, registry: &Arc<str>, dir: &Path) {
-        if let Err(error) = self.registries.set_vendor(registry, dir) {
-            tracing::warn!("{error}");
-        }
-    }
-
-    /// Where a program came from, if its file is one that shows what was fetched.
-    pub(crate) fn origin_of(&self, path: &Path) -> Option<Origin> {
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    pub(crate) fn origin_of(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
         self.registries.shown_at(path)
     }
 

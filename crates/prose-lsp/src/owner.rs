@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use futures_channel::mpsc::UnboundedSender;
-use prose_analysis::location::{Fetched, Remote};
+use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use serde_json::Value;
 
@@ -399,7 +399,10 @@ impl Owner {
     fn sync(&mut self, uri: &DocumentUri) -> Result<(SourceFile, Arc<FileConfig>), Failure> {
         let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
         let config = self.settings.of(&document.path);
-        let project = config.meaning();
+        let host = &self.host;
+        let of_network = host.file(&document.path).filter(|file| *file.origin(host.db()) != Origin::Local);
+        // What came from the network belongs to the project of those who import it, wherever the file lies that shows it.
+        let mut project = of_network.map_or_else(|| config.meaning(), |file| host.project(file));
         let known = document.known(&self.host);
         if let Some(file) = known.filter(|file| self.host.has_project(*file, &project)) {
             return Ok((file, config));
@@ -411,12 +414,13 @@ impl Owner {
         let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
         let document_path = document.path.clone();
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
-        self.host.set_project(file, project);
         // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
         let is_new = before.is_none();
-        if let Some(origin) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
+        if let Some((origin, registry)) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
             self.host.set_origin(file, origin);
+            project.registry = registry.unwrap_or(project.registry);
         }
+        self.host.set_project(file, project);
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }

@@ -1,6 +1,7 @@
 //! Look-ups: the vendored copies, the cache, the network, in this order.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -118,6 +119,13 @@ impl Client {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
+    }
+
+    /// A file that shows the text of a program, for reading: the copy itself if it is one, otherwise a file of the cache. None if the
+    /// cache has no folder, or none that can be written to.
+    pub fn show(&self, program: &Program, by: Option<By>) -> Option<PathBuf> {
+        let vendor = self.inner.settings.vendor.as_ref().filter(|_| by == Some(By::Vendored));
+        vendor.and_then(|vendor| vendor.path(program)).or_else(|| self.inner.cache.show(program))
     }
 
     /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.

@@ -112,6 +112,21 @@ impl Vendor {
         self.copies.keys().map(String::as_str)
     }
 
+    /// The program that a file is a copy of, if an index beside it says so. One that was changed since it was written still came from
+    /// where the index says.
+    pub fn copied_at(path: &Path) -> Option<Program> {
+        let vendor = Self::load(path.parent()?).ok()??;
+        let file = path.file_name()?.to_str()?;
+        let copy = vendor.copies.into_values().find(|copy| copy.file == file)?;
+        Some(Program { text: fs::read_to_string(path).ok()?.into(), source: copy.source })
+    }
+
+    /// The file that has the copy of a program.
+    pub(crate) fn path(&self, program: &Program) -> Option<PathBuf> {
+        let copy = self.copies.get(&program.source.reference).filter(|copy| is_plain(&copy.file))?;
+        Some(self.dir.join(&copy.file))
+    }
+
     /// The copy of a program. One that was changed since it was written is none.
     pub fn get(&self, reference: &Reference) -> Option<Program> {
         let copy = self.copies.get(&reference.to_string()).filter(|copy| is_plain(&copy.file))?;

@@ -169,7 +169,15 @@ impl<'a> Analyst<'a> {
         let path = identity(path);
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
-        self.host.set_project(file, rules.meaning());
+        let mut project = rules.meaning();
+        // What somebody checks to know more of it came from the network nevertheless, and reaches no file of this machine.
+        if !import_paths(self.host.db(), file).is_empty()
+            && let Some((origin, registry)) = self.common.imports.of(rules).shown_at(&path)
+        {
+            self.host.set_origin(file, origin);
+            project.registry = registry.unwrap_or(project.registry);
+        }
+        self.host.set_project(file, project);
         self.host.load_imports_with(file, &mut Importing { common: self.common, rules });
         file
     }

@@ -101,7 +101,7 @@ impl Copies {
         let copy = |original: &SourceFile| {
             let file = host.set_text(original.path(db), Text::new(original.text(db).shared()));
             let settings = original.settings(db);
-            let (models, registry) = (Arc::clone(settings.models(db)), Arc::clone(settings.registry(db)));
+            let (models, registry) = (Arc::clone(settings.models(db)), settings.registry(db).clone());
             host.set_project(file, Project { models, registry });
             file
         };

@@ -131,7 +131,7 @@ impl Web {
             let asker = host.asker(&remote).unwrap();
             let outcome =
                 self.runtime.block_on(client.get(&remote.reference, &importer(&asker), Freshness::Recent));
-            host.set_fetched(&remote, fetched(&remote, &asker, &outcome, client.cache()), &mut files);
+            host.set_fetched(&remote, fetched(&remote, &asker, &outcome, client), &mut files);
         }
         Checked { host, file, read: files.0 }
     }

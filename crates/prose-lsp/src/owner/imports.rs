@@ -20,9 +20,6 @@ use crate::settings::FileConfig;
 
 impl Owner {
     pub(super) fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {
-        if let Some(dir) = config.vendor() {
-            self.fetcher.set_vendor(&config.meaning().registry, &dir);
-        }
         let mut imports = Imports {
             fetcher: &mut self.fetcher,
             settings: &mut self.settings,
