@@ -596,11 +596,14 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
         ("project/main.prose", "use \"alice/nosy\"\noutput found = nosy()\n"),
         ("project/a/b/c/own.prose", NOSY),
     ]);
-    world.check(&["main.prose"], expect![[r#"
+    world.check(
+        &["main.prose"],
+        expect![[r#"
         status: 1
         ---- stdout
         main.prose:1:6: error[E145]: `alice/nosy` has an error, so this program does not run either
-    "#]]);
+    "#]],
+    );
     let host = world.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
     let shown = world.workspace.path(&format!("cache/programs/{host}/alice/nosy.prose"));
     world.check(&["a/b/c/own.prose"], expect![[r#"
@@ -609,7 +612,10 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
         a/b/c/own.prose:1:6: error[E145]: `../../../../secret.prose` has an error, so this program does not run either
     "#]]);
     // It means a file beside it at its host.
-    world.check(&[shown.to_str().expect("the path is text")], expect![[r#"
+    world.check(
+        &[shown.to_str().expect("the path is text")],
+        expect![[r#"
         status: 0
-    "#]]);
+    "#]],
+    );
 }
