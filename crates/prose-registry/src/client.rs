@@ -348,11 +348,14 @@ impl Inner {
                 trusted: key.is_trusted.then(|| url.origin()),
                 deadline,
             };
-            let asking = async { self.web().await?.ask(&question).await };
+            let asking = async {
+                let web = self.web().await.map_err(|failure| (failure, url.clone()))?;
+                web.ask(&question).await
+            };
             match tokio::time::timeout_at(deadline.into(), asking).await {
                 Ok(Ok(Answer { content: Content::Missing, .. })) => {}
                 Ok(Ok(answer)) => return (Ok(Some(answer)), moment),
-                Ok(Err(failure)) => return (Err((failure, url.clone())), moment),
+                Ok(Err(failed)) => return (Err(failed), moment),
                 Err(_) => return (Err((Unreachable::TimedOut(total).into(), url.clone())), moment),
             }
         }
@@ -416,7 +419,7 @@ impl Inner {
             trusted: None,
             deadline: Instant::now() + total,
         };
-        let asking = async { self.web().await?.ask(&question).await };
+        let asking = async { self.web().await?.ask(&question).await.map_err(|(failure, _)| failure) };
         let answer =
             tokio::time::timeout(total, asking).await.map_err(|_| Unreachable::TimedOut(total))??;
         match answer.content {
