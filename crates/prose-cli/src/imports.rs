@@ -170,7 +170,17 @@ impl Imports {
             return None;
         }
         match Vendor::load(dir) {
-            Ok(Some(vendor)) => Some(vendor),
+            Ok(Some(vendor)) => {
+                let again = shown(dir);
+                lock(&self.remarks).extend(vendor.damaged().map(|copy| {
+                    format!(
+                        "`{}` is not used, since it is another text than the one that was copied; `prose vendor {}` copies it again",
+                        shown(&copy).display(),
+                        again.display()
+                    )
+                }));
+                Some(vendor)
+            }
             Ok(None) => {
                 let dir = shown(dir);
                 lock(&self.remarks).push(format!(
@@ -180,7 +190,7 @@ impl Imports {
                 None
             }
             Err(error) => {
-                self.fail(dir, error);
+                self.fail(error.path(), &error);
                 None
             }
         }

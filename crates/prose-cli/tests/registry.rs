@@ -512,6 +512,32 @@ fn copies_come_before_everything_else() {
         ---- stderr
         1 file is clean.
     "#]]);
+
+    let copy = "project/lib/vendor/alice--research.prose";
+    world.workspace.write(copy, format!("{RESEARCH}# A word more.\n").as_bytes());
+    world.prose(&["check", "--offline"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+         --> flows/main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        ---- stderr
+        warning: `lib/vendor/alice--research.prose` is not used, since it is another text than the one that was copied; `prose vendor lib/vendor` copies it again
+        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        Found 1 remark in 1 file.
+    "#]]);
+    world.workspace.write("project/lib/vendor/index.toml", b"program = 1\n\nno index\n");
+    world.check(&["--offline"], expect![[r#"
+        status: 2
+        ---- stdout
+        flows/main.prose:1:6: info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        ---- stderr
+        error: `lib/vendor/index.toml` is no index of vendored programs; write it anew with `prose vendor`: line 3: key with no value, expected `=`
+        warning: nothing is fetched, so imported programs are as the cache has them, however old
+    "#]]);
 }
 
 #[test]
