@@ -396,3 +396,15 @@ fn a_fetched_program_that_is_opened_keeps_its_registry() {
         workspace.restart();
     }
 }
+
+#[test]
+fn what_could_not_be_reached_is_looked_up_again_by_itself() {
+    let registry = registry();
+    registry.set_down(true);
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &["W143"]);
+    registry.set_down(false);
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+}

@@ -195,6 +195,11 @@ impl AnalysisHost {
     ) -> Vec<SourceFile> {
         let file = self.settle(remote, fetched);
         self.load(file.into_iter().collect(), loader);
+        self.importers_of(remote)
+    }
+
+    /// The programs that import one that is not on this machine; in no order.
+    pub fn importers_of(&mut self, remote: &Remote) -> Vec<SourceFile> {
         let place = self.db.known_place(&Location::Remote(remote.clone()));
         place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
     }
@@ -202,8 +207,7 @@ impl AnalysisHost {
     /// Who asks for a program that is not on this machine: the one of the programs that import it that is the nearest to this machine;
     /// none if nothing imports it any more.
     pub fn asker(&mut self, remote: &Remote) -> Option<Origin> {
-        let place = self.db.known_place(&Location::Remote(remote.clone()))?;
-        let importers = self.importers.of_place(&self.db, place).into_iter();
+        let importers = self.importers_of(remote).into_iter();
         importers.map(|importer| importer.origin(&self.db).clone()).min_by_key(Origin::depth)
     }
 

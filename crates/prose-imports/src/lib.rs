@@ -9,4 +9,4 @@ mod registries;
 
 pub use fetched::{fetched, importer, not_fetched, too_many};
 pub use paths::import_paths;
-pub use registries::{Registries, Wish};
+pub use registries::{Fulfilled, Registries, Wish};

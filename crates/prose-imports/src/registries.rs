@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_reference::Reference;
-use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor};
+use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Problem, Settings, Vendor};
 use url::Url;
 
 use crate::fetched;
@@ -31,6 +32,15 @@ pub struct Wish {
     pub client: Client,
     /// How fresh it has to be.
     pub freshness: Freshness,
+}
+
+/// What a look-up gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fulfilled {
+    /// The program, and what there is to say about it.
+    pub fetched: Fetched,
+    /// Where it failed for a reason that may pass by itself: how long the host wants to be left alone, at least.
+    pub again_after: Option<Duration>,
 }
 
 impl Registries {
@@ -135,9 +145,13 @@ fn copies(dir: &Path) -> Option<Vendor> {
 
 impl Wish {
     /// Looks it up. Needs a runtime of tokio with time and network.
-    pub async fn fulfil(&self, asker: &Origin) -> Fetched {
+    pub async fn fulfil(&self, asker: &Origin) -> Fulfilled {
         let importer = fetched::importer(asker);
         let outcome = self.client.get(&self.remote.reference, &importer, self.freshness).await;
-        fetched::fetched(&self.remote, asker, &outcome, &self.client)
+        let again_after = match &outcome.result {
+            Err(Problem::Unreachable { why, .. }) => why.may_pass(),
+            _ => None,
+        };
+        Fulfilled { fetched: fetched::fetched(&self.remote, asker, &outcome, &self.client), again_after }
     }
 }

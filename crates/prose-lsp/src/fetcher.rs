@@ -19,6 +19,7 @@ use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::owner::Message;
+use crate::retries::Retries;
 use crate::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
@@ -35,6 +36,7 @@ pub(crate) struct Fetcher {
     /// What will be looked up if it still stands in a program then.
     waiting: HashMap<Remote, Wish>,
     under_way: HashSet<Remote>,
+    retries: Retries,
     /// What programs of the network import. One that imports without end is not followed.
     of_remotes: HashSet<Remote>,
 }
@@ -47,6 +49,7 @@ impl Fetcher {
             tasks: None,
             waiting: HashMap::new(),
             under_way: HashSet::new(),
+            retries: Retries::default(),
             of_remotes: HashSet::new(),
         }
     }
@@ -99,10 +102,14 @@ impl Fetcher {
     fn wait(&mut self, wish: Wish) {
         let remote = wish.remote.clone();
         self.waiting.insert(remote.clone(), wish);
+        self.send_after(DEBOUNCE, Message::FetchDue(remote));
+    }
+
+    fn send_after(&mut self, pause: Duration, message: Message) {
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
-            tokio::time::sleep(DEBOUNCE).await;
-            let _ = to_owner.send(Message::FetchDue(remote));
+            tokio::time::sleep(pause).await;
+            let _ = to_owner.send(message);
         });
     }
 
@@ -113,7 +120,12 @@ impl Fetcher {
         }
     }
 
-    /// Looks up a program, however fresh what is known of it, because a person asks for it.
+    /// The wait after a failure is over. Whether nothing has come of the program meanwhile.
+    pub(crate) fn is_due_again(&mut self, remote: &Remote) -> bool {
+        self.retries.is_due(remote)
+    }
+
+    /// Looks up a program, however fresh what is known of it: a person asks for it, or it failed before.
     pub(crate) fn fetch(&mut self, remote: &Remote, asker: Origin) {
         if let Some(client) = self.registries.client(&remote.registry) {
             self.start(Wish { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
@@ -126,14 +138,22 @@ impl Fetcher {
         }
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
-            let fetched = wish.fulfil(&asker).await;
-            let _ = to_owner.send(Message::Fetched(wish.remote, fetched));
+            let fulfilled = wish.fulfil(&asker).await;
+            let _ = to_owner.send(Message::Fetched(wish.remote, fulfilled));
         });
     }
 
-    /// The look-up of a program is over.
-    pub(crate) fn fetched(&mut self, remote: &Remote) {
+    /// The look-up of a program is over. One that may give more later is done again then, if it is still wanted.
+    pub(crate) fn fetched(&mut self, remote: &Remote, again_after: Option<Duration>) {
         self.under_way.remove(remote);
+        match again_after {
+            Some(at_least) => {
+                if let Some(pause) = self.retries.failed(remote, at_least) {
+                    self.send_after(pause, Message::FetchAgain(remote.clone()));
+                }
+            }
+            None => self.retries.ended(remote),
+        }
         if let Some(problem) = self.registries.cache().take_problem() {
             tracing::warn!("{problem}");
         }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use futures_channel::mpsc::UnboundedSender;
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::location::{Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_imports::Fulfilled;
 use serde_json::Value;
 
 use crate::commands::Command;
@@ -55,9 +56,11 @@ pub(crate) enum Message {
     /// A person wants something done.
     Command(Command),
     /// What a program is that is not on this machine.
-    Fetched(Remote, Fetched),
+    Fetched(Remote, Fulfilled),
     /// Nobody has typed for a moment, so what is imported can be looked up.
     FetchDue(Remote),
+    /// A program could not be looked up, and some time has passed since.
+    FetchAgain(Remote),
     /// Something that a person asked for was done, or why it was not.
     Told(Result<String, String>),
     /// The client is about to say `exit`.
@@ -174,7 +177,8 @@ impl Owner {
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
             Message::Command(command) => self.execute(command),
-            Message::Fetched(remote, fetched) => self.fetched(&remote, fetched),
+            Message::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
+            Message::FetchAgain(remote) => self.fetch_again(&remote),
             Message::FetchDue(remote) => {
                 let asker = self.host.asker(&remote);
                 self.fetcher.due(&remote, asker);

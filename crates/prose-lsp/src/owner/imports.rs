@@ -4,8 +4,9 @@ use std::path::Path;
 
 use prose_analysis::SourceFile;
 use prose_analysis::imports::{remote, unfound};
-use prose_analysis::location::{Fetched, Remote};
+use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
+use prose_imports::Fulfilled;
 use tower_lsp_server::ls_types::MessageType;
 
 use super::{Notification, Owner};
@@ -30,8 +31,8 @@ impl Owner {
         self.tell_progress();
     }
 
-    pub(super) fn fetched(&mut self, remote: &Remote, fetched: Fetched) {
-        self.fetcher.fetched(remote);
+    pub(super) fn fetched(&mut self, remote: &Remote, Fulfilled { fetched, again_after }: Fulfilled) {
+        self.fetcher.fetched(remote, again_after);
         self.reads.recall_views();
         // What was fetched may have been fetched because a person asked, and needs its own imports as well.
         let mut imports = Imports {
@@ -46,6 +47,23 @@ impl Owner {
         for importer in direct {
             let importers = self.host.importers(importer, true);
             self.mark_programs(&importers);
+        }
+    }
+
+    /// Looks up again what could not be reached, if a program of this machine still imports it and nobody has to be asked first.
+    pub(super) fn fetch_again(&mut self, remote: &Remote) {
+        if !self.fetcher.is_due_again(remote) {
+            return;
+        }
+        let importers = self.host.importers_of(remote);
+        let db = self.host.db();
+        let is_wanted = importers
+            .iter()
+            .filter(|importer| *importer.origin(db) == Origin::Local)
+            .any(|importer| self.settings.of(importer.path(db)).fetch_mode() == FetchMode::Automatic);
+        if is_wanted {
+            self.fetcher.fetch(remote, Origin::Local);
+            self.tell_progress();
         }
     }
 
