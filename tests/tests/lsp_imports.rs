@@ -408,3 +408,44 @@ fn what_could_not_be_reached_is_looked_up_again_by_itself() {
     registry.set_down(false);
     wait_for(&mut workspace, "main.prose", &["E026"]);
 }
+
+#[test]
+fn a_local_program_that_is_written_later_belongs_to_its_project() {
+    let registry = registry();
+    let main = "use \"./middle.prose\"\n\noutput found = middle()\n";
+    let near = ("midle.prose", "output a = \"b\"\n");
+    let mut workspace = workspace(&registry, &[("main.prose", main), near]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E139"]);
+    assert!(told.to_string().contains("did you mean `./midle.prose`?"), "{told}");
+    let middle = "use \"alice/research\"\n\ninput a: \"b\"\noutput found = research(topic: a)\n";
+    workspace.write_watched("middle.prose", middle);
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+    assert_eq!(registry.wait_for_requests(), ["alice/research"]);
+}
+
+#[test]
+fn an_imported_file_without_a_text_is_told() {
+    let main = "use \"./folder.prose\" as it\n\noutput found = it()\n";
+    let mut workspace = Workspace::new(&[("main.prose", main), ("folder.prose/a.prose", "")]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E143"]);
+    assert_eq!(told["diagnostics"][0]["message"], "`./folder.prose` is no file with a text");
+}
+
+#[test]
+fn a_program_stays_known_when_the_cache_is_emptied() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+    let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
+    let shown = places[0]["uri"].as_str().unwrap().to_owned();
+    workspace.client.open(&shown, 1, RESEARCH);
+    workspace.client.diagnostics(&shown, 1);
+    std::fs::remove_dir_all(workspace.folder.path().join(prose_tests::workspace::CACHE)).unwrap();
+    workspace.client.notify("textDocument/didClose", json!({ "textDocument": { "uri": shown } }));
+    workspace.replace("main.prose", 2, &format!("{program}\n"));
+    assert_eq!(workspace.pushed("main.prose"), ["E026"]);
+}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_syntax::Level;
 use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Level};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
@@ -103,7 +103,10 @@ impl AnalysisHost {
                 file
             }
         };
-        self.db.set_content(Location::File(normalized(path)), Content::Program(file));
+        let location = Location::File(normalized(path));
+        self.db.set_content(location.clone(), Content::Program(file));
+        // What was said while nothing was there is no longer so.
+        self.db.set_note(&location, None);
         self.importers.changed(file);
         file
     }
@@ -229,14 +232,19 @@ impl AnalysisHost {
                 let location = place.location(&self.db).clone();
                 match &location {
                     Location::File(path) => match loader.file(path) {
-                        Some(text) => {
+                        Ok(text) => {
                             let file = self.set_text(path, Text::new(text));
                             if let Some(project) = loader.project(path) {
                                 self.set_project(file, project);
                             }
                             waiting.push(file);
                         }
-                        None => {
+                        Err(NoText::Unreadable(why)) => {
+                            self.db.set_content(location.clone(), Content::Missing);
+                            let note = Note { code: Code::E143, message: why, better: None };
+                            self.db.set_note(&location, Some(Arc::new(note)));
+                        }
+                        Err(NoText::Missing) => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
                                 let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
                                 nearest_program(path, names)
@@ -292,10 +300,19 @@ impl AnalysisHost {
     }
 }
 
+/// Why a file gives no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoText {
+    /// There is no such file.
+    Missing,
+    /// There is something that cannot be read as a text. Why, as the rest of a sentence that starts with the path.
+    Unreadable(String),
+}
+
 /// Who knows what lies where programs are imported from.
 pub trait Loader {
-    /// The text of a file; none if there is none.
-    fn file(&mut self, path: &Path) -> Option<String>;
+    /// The text of a file.
+    fn file(&mut self, path: &Path) -> Result<String, NoText>;
 
     /// What project a file belongs to that was read because others import it.
     fn project(&mut self, _: &Path) -> Option<Project> {
@@ -313,8 +330,8 @@ pub trait Loader {
 struct Files<F>(F);
 
 impl<F: FnMut(&Path) -> Option<String>> Loader for Files<F> {
-    fn file(&mut self, path: &Path) -> Option<String> {
-        (self.0)(path)
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        (self.0)(path).ok_or(NoText::Missing)
     }
 }
 

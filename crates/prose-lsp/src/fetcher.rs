@@ -5,13 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use prose_analysis::host::{Loader, Project};
+use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
 use prose_imports::{Registries, Wish, not_fetched, too_many};
@@ -230,7 +231,7 @@ pub(crate) struct Imports<'a> {
 }
 
 impl Loader for Imports<'_> {
-    fn file(&mut self, path: &Path) -> Option<String> {
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
         read_program(path)
     }
 
@@ -243,12 +244,29 @@ impl Loader for Imports<'_> {
     }
 }
 
-/// The text of a program on the disk; none if there is none, or one that cannot be read.
-pub(crate) fn read_program(path: &Path) -> Option<String> {
-    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let text = is_file.then(|| std::fs::read_to_string(path)).transpose();
-    text.unwrap_or_else(|error| {
-        tracing::warn!("{} cannot be read: {error}", path.display());
-        None
-    })
+/// The text of a program on the disk.
+pub(crate) fn read_program(path: &Path) -> Result<String, NoText> {
+    let read = || {
+        let metadata = path.metadata()?;
+        // Opening a pipe may wait forever, and a device may have no end.
+        if !metadata.is_file() {
+            return Ok(Err("is no file with a text"));
+        }
+        if u32::try_from(metadata.len()).is_err() {
+            return Ok(Err("is too large: a program must be smaller than 4 GiB"));
+        }
+        std::fs::read_to_string(path).map(Ok)
+    };
+    let unreadable = |why: String| {
+        tracing::warn!("{} {why}", path.display());
+        NoText::Unreadable(why)
+    };
+    match read() {
+        Ok(read) => read.map_err(|why| unreadable(why.to_owned())),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NoText::Missing,
+            ErrorKind::InvalidData => unreadable("is not valid UTF-8; save it as that".to_owned()),
+            _ => unreadable(format!("cannot be read: {error}")),
+        }),
+    }
 }

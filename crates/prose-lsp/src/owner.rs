@@ -300,16 +300,21 @@ impl Owner {
             return;
         }
         self.reads.recall_views();
-        match (known, read_program(path)) {
+        match (known, read_program(path).ok()) {
             (None, None) => {}
             (Some(file), Some(text)) if *text == *file.text(self.host.db()).as_str() => {}
             (_, Some(text)) => {
                 let before = known.map(|file| Face::of(self.host.db(), file));
                 let file = self.host.set_text(path, Text::new(text));
                 let config = self.settings.of(path);
+                if known.is_none() {
+                    self.host.set_project(file, config.meaning());
+                }
                 self.load_imports(file, &config, When::Now);
                 self.mark_importers(file, before.as_ref());
             }
+            // What came from the network is known, whatever became of the file that shows it.
+            (Some(file), None) if *file.origin(self.host.db()) != Origin::Local => {}
             (Some(file), None) => {
                 // Afterwards nothing imports it any more.
                 let importers = self.host.importers(file, true);

@@ -85,6 +85,11 @@ impl Checker<'_, '_> {
     }
 
     fn no_file(&mut self, text: &Text, written: &str, note: Option<&Note>) {
+        if let Some(note) = note.filter(|note| note.code == Code::E143) {
+            let message = format!("`{written}` {}", note.message);
+            self.report(Diagnostic::new(note.code, text.content, message));
+            return;
+        }
         let message = format!("there is no file `{written}`");
         let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
         if let Some(near) = note.and_then(|note| note.better.as_ref()) {

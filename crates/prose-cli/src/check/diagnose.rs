@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{self, Loader};
+use prose_analysis::host::{self, Loader, NoText};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
 use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -52,8 +52,11 @@ struct Importing<'a> {
 }
 
 impl Loader for Importing<'_> {
-    fn file(&mut self, path: &Path) -> Option<String> {
-        source::read_file(path).ok()
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        source::read_file(path).map_err(|why| match path.exists() {
+            true => NoText::Unreadable(why),
+            false => NoText::Missing,
+        })
     }
 
     fn project(&mut self, path: &Path) -> Option<host::Project> {
