@@ -161,6 +161,12 @@ fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     let mut workspace = Workspace::with_settings(json!({}), json!({ "trusted": false }), &files);
     workspace.open_saved("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["W143"]);
+    assert_eq!(workspace.actions("main.prose", (0, 8), &[]), json!([]));
+    let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
+    let params = json!({ "command": "prose.fetch", "arguments": [argument] });
+    workspace.client.request("workspace/executeCommand", params);
+    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(told["params"]["message"].as_str().unwrap().contains("is not fetched"), "{told}");
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 

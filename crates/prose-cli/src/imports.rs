@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, fetched, import_paths};
+use prose_imports::{Registries, fetched, import_paths, never_fetched};
 use prose_registry::{
     Cache, Client, Freshness, LOCK_FILE, Lock, Locked, Outcome, Problem, Reference, Unreachable, Vendor,
     Visited,
@@ -270,6 +270,11 @@ impl ProjectImports {
     pub(crate) fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         let mut registries = lock(&self.registries);
         if let Some(outcome) = lock(&self.outcomes).get(remote) {
+            let is_unknown =
+                matches!(outcome.result, Err(Problem::Unreachable { why: Unreachable::NotFetched, .. }));
+            if is_unknown && self.fetch == FetchMode::Off {
+                return Some(never_fetched(remote, "`registry.fetch` is \"off\""));
+            }
             return Some(fetched(remote, asker, outcome, &registries.client(&remote.registry)?));
         }
         let (known, wish) = registries.look(remote, asker);

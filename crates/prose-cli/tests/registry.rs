@@ -221,10 +221,10 @@ fn where_fetching_is_off_nobody_is_asked() {
     world.check(
         &[],
         expect![[r#"
-        status: 0
-        ---- stdout
-        main.prose:1:6: info[W143]: `alice/research` was not fetched yet; `prose fetch` does that
-    "#]],
+            status: 0
+            ---- stdout
+            main.prose:1:6: info[W143]: `alice/research` is not known, and nothing is fetched here: `registry.fetch` is "off"
+        "#]],
     );
     world.prose(&["fetch"]).check(expect![[r#"
         status: 2

@@ -25,12 +25,20 @@ pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, client: &Clie
     Fetched { program, note: note(outcome).map(Arc::new) }
 }
 
-/// What there is to say about a program that is not known, and that settings forbid to look up: those of `registry.fetch`.
-pub fn not_fetched(remote: &Remote, mode: &str) -> Fetched {
-    let message = format!(
-        "`{}` was not fetched yet, since `registry.fetch` is \"{mode}\"; the action \"Fetch\" and `prose fetch` do it",
+/// What there is to say about a program that is not known, and that is looked up only when a person asks for it.
+pub fn not_fetched(remote: &Remote) -> Fetched {
+    unknown(format!(
+        "`{}` was not fetched yet, since `registry.fetch` is \"manual\"; the action \"Fetch\" and `prose fetch` do it",
         remote.reference
-    );
+    ))
+}
+
+/// What there is to say about a program that is not known, and that must not be looked up; and why that is so.
+pub fn never_fetched(remote: &Remote, why: &str) -> Fetched {
+    unknown(format!("`{}` is not known, and nothing is fetched here: {why}", remote.reference))
+}
+
+fn unknown(message: String) -> Fetched {
     Fetched { program: None, note: Some(Arc::new(Note { code: Code::W143, message, better: None })) }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, Wish, not_fetched, too_many};
+use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -25,6 +25,9 @@ use crate::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
 const DEBOUNCE: Duration = Duration::from_millis(300);
+
+/// Why nothing may be looked up, even if a person asks for it.
+pub(crate) const WHY_NEVER: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -89,8 +92,10 @@ impl Fetcher {
             tracing::warn!("{problem}");
         }
         let Some(wish) = wish else { return fetched };
-        if mode != FetchMode::Automatic {
-            return fetched.or_else(|| Some(not_fetched(remote, mode.as_str())));
+        match mode {
+            FetchMode::Automatic => {}
+            FetchMode::Manual => return fetched.or_else(|| Some(not_fetched(remote))),
+            FetchMode::Off => return fetched.or_else(|| Some(never_fetched(remote, WHY_NEVER))),
         }
         // What is known is shown at once, and asked about without hurry.
         match when {

@@ -14,7 +14,7 @@ use crate::commands::{Command, CommandKind};
 use crate::convert::path_of_uri;
 use crate::documents::DocumentUri;
 use crate::face::Face;
-use crate::fetcher::{Imports, When};
+use crate::fetcher::{Imports, WHY_NEVER, When};
 use crate::json::json;
 use crate::reads::send;
 use crate::settings::FileConfig;
@@ -76,7 +76,12 @@ impl Owner {
             send(answer, Ok(json(&())));
             return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
         };
+        let program = path_of_uri(&uri);
+        let config = self.settings.of(&program);
         match what {
+            CommandKind::Fetch if config.fetch_mode() == FetchMode::Off => {
+                self.tell(&Err(format!("`{path}` is not fetched: {WHY_NEVER}")));
+            }
             CommandKind::Fetch => {
                 if let Some(asker) = self.host.asker(&remote) {
                     self.fetcher.fetch(&remote, asker);
@@ -84,8 +89,6 @@ impl Owner {
                 }
             }
             CommandKind::Pin => {
-                let program = path_of_uri(&uri);
-                let config = self.settings.of(&program);
                 let beside = config.project_file().unwrap_or(&program);
                 let folder = beside.parent().unwrap_or(Path::new("")).to_owned();
                 self.fetcher.pin(&remote, folder);
