@@ -645,3 +645,24 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
     "#]],
     );
 }
+
+#[test]
+fn without_an_address_that_can_be_read_no_registry_is_asked() {
+    let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
+    let toml = format!("registry.url = \"{}\n", world.url);
+    world.workspace.write("project/prose.toml", toml.as_bytes());
+    world.check(
+        &["main.prose"],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
+    "#]],
+    );
+    for command in [&["lock"][..], &["fetch"], &["fetch", "alice/research"], &["vendor", "vendor"]] {
+        let run = world.prose(command);
+        let expected = "error: `prose.toml` does not say which registry to ask; `prose check` shows what is wrong with it\n";
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", expected));
+    }
+    assert!(!world.workspace.path("project/prose.lock").exists());
+}
