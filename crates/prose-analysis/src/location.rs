@@ -29,10 +29,17 @@ pub struct Remote {
 /// Where the programs of a project come from that are not on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Registry {
-    /// The address that programs by name are asked of.
+    /// The address that programs by name are asked of. Empty if the settings name one that cannot be read.
     pub url: Arc<str>,
     /// The folder with copies, which come before what any host has.
     pub vendor: Option<Arc<Path>>,
+}
+
+impl Remote {
+    /// Whether it is named as one of a registry that nobody knows.
+    pub fn is_of_unknown_registry(&self) -> bool {
+        self.registry.url.is_empty() && matches!(self.reference, Reference::Registry(_))
+    }
 }
 
 impl From<&str> for Registry {

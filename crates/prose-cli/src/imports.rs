@@ -268,6 +268,9 @@ impl ProjectImports {
 
     /// What is known of a program. None while it has to be looked up.
     pub(crate) fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        if remote.is_of_unknown_registry() {
+            return None;
+        }
         let mut registries = lock(&self.registries);
         if let Some(outcome) = lock(&self.outcomes).get(remote) {
             let is_unknown =
@@ -306,7 +309,9 @@ impl ProjectImports {
     /// Looks up what programs of this machine import, and what that imports.
     pub(crate) async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
         let mut by_registry: BTreeMap<Registry, Vec<Reference>> = BTreeMap::new();
-        for Remote { registry, reference } in lock(&self.roots).iter().cloned() {
+        let roots = lock(&self.roots).clone();
+        for Remote { registry, reference } in roots.into_iter().filter(|root| !root.is_of_unknown_registry())
+        {
             by_registry.entry(registry).or_default().push(reference);
         }
         let walks = by_registry.into_iter().filter_map(|(registry, roots)| {

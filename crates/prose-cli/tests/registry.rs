@@ -659,6 +659,17 @@ fn without_an_address_that_can_be_read_no_registry_is_asked() {
         prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
     "#]],
     );
+    let by_address = format!("use \"{}alice/research\"\noutput found = research(topik: 1)\n", world.url);
+    world.workspace.write("project/by_address.prose", by_address.as_bytes());
+    world.check(
+        &["by_address.prose"],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        by_address.prose:2:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
+        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
+    "#]],
+    );
     for command in [&["lock"][..], &["fetch"], &["fetch", "alice/research"], &["vendor", "vendor"]] {
         let run = world.prose(command);
         let expected = "error: `prose.toml` does not say which registry to ask; `prose check` shows what is wrong with it\n";

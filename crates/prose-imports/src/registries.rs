@@ -12,6 +12,9 @@ use url::Url;
 
 use crate::fetched;
 
+/// An address that no path can be appended to.
+const NO_REGISTRY: &str = "unknown:";
+
 /// Looks up what is not on this machine: one client for each registry, and one cache for all.
 #[derive(Debug)]
 pub struct Registries {
@@ -89,7 +92,9 @@ impl Registries {
         if let Some(client) = self.clients.get(registry) {
             return client.clone();
         }
-        let client = Url::parse(&registry.url).ok().map(|url| {
+        // Addresses and repositories can be asked without a registry, of which no address can be made then.
+        let url = if registry.url.is_empty() { NO_REGISTRY } else { &*registry.url };
+        let client = Url::parse(url).ok().map(|url| {
             let (mut settings, problems) = Settings::of_user(url);
             // Each registry has the tokens of the user read again, with the same problems.
             if self.clients.is_empty() {
@@ -121,6 +126,9 @@ impl Registries {
 
     /// What is known of a program without asking anybody, and what to look up to know better.
     pub fn look(&mut self, remote: &Remote, asker: &Origin) -> (Option<Fetched>, Option<Wish>) {
+        if remote.is_of_unknown_registry() {
+            return (None, None);
+        }
         let Some(client) = self.client(&remote.registry) else { return (None, None) };
         let known = client.known(&remote.reference);
         let is_enough = known.as_ref().is_some_and(|found| match found.by {
