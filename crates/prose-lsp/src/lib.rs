@@ -26,6 +26,7 @@ mod reads;
 mod rename;
 mod requests;
 mod results;
+mod retries;
 mod server;
 mod settings;
 
