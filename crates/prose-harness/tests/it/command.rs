@@ -165,14 +165,14 @@ async fn a_program_that_is_not_there_is_named() {
     check(
         &says(settings.clone()).await,
         expect![
-            "Session: there is no program `no-such-agent`; install it, or set `program` of the harness `shell` to where it is"
+            "Session: there is no program `no-such-agent`; install it, or name another one in `run.command` of prose.toml"
         ],
     );
     settings.agent = Some(Agent::Claude);
     check(
         &says(settings).await,
         expect![
-            "Session: there is no program `no-such-agent`; install it, for example with `npm install -g @anthropic-ai/claude-code`, or set `program` of the harness `shell` to where it is"
+            "Session: there is no program `no-such-agent`; install shell, for example with `npm install -g @anthropic-ai/claude-code`; if it is installed, add its folder to `PATH`"
         ],
     );
     let said = said(&harness_in(Path::new("/no/such/folder"), shell("cat", &[])), &session("s1", "Go")).await;
@@ -187,9 +187,9 @@ async fn an_argument_that_is_too_long_says_how_else_to_pass_it() {
     let said = said(&harness(settings), &session("s1", &"x".repeat(200_000))).await;
     check(
         &said,
-        expect![[
-            r#"Session: the prompt of 195 KiB is too long to be an argument of `sh`; set `prompt = "stdin"` for the harness `shell` if the program can read standard input"#
-        ]],
+        expect![
+            "Session: the prompt of 195 KiB is too long to be an argument of `sh`; without `{prompt}` in `run.command` of prose.toml, it is written to standard input"
+        ],
     );
 }
 
@@ -493,6 +493,20 @@ fn arguments_are_read_from_lists() {
     let read: Vec<Argument> = serde_json::from_str(r#"["-p", ["--model", "{model}"]]"#).unwrap();
     let all = Argument::All(vec!["--model".to_owned(), "{model}".to_owned()]);
     assert_eq!(read, [Argument::One("-p".to_owned()), all]);
+}
+
+#[tokio::test]
+async fn a_command_line_becomes_settings() {
+    assert_eq!(CommandSettings::from_words([]), None);
+    let echo = |words: &[&str]| CommandSettings::from_words(words.iter().copied()).unwrap();
+    let settings = echo(&["echo", "-q", "--model", "{model}", "--", "{prompt}"]);
+    assert_eq!(said(&harness(settings.clone()), &session("s1", "Go")).await, "-q -- Go");
+    let shown = said(&harness(settings), &full_task()).await;
+    assert!(shown.starts_with("-q --model sonnet -- Say {model}"), "{shown}");
+    assert_eq!(said(&harness(echo(&["cat", "-"])), &session("s1", "Go")).await, "Go");
+    // A value that stands in its flag is left out with it too.
+    let settings = echo(&["echo", "-q", "--model={model}", "-x"]);
+    assert_eq!(said(&harness(settings), &session("s1", "Go")).await, "-q -x");
 }
 
 #[track_caller]

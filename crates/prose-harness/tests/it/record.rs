@@ -24,6 +24,11 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         state: StateMode::Filesystem,
         harness: "claude".into(),
         seed: 0,
+        context_by_reference: false,
+        agents_write: false,
+        max_iterations: 1_000,
+        backoff_ms: 1_000,
+        backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
     };
     let mut told = vec![(place(""), What::RunStarted(head))];
