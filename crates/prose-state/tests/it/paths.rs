@@ -15,7 +15,10 @@ const TEXT: &str = "let a = session \"A\"\n";
 fn r096_ids_of_runs_are_in_utc() {
     let id = run_id(UNIX_EPOCH + Duration::from_millis(START));
     let random = id.strip_prefix("20260115-143052-").unwrap();
-    assert!(random.len() == 6 && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()), "{id}");
+    assert!(
+        random.len() == 6 && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()),
+        "{id}"
+    );
     assert_eq!(time_of_id(&id), Some(START));
     assert_eq!(time_of_id("my-notes"), None);
     assert_eq!(time_of_id("20269999-143052-a7b3c9"), None);
@@ -81,7 +84,12 @@ fn links_out_of_the_folder_of_the_run_are_not_followed() {
     // So is the folder of a run.
     symlink(&outside, project.runs().join("elsewhere")).unwrap();
     let error = project.existing_run("elsewhere").unwrap_err().to_string();
-    assert!(error.ends_with("it is a link, and a run writes only below `.prose/runs`. Put the folder itself there"), "{error}");
+    assert!(
+        error.ends_with(
+            "it is a link, and a run writes only below `.prose/runs`. Put the folder itself there"
+        ),
+        "{error}"
+    );
     drop(folder);
 }
 

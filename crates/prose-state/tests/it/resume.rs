@@ -66,7 +66,10 @@ fn r104_a_run_goes_on_where_it_was_killed() {
     run.reply(&requests[1], "Second.");
     run.leave("s2", 2);
     let state = run.state();
-    assert!(state.contains("let b = session \"B\"                          # --> bindings/b.md (complete)\n"), "{state}");
+    assert!(
+        state.contains("let b = session \"B\"                          # --> bindings/b.md (complete)\n"),
+        "{state}"
+    );
     run.end(RunStatus::Completed);
     assert_eq!(journal(&run.store), run.events);
 }
@@ -307,7 +310,8 @@ fn a_journal_that_was_never_begun_is_told_apart_from_a_foreign_run() {
 #[test]
 fn a_run_that_does_not_exist() {
     let (_folder, project) = project();
-    let message = |id: &str| FilesystemStore::resume(&project, id, TEXT, Resume::Exact).unwrap_err().to_string();
+    let message =
+        |id: &str| FilesystemStore::resume(&project, id, TEXT, Resume::Exact).unwrap_err().to_string();
     let runs = project.runs();
     let folder: &Path = &runs;
     assert_eq!(
