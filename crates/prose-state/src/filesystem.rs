@@ -1,13 +1,13 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::event::{Event, What};
-use prose_vm::store::{Recall, Store};
+use prose_vm::store::Store;
 use prose_vm::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -23,6 +23,7 @@ use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
+use crate::remembered::{Journals, Remembered};
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -62,49 +63,6 @@ pub struct Resumed {
     pub notes: Vec<String>,
 }
 
-/// What is known of an earlier execution.
-#[derive(Debug)]
-pub enum Remembered {
-    /// From its journal.
-    Journal(Box<JournalRecall>),
-    /// From the files that another machine has left (R104).
-    Foreign(Box<ForeignRecall>),
-}
-
-impl Remembered {
-    /// How many outcomes have been reused.
-    pub fn reused(&self) -> u32 {
-        match self {
-            Remembered::Journal(recall) => recall.reused(),
-            Remembered::Foreign(recall) => recall.reused(),
-        }
-    }
-
-    fn inner(&mut self) -> &mut dyn Recall {
-        match self {
-            Remembered::Journal(recall) => recall.as_mut(),
-            Remembered::Foreign(recall) => recall.as_mut(),
-        }
-    }
-}
-
-impl Recall for Remembered {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
-        self.inner().recall(waiting)
-    }
-
-    fn may_know_more(&self) -> bool {
-        match self {
-            Remembered::Journal(recall) => recall.may_know_more(),
-            Remembered::Foreign(recall) => recall.may_know_more(),
-        }
-    }
-
-    fn expected(&mut self, seq: u64) -> Option<Event> {
-        self.inner().expected(seq)
-    }
-}
-
 impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
@@ -130,12 +88,10 @@ impl FilesystemStore {
         let path = folder.join(JOURNAL_FILE);
         refuse_link(&path)?;
         let mut notes = Vec::new();
+        let root = project.root.clone();
+        let run_path = format!("{PROSE_FOLDER}/runs/{id}");
+        let journals = Journals { folder: &folder, matching: Matching::Asked { root, run: run_path } };
         let (recall, journal) = match (path.is_file(), how) {
-            (false, _) => {
-                let recall = ForeignRecall::read(&folder, text)?;
-                notes.extend(recall.notes().iter().cloned());
-                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
-            }
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
                 if let Some(damage) = &recall.sound().damage {
@@ -147,18 +103,25 @@ impl FilesystemStore {
                 recall.take_off_interruption()?;
                 let sound = recall.sound();
                 let journal = Journal::go_on(&path, sound.length, sound.last_seq)?;
-                (Remembered::Journal(Box::new(recall)), journal)
+                let mut recalls = vec![recall];
+                recalls.extend(journals.recall(Some(&path))?);
+                (Remembered::Journal(recalls), journal)
             }
-            (true, Resume::AcceptChanges) => {
-                let earlier = earlier_journal(&folder);
-                fs::rename(&path, &earlier).map_err(StateError::io("rename", &path))?;
-                let root = project.root.clone();
-                let run = format!("{PROSE_FOLDER}/runs/{id}");
-                let recall = JournalRecall::open(&earlier, Matching::Asked { root, run })?;
-                if let Some(damage) = &recall.sound().damage {
+            (false, _) if journals.count() == 0 => {
+                let recall = ForeignRecall::read(&folder, text)?;
+                notes.extend(recall.notes().iter().cloned());
+                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
+            }
+            // Without a journal, the process was killed after it had put away that of the program before it changed.
+            (has_journal, _) => {
+                if has_journal {
+                    journals.put_away(&path)?;
+                }
+                let recalls = journals.recall(None)?;
+                for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}. What is recorded above it is used"));
                 }
-                (Remembered::Journal(Box::new(recall)), Journal::create(&path)?)
+                (Remembered::Journal(recalls), Journal::create(&path)?)
             }
         };
         // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time tells when it was made.
@@ -336,12 +299,4 @@ fn put_aside(damage: &Damage) -> Result<(), StateError> {
 pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
     let file = OpenOptions::new().write(true).open(path).map_err(StateError::io("open the journal", path))?;
     file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
-}
-
-/// A name for the journal of the program as it was before it changed.
-fn earlier_journal(folder: &Path) -> PathBuf {
-    (1u32..)
-        .map(|number| folder.join(format!("journal-{number}.jsonl")))
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| folder.join("journal-0.jsonl"))
 }

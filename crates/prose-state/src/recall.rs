@@ -189,6 +189,20 @@ impl JournalRecall {
         Ok(())
     }
 
+    /// How many outcomes there are of each thing that was asked for.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&SmolStr, usize)> {
+        self.unused.iter().map(|(key, orders)| (key, orders.len()))
+    }
+
+    /// Leaves out as many outcomes as a later journal has taken over, which are those that came first.
+    pub(crate) fn leave_out(&mut self, taken: &FxHashMap<SmolStr, usize>) {
+        for (key, orders) in &mut self.unused {
+            let count = taken.get(key).map_or(0, |count| orders.len().min(*count));
+            orders.drain(..count);
+            self.left -= count;
+        }
+    }
+
     /// How many outcomes have been taken from the journal.
     pub fn reused(&self) -> u32 {
         self.reused

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use prose_state::filesystem::{FilesystemStore, Remembered, Resume, Resumed};
+use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
+use prose_state::remembered::Remembered;
 use prose_vm::effect::{Binding, BindingKind, Effect, InputRequest, Outcome, Question, Request, RequestId};
 use prose_vm::place::Site;
 use prose_vm::store::Recall;
