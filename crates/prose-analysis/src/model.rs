@@ -53,6 +53,16 @@ ids! {
     ListId -> lists: ListData
 }
 
+impl StmtId {
+    /// The top-level statement itself.
+    pub const ROOT: Self = Self(0);
+
+    /// Its number in the top-level statement.
+    pub fn index(self) -> u32 {
+        self.0
+    }
+}
+
 /// One top-level statement and everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {

@@ -19,8 +19,9 @@ use prose_syntax::FixSafety;
 use prose_syntax::fix::fix_all;
 
 pub(crate) use self::diagnose::Diagnosed;
+use self::diagnose::diagnose;
+pub(crate) use self::diagnose::text_of_other;
 pub(crate) use self::diagnose::{Analyst, Common};
-use self::diagnose::{diagnose, text_of_other};
 use self::outcome::Outcome;
 use self::settings::{Rules, Settings, SettingsFile, is_settings};
 use crate::Status;

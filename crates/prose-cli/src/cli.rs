@@ -1,5 +1,7 @@
 //! The arguments of the command line.
 
+pub(crate) mod run;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -7,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prose_syntax::{Code, Level, Profile, suggest};
 
-/// Tools for OpenProse programs (`.prose` files): check them, explain what is wrong, serve editors.
+/// Tools for OpenProse programs (`.prose` files): run them, check them, explain what is wrong, serve editors.
 #[derive(Debug, Parser)]
 #[command(
     name = "prose",
@@ -17,6 +19,7 @@ use prose_syntax::{Code, Level, Profile, suggest};
     arg_required_else_help = true
 )]
 #[command(after_help = "Examples:
+  prose run review.prose         run a program
   prose check                    check every program below the current folder
   prose check deploy.prose       check one program
   prose explain E001             say what a code means, with an example
@@ -35,6 +38,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::RunArgs),
+    Resume(run::ResumeArgs),
+    Runs(run::RunsArgs),
+    Examples(run::ExamplesArgs),
     Check(CheckArgs),
     Explain(ExplainArgs),
     Lsp(LspArgs),

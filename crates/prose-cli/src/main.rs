@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod examples;
 mod explain;
 mod fetch;
 mod finding;
@@ -14,6 +15,8 @@ mod outdated;
 mod output;
 mod panic;
 mod position;
+mod run;
+mod runs;
 mod serve_registry;
 mod sources;
 mod terminal;
@@ -67,6 +70,10 @@ fn main() -> ExitCode {
 fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     const UNWRITABLE: &str = "the output cannot be written";
     let status = match command {
+        Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
+        Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use prose_syntax::{Code, Level, Profile};
 
 use crate::setting::settings;
-use crate::values::{FetchMode, Folder, ModelAliases, PerFileIgnores, RegistryUrl};
+use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word};
 
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
@@ -58,5 +58,19 @@ settings! {
         max_parallel: NonZeroU32 = "max-parallel" or NonZeroU32::MIN.saturating_add(7),
         /// How often a loop without a `max` of its own is repeated before it fails.
         max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
+        /// Who answers sessions: `offline` makes plausible answers up without any model, `script` takes them from a file, `claude`, `codex` and
+        /// `opencode` start these agents, `command` starts the program of `run.command`.
+        harness: HarnessName = "harness",
+        /// The program that the harness `command` starts for each session, with its arguments. `{prompt}`, `{system}` and `{model}` stand for what
+        /// differs from session to session; without `{prompt}`, the prompt is written to standard input. The reply is what it writes to standard
+        /// output.
+        command: Vec<Word> = "command",
+        /// The variables of the environment that agents get besides those that every program needs, such as keys; `*` at the end of a name stands
+        /// for anything.
+        environment: Vec<Word> = "environment",
+        /// The pause before each retry with `backoff: linear`, and before the first one with `exponential`, in milliseconds.
+        backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
+        /// The longest pause before a retry with `backoff: exponential`, in milliseconds.
+        backoff_cap_ms: NonZeroU32 = "backoff-cap-ms" or NonZeroU32::MIN.saturating_add(59_999),
     }
 }

@@ -35,7 +35,7 @@ macro_rules! words {
     };
 }
 
-words!(Profile Level FetchMode);
+words!(Profile Level FetchMode HarnessName);
 
 /// When imported programs are fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -59,6 +59,48 @@ impl FetchMode {
             FetchMode::Automatic => "automatic",
             FetchMode::Manual => "manual",
             FetchMode::Off => "off",
+        }
+    }
+}
+
+/// Who answers sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HarnessName {
+    /// Answers are made up.
+    #[default]
+    Offline,
+    /// Answers come from a file.
+    Script,
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// OpenCode.
+    OpenCode,
+    /// Any program.
+    Command,
+}
+
+impl HarnessName {
+    /// Every harness.
+    pub const ALL: &[HarnessName] = &[
+        HarnessName::Offline,
+        HarnessName::Script,
+        HarnessName::Claude,
+        HarnessName::Codex,
+        HarnessName::OpenCode,
+        HarnessName::Command,
+    ];
+
+    /// The word used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HarnessName::Offline => "offline",
+            HarnessName::Script => "script",
+            HarnessName::Claude => "claude",
+            HarnessName::Codex => "codex",
+            HarnessName::OpenCode => "opencode",
+            HarnessName::Command => "command",
         }
     }
 }
@@ -443,5 +485,53 @@ impl Setting for Folder {
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
         let path = value.get_ref().as_str().filter(|path| !path.is_empty());
         path.map(|path| Self(Some(path.to_owned()))).or_else(|| reader.wrong::<Self, _>(value))
+    }
+}
+
+/// A text, such as a program or one of its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word(String);
+
+impl Word {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for Vec<Word> {
+    fn expected() -> String {
+        "a list of texts, such as [\"my-agent\", \"--quiet\"]".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": Word::schema() })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(Word::as_str).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        reader.elements(value)
+    }
+}
+
+impl Setting for Word {
+    fn expected() -> String {
+        "a text in quotes".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1 })
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = value.get_ref().as_str().filter(|text| !text.is_empty());
+        text.map(|text| Self(text.to_owned())).or_else(|| reader.wrong::<Self, _>(value))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use prose_config::Config;
+use prose_config::{Config, HarnessName};
 use prose_syntax::{Level, Profile};
 use serde_json::{Value, json};
 
@@ -94,6 +94,10 @@ fn the_schema_allows_what_is_right() {
     }
     check_right("registry.vendor = 'lib/vendor'");
     check_right("run.max-parallel = 1\nrun.max-iterations = 4294967295");
+    for harness in HarnessName::ALL {
+        check_right(&format!("run.harness = '{}'", harness.as_str()));
+    }
+    check_right("run.command = ['my-agent', '{prompt}']\nrun.environment = []");
 }
 
 #[test]
@@ -128,6 +132,8 @@ fn the_schema_refuses_what_is_wrong() {
     check_wrong("models.fast = 'a b'");
     check_wrong("registry.url = 'prose.example.com'");
     check_wrong("registry.url = 'https://user:secret@prose.example.com'");
+    check_wrong("run.harness = 'Claude'");
+    check_wrong("run.command = ['']");
     check_wrong("run.max-parallel = 0");
     check_wrong("run.max-parallel = 4294967296");
 }
@@ -194,6 +200,7 @@ fn values(schema: &Value) -> String {
             "an address that starts with `https://` or `http://`".to_owned()
         }
         "string" => "a path".to_owned(),
+        "array" => "a list of texts".to_owned(),
         "object" => "a table".to_owned(),
         other => panic!("the page should say what a value of the type {other} looks like"),
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
@@ -21,6 +22,16 @@ pub(crate) struct Tree {
     root: PathBuf,
     /// The folders inside that are known to lie inside.
     known: FxHashSet<PathBuf>,
+}
+
+/// By what a file is known that nobody has written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// An agent may put another file in the place of the one there was.
+    #[cfg(unix)]
+    inode: u64,
 }
 
 impl Tree {
@@ -114,6 +125,21 @@ impl Tree {
         let path = self.path(relative)?;
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(StateError::io("read", &path)(error)),
+        }
+    }
+
+    /// By what it is known whether a file inside has been written since; none if there is no such file.
+    pub(crate) fn identity(&self, relative: &str) -> Result<Option<Identity>, StateError> {
+        let path = self.path(relative)?;
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(Some(Identity {
+                modified: metadata.modified().ok(),
+                length: metadata.len(),
+                #[cfg(unix)]
+                inode: std::os::unix::fs::MetadataExt::ino(&metadata),
+            })),
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(StateError::io("read", &path)(error)),
         }

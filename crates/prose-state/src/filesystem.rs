@@ -13,17 +13,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::binding_file;
-use crate::disk::{Tree, refuse_link};
+use crate::disk::{Identity, Tree, refuse_link};
 use crate::error::{Damage, StateError};
 use crate::executions::Executions;
 use crate::files::Writer;
-use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
+use crate::folder::{PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
-use crate::remembered::{Journals, Remembered};
+use crate::remembered::Journals;
+pub use crate::remembered::Remembered;
+use crate::state_file::timestamp;
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct FilesystemStore {
     writes_all: bool,
     /// Requests whose agent wrote the binding file itself.
     written_by_agent: FxHashSet<RequestId>,
+    /// The files of bindings as they were before the sessions started that may write to them.
+    prepared: FxHashMap<String, Identity>,
     /// What the files of bindings should hold as far as the run has been executed again.
     replayed: FxHashMap<String, (Binding, Value)>,
     /// Given back last, when nothing is written any more.
@@ -61,6 +65,16 @@ pub struct Resumed {
     pub recall: Remembered,
     /// What the person should know, such as that a line of the journal is damaged.
     pub notes: Vec<String>,
+}
+
+/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
+fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
+    let prompt = serde_json::Value::from(prompt);
+    let record = record.trim_end();
+    format!(
+        "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
+        timestamp(at)
+    )
 }
 
 impl FilesystemStore {
@@ -88,9 +102,7 @@ impl FilesystemStore {
         let path = folder.join(JOURNAL_FILE);
         refuse_link(&path)?;
         let mut notes = Vec::new();
-        let root = project.root.clone();
-        let run_path = format!("{PROSE_FOLDER}/runs/{id}");
-        let journals = Journals { folder: &folder, matching: Matching::Asked { root, run: run_path } };
+        let journals = Journals(&folder);
         let (recall, journal) = match (path.is_file(), how) {
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
@@ -153,6 +165,7 @@ impl FilesystemStore {
             memories,
             writes_all,
             written_by_agent: FxHashSet::default(),
+            prepared: FxHashMap::default(),
             replayed: FxHashMap::default(),
             _lock: lock,
         }
@@ -174,6 +187,7 @@ impl FilesystemStore {
                 self.written_by_agent.insert(*request);
             }
             What::Bound { binding, value, reply, .. } => {
+                self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
                 if !is_new {
                     self.replayed.insert(binding.path.to_string(), (binding.clone(), value.clone()));
@@ -184,8 +198,9 @@ impl FilesystemStore {
                     self.writer.files().tree.write(&binding.path, text.as_bytes())?;
                 }
             }
-            What::MemoryWritten { place, memory, segment, record } => {
-                self.take_up_memory(place, memory, *segment, record, is_new)?;
+            What::MemoryWritten { place, memory, segment, prompt, record } => {
+                let record = segment_record(*segment, event.at, prompt, record);
+                self.take_up_memory(place, memory, *segment, &record, is_new)?;
             }
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
@@ -265,7 +280,21 @@ impl Store for FilesystemStore {
         Ok(self.writer.settle()?)
     }
 
+    fn prepare(&mut self, binding: &Binding) -> io::Result<()> {
+        // The file stays where it is: the session may be shown the earlier value as part of its context.
+        match self.writer.files().tree.identity(&binding.path)? {
+            Some(identity) => self.prepared.insert(binding.path.to_string(), identity),
+            None => self.prepared.remove(binding.path.as_ref()),
+        };
+        Ok(())
+    }
+
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        if let Some(before) = self.prepared.get(binding.path.as_ref())
+            && self.writer.files().tree.identity(&binding.path)?.as_ref() == Some(before)
+        {
+            return Ok(None);
+        }
         let bytes = self.writer.files().tree.read(&binding.path)?;
         Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
     }

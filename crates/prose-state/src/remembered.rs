@@ -55,15 +55,12 @@ impl Recall for Remembered {
     }
 }
 
-/// Where the journals of a run lie and how they are read once the program has changed.
-pub(crate) struct Journals<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) matching: Matching,
-}
+/// The folder of a run, in which its journals lie.
+pub(crate) struct Journals<'a>(pub(crate) &'a Path);
 
 impl Journals<'_> {
     fn path(&self, number: u32) -> PathBuf {
-        self.folder.join(format!("journal-{number}.jsonl"))
+        self.0.join(format!("journal-{number}.jsonl"))
     }
 
     /// How many journals there are of the program before it changed.
@@ -89,11 +86,11 @@ impl Journals<'_> {
         };
         let count = self.count();
         if let Some(path) = latest.filter(|_| count > 0) {
-            count_in(&mut taken, &JournalRecall::open(path, self.matching.clone())?);
+            count_in(&mut taken, &JournalRecall::open(path, Matching::Asked)?);
         }
         let mut recalls = Vec::new();
         for number in (1..=count).rev() {
-            let mut recall = JournalRecall::open(&self.path(number), self.matching.clone())?;
+            let mut recall = JournalRecall::open(&self.path(number), Matching::Asked)?;
             let before = taken.clone();
             count_in(&mut taken, &recall);
             recall.leave_out(&before);

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 use crate::error::ErrorKind;
+use crate::event::LoopKind;
 use crate::place::{Place, Site};
 use crate::value::Value;
 
@@ -84,8 +85,8 @@ impl Effect {
 /// The prompt of a session holds such paths, and everything else in it comes from parts that are hashed here. Nor does the answer depend on how long a
 /// session may take or how often it is tried.
 pub fn fingerprint(effect: &Effect) -> SmolStr {
-    fn context(items: &[ContextItem]) -> Vec<(&str, Option<&str>)> {
-        items.iter().map(|item| (item.name.as_str(), item.text.as_deref())).collect()
+    fn context(items: &[ContextItem]) -> Vec<(&str, Option<&str>, Option<&str>)> {
+        items.iter().map(|item| (item.name.as_str(), item.text.as_deref(), item.digest.as_deref())).collect()
     }
 
     let asked = match effect {
@@ -110,7 +111,12 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
         Effect::Memory(place) => serde_json::json!([place.agent, place.scope]),
         Effect::Sleep(duration) => serde_json::json!(duration.as_millis() as u64),
     };
-    let hash = Sha256::digest(format!("{} {asked}", effect.kind()));
+    digest(&format!("{} {asked}", effect.kind()))
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 of a text.
+pub fn digest(text: &str) -> SmolStr {
+    let hash = Sha256::digest(text);
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
@@ -189,6 +195,9 @@ pub struct ContextItem {
     /// The value, shortened as R38 says; none where only the path is passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
+    /// A hash of the value where only the path is passed, so that another value is another context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<SmolStr>,
 }
 
 /// A value with a name, in a file or in the memory of a run.
@@ -287,6 +296,9 @@ pub struct Question {
     pub labels: Vec<SmolStr>,
     /// What the model judges by.
     pub context: Vec<ContextItem>,
+    /// The kind of loop that a condition ends or keeps going; none for other questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_loop: Option<LoopKind>,
 }
 
 /// A value to shorten.

@@ -12,7 +12,7 @@ use crate::value::Value;
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number in the run, from 1 without gaps.
+    /// Its number in the run, from 1 without gaps. [`What::Resumed`], which is not recorded, has the number of the event before it.
     pub seq: u64,
     /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
     pub at: u64,
@@ -190,7 +190,17 @@ pub enum What {
     StageEnded { operator: SmolStr, items: u32 },
 
     /// The memory of an agent has been written by the runner, since its harness only returns text (decision 11).
-    MemoryWritten { place: MemoryPlace, memory: Arc<str>, segment: u32, record: Arc<str> },
+    MemoryWritten {
+        place: MemoryPlace,
+        /// The new text of `memory.md`.
+        memory: Arc<str>,
+        /// The number of the segment.
+        segment: u32,
+        /// What the session was told to do, for the head of the segment's file.
+        prompt: Arc<str>,
+        /// What stands below `## Summary` in the segment's file.
+        record: Arc<str>,
+    },
 
     /// What came of a request. It is recorded before the program goes on with it (decision 10).
     Effect {
@@ -203,7 +213,8 @@ pub enum What {
     },
     /// Something the person should know.
     Warning { message: String },
-    /// A run that had stopped goes on. The events behind it are new.
+    /// A run that had stopped goes on. The events behind it are new. It is told and not recorded, since it is said of an execution and not of
+    /// the run; nor is the end of a run that was interrupted part of it once it goes on.
     Resumed { harness: SmolStr },
     /// The run is over, for now if it was interrupted. Always the last event.
     RunEnded(RunEnd),
@@ -230,6 +241,16 @@ pub struct RunHead {
     pub harness: SmolStr,
     /// What decides what the offline harness answers.
     pub seed: u64,
+    /// Whether context is passed by reference.
+    pub context_by_reference: bool,
+    /// Whether agents write the files of bindings and memories themselves.
+    pub agents_write: bool,
+    /// How often a loop without a limit of its own is repeated.
+    pub max_iterations: u32,
+    /// The pause of `backoff: linear`, and the first one of `exponential`, in milliseconds.
+    pub backoff_ms: u64,
+    /// The longest pause of `backoff: exponential`, in milliseconds.
+    pub backoff_cap_ms: u64,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
 }

@@ -6,8 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::effect::{
-    Choice, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary, Verdict,
+    Choice, Failure, InputRequest, Memory, MemoryPlace, PermissionRule, Question, Reply, Request,
+    SessionTask, Summary, Verdict,
 };
+use crate::value::Value;
 
 /// What a harness answers, when it does. It may be dropped at any time; the work for it then has to stop.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
@@ -71,4 +73,22 @@ pub trait Harness: Send + Sync {
 
     /// Shortens a text.
     fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String>;
+
+    /// Gives an input, where the harness knows inputs too; none leaves it to the person or to who started the program.
+    fn input<'a>(&'a self, request: &'a Request, input: &'a InputRequest) -> Option<Answer<'a, Value>> {
+        let _ = (request, input);
+        None
+    }
+
+    /// What an agent remembers, where the harness says so; none leaves it to the store.
+    fn memory(&self, request: &Request, place: &MemoryPlace) -> Option<Memory> {
+        let _ = (request, place);
+        None
+    }
+
+    /// Tells it of a request whose outcome is known from an earlier execution, so that it is not asked. A harness that answers
+    /// requests in their order counts it.
+    fn recalled(&self, request: &Request) {
+        let _ = request;
+    }
 }

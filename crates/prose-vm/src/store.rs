@@ -16,6 +16,12 @@ pub trait Store {
     /// Called when the program has gone as far as it can without an answer. Brings to the disk what may wait until then, such as `state.md`.
     fn settle(&mut self) -> io::Result<()>;
 
+    /// Called before a session starts that may write to the file of a binding: one of an earlier session with the same name must not be taken for
+    /// its result.
+    fn prepare(&mut self, _binding: &Binding) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What an agent has written to the file of a binding, without its head; none if there is no file (R31).
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
 

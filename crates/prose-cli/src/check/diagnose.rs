@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{self, Loader};
@@ -11,6 +11,7 @@ use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
+use prose_vm::program::Program;
 
 use super::settings::{Rules, Settings, identity};
 use super::source;
@@ -115,6 +116,23 @@ impl<'a> Analyst<'a> {
         self.note(file, rules)
     }
 
+    /// The diagnostics of a program, and the program as it is run; that which it imports as its only one if it `stands_for` that. None if that is
+    /// not there.
+    pub(crate) fn program(
+        &mut self,
+        path: &Path,
+        text: &str,
+        rules: &Rules,
+        stands_for_import: bool,
+    ) -> (Vec<Diagnosed>, Option<Arc<Program>>) {
+        let file = self.read(path, text, rules);
+        let db = self.host.db();
+        let program =
+            if stands_for_import { imported_programs(db, file).first().copied() } else { Some(file) };
+        let diagnosed = rules.diagnosed(file.path(db), diagnostics(db, file));
+        (diagnosed, program.map(|program| Program::new(db, program)))
+    }
+
     fn note(&self, file: SourceFile, rules: &Rules) -> bool {
         let needs = self.needs(file);
         let is_waiting = needs.are_unknown;
@@ -187,6 +205,6 @@ pub(super) fn diagnose(common: &Common, path: &Path, text: &str, rules: &Rules) 
 }
 
 /// The text of another file that a diagnostic refers to. One that has gone meanwhile is as good as empty.
-pub(super) fn text_of_other(path: &str) -> String {
+pub(crate) fn text_of_other(path: &str) -> String {
     source::read_file(Path::new(path)).unwrap_or_default()
 }

@@ -68,7 +68,7 @@ impl Foreign {
     }
 
     fn judge(&mut self, at: &str, line: u32) -> Option<bool> {
-        let question = Question { text: "?".into(), labels: vec![], context: vec![] };
+        let question = Question { text: "?".into(), labels: vec![], context: vec![], of_loop: None };
         let effect = Effect::Judge(question.into());
         match self.ask(&Request {
             id: RequestId(self.asked),
@@ -83,7 +83,8 @@ impl Foreign {
 
     fn choose(&mut self, line: u32, labels: &[&str]) -> Option<usize> {
         let labels = labels.iter().map(|label| (*label).into()).collect();
-        let effect = Effect::Choose(Question { text: "?".into(), labels, context: vec![] }.into());
+        let effect =
+            Effect::Choose(Question { text: "?".into(), labels, context: vec![], of_loop: None }.into());
         match self.ask(&Request {
             id: RequestId(self.asked),
             place: place("s"),

@@ -40,8 +40,8 @@ fn r042_memories_lie_in_the_run_the_project_the_home_folder_and_where_the_progra
         let text = format!("# Agent Memory: captain\n\n{:?}\n", place.scope);
         assert_eq!(run.store.read_memory(&place).unwrap(), Memory::default());
         for segment in [1, 2, 1000] {
-            let (memory, record) = (text.as_str().into(), format!("# Segment {segment:03}\n").into());
-            run.tell("s1", 1, What::MemoryWritten { place: place.clone(), memory, segment, record });
+            let (memory, prompt, record) = (text.as_str().into(), "Review".into(), "- Found: much".into());
+            run.tell("s1", 1, What::MemoryWritten { place: place.clone(), memory, segment, prompt, record });
         }
         let found = run.store.read_memory(&place).unwrap();
         assert_eq!(found, Memory { text: Some(text.into()), segments: 1000 });
@@ -70,7 +70,8 @@ fn a_memory_that_another_run_has_written_since_is_not_overwritten_by_a_replay() 
         place: place.clone(),
         memory: memory.into(),
         segment: 1,
-        record: "# Segment 001\n".into(),
+        prompt: "Review".into(),
+        record: "- Found: much".into(),
     };
     run.tell("s1", 1, what("mine"));
     let (id, events) = (run.store.run().to_owned(), run.events);

@@ -15,7 +15,7 @@ use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::place::Site;
 use prose_vm::store::{Recall, Store};
 
-use crate::support::{Driver, bound, effect, project, session};
+use crate::support::{Driver, effect, project, session};
 
 const TEXT: &str = "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n";
 
@@ -297,28 +297,41 @@ impl Bindings for Request {
 }
 
 #[test]
-fn accepting_changes_asks_again_where_a_file_of_the_context_has_changed() {
-    for (now, is_reused) in [("a!", true), ("another", false)] {
-        let (_folder, project) = project();
-        let mut run = Driver::start(&project, "three.prose", TEXT);
-        run.session("s1", 1, "a", "a!");
-        let path = format!(".prose/runs/{}/bindings/a.md", run.store.run());
-        let context = [ContextItem { name: "a".into(), path: Some(path.as_str().into()), text: None }];
-        let binding = run.binding("b", 0, 2);
-        let b = session(7, "s2", SITE, "B", binding.clone(), &context);
-        let Effect::Session(task) = &b.effect else { unreachable!() };
-        run.tell("s2", 2, What::SessionStarted { request: b.id, task: task.clone() });
-        run.tell("s2", 2, effect(&b, reply("b!")));
-        run.tell("s2", 2, bound(binding, "b!".into(), Some(b.id)));
-        let id = run.store.run().to_owned();
-        drop(run);
-
-        let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
-        let mut run = Driver::on(store, TEXT);
-        run.head("three.prose");
-        run.bind("s1", 1, "a", now);
-        assert_eq!(recall.recall(&[&b]).is_some(), is_reused, "{now}");
+fn accepting_changes_asks_again_where_what_a_file_of_the_context_holds_has_changed() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let binding = run.binding("b", 0, 2);
+    let path = Some(".prose/runs/20260115-143052-a7b3c9/bindings/a.md".into());
+    let [before, after] = ["a!", "another"].map(|value| {
+        let digest = Some(prose_vm::effect::digest(value));
+        let context = [ContextItem { name: "a".into(), path: path.clone(), text: None, digest }];
+        session(7, "s2", SITE, "B", binding.clone(), &context)
+    });
+    run.tell("s2", 2, effect(&before, reply("b!")));
+    let id = run.store.run().to_owned();
+    drop(run);
+    for (request, is_reused) in [(after, false), (before, true)] {
+        let mut recall = resume(&project, &id, Resume::AcceptChanges).recall;
+        assert_eq!(recall.recall(&[&request]).is_some(), is_reused);
     }
+}
+
+#[test]
+fn the_file_of_an_earlier_session_is_not_taken_for_what_the_next_one_wrote() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    let binding = run.binding("a", 0, 1);
+    let path = run.store.folder().join("bindings/a.md");
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
+    // The session may be shown the earlier value, so the file is there.
+    assert!(path.is_file());
+    fs::write(&path, "# a\n\n---\n\nSecond, by the agent.\n").unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some("Second, by the agent."));
+    fs::remove_file(&path).unwrap();
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
 }
 
 #[test]
@@ -388,7 +401,7 @@ fn the_lock_dies_with_its_process_and_what_was_recorded_does_not() {
 #[test]
 fn fingerprints_leave_out_where_an_effect_stands() {
     let context = |path: &str, text: &str| {
-        [ContextItem { name: "a".into(), path: Some(path.into()), text: Some(text.into()) }]
+        [ContextItem { name: "a".into(), path: Some(path.into()), text: Some(text.into()), digest: None }]
     };
     let binding = |name: &str| Binding {
         name: name.into(),

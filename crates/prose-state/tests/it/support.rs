@@ -90,6 +90,11 @@ impl Driver {
             state: StateMode::Filesystem,
             harness: "offline".into(),
             seed: 0,
+            context_by_reference: false,
+            agents_write: false,
+            max_iterations: 1000,
+            backoff_ms: 1000,
+            backoff_cap_ms: 60_000,
             inputs: Vec::new(),
         };
         self.tell("", 0, What::RunStarted(head));

@@ -64,7 +64,8 @@ pub trait Template: AstNode {
 impl Template for Str {}
 impl Template for Discretion {}
 
-fn unescape(escape: &str) -> &str {
+/// What an escape such as `\n` stands for.
+pub fn unescape(escape: &str) -> &str {
     match escape {
         "\\n" => "\n",
         "\\t" => "\t",

@@ -1,0 +1,65 @@
+//! `prose examples`: programs to start from.
+
+use std::io::{self, Write};
+
+use prose_syntax::suggest::nearest;
+
+use crate::Status;
+use crate::cli::run::ExamplesArgs;
+use crate::terminal::{BOLD, ERROR, Terminal, one_line};
+
+/// An example with its name.
+struct Example {
+    name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! examples {
+    ($($name:literal)*) => {
+        &[$(Example { name: $name, text: include_str!(concat!("../../../examples/", $name, ".prose")) }),*]
+    };
+}
+
+/// The examples that stand alone.
+const EXAMPLES: &[Example] =
+    examples!("hello" "essay" "code-review" "incident" "release-notes" "localise" "newsletter");
+
+/// Lists the examples, or writes one.
+pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status> {
+    let mut out = terminal.stdout();
+    let Some(name) = &args.name else {
+        for example in EXAMPLES {
+            writeln!(out, "{BOLD}{:14}{BOLD:#} {}", example.name, example.summary())?;
+        }
+        return Ok(Status::Clean);
+    };
+    let name = name.strip_suffix(".prose").unwrap_or(name);
+    // The beginning of a name is enough where only one starts so.
+    let named = |example: &&Example| example.name.starts_with(name);
+    let mut starting = EXAMPLES.iter().filter(named);
+    let exact = EXAMPLES.iter().find(|example| example.name == name);
+    match (exact, starting.next(), starting.next()) {
+        (Some(example), ..) | (None, Some(example), None) => out.write_all(example.text.as_bytes())?,
+        _ => {
+            let near = nearest(name, EXAMPLES, |example| example.name);
+            let hint = near.map_or("`prose examples` lists them".to_owned(), |near| {
+                format!("did you mean `{}`?", near.name)
+            });
+            writeln!(
+                terminal.stderr(),
+                "{ERROR}error{ERROR:#}: there is no example `{}`; {hint}",
+                one_line(name)
+            )?;
+            return Ok(Status::Trouble);
+        }
+    }
+    Ok(Status::Clean)
+}
+
+impl Example {
+    /// What its first comment says.
+    fn summary(&self) -> &str {
+        let comment = self.text.lines().find_map(|line| line.strip_prefix('#'));
+        comment.map_or("", str::trim)
+    }
+}

@@ -1,0 +1,66 @@
+//! Inputs asked of the person at the terminal.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use prose_vm::effect::{Failure, InputRequest};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::Answer;
+use prose_vm::value::Value;
+
+use super::progress::Bars;
+use crate::terminal::one_line;
+
+/// The person at the terminal.
+pub(crate) struct TerminalInputs {
+    bars: Bars,
+    /// One question at a time: branches may ask at once.
+    asking: tokio::sync::Mutex<()>,
+}
+
+impl TerminalInputs {
+    /// The person, if standard input comes from one.
+    pub(crate) fn new(bars: Bars) -> Option<Self> {
+        io::stdin().is_terminal().then(|| Self { bars, asking: tokio::sync::Mutex::new(()) })
+    }
+
+    /// Asks for an input. An empty line gives none where the input is optional, and asks again where it is not.
+    pub(crate) fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+        Box::pin(async move {
+            let _turn = self.asking.lock().await;
+            let name = input.name.as_deref().unwrap_or("input");
+            let optional = if input.optional { " (empty for none)" } else { "" };
+            let question = format!("{} — {}{optional}: ", one_line(name), one_line(&input.prompt));
+            let bars = self.bars.clone();
+            let optional = input.optional;
+            let asked = tokio::task::spawn_blocking(move || bars.hidden(|| ask(&question, optional)));
+            match asked.await {
+                Ok(Ok(Some(line))) => Ok(Value::text(line)),
+                Ok(Ok(None)) if input.optional => Ok(Value::Null),
+                _ => Err(Failure {
+                    kind: ErrorKind::MissingInput,
+                    message: format!("the input `{name}` was not given: standard input has ended"),
+                }),
+            }
+        })
+    }
+}
+
+fn ask(question: &str, optional: bool) -> io::Result<Option<String>> {
+    loop {
+        let mut stderr = io::stderr().lock();
+        stderr.write_all(question.as_bytes())?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = line.trim_end_matches(['\n', '\r']);
+        if !line.trim().is_empty() {
+            return Ok(Some(line.to_owned()));
+        }
+        if optional {
+            return Ok(None);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `prose runs`: the runs of a project.
+
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use prose_narration::Narrator;
+use prose_run::Project;
+use prose_state::StateError;
+use prose_state::reader::JournalReader;
+use prose_state::runs::{RunState, RunSummary};
+use prose_vm::event::What;
+use smol_str::SmolStr;
+
+use crate::Status;
+use crate::cli::run::{Narration, RunsArgs, RunsCommand};
+use crate::run::present_project;
+use crate::terminal::{BOLD, ERROR, Terminal, one_line};
+
+/// How often a run that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Does what the arguments say with the runs of the present folder.
+pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
+    let project = present_project();
+    let done = match &args.command {
+        RunsCommand::List { json } => list(&project, *json, terminal),
+        RunsCommand::Show { run } => show(&project, run.as_deref(), terminal),
+        RunsCommand::Tail { run, narrate, no_follow } => {
+            tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
+        }
+        RunsCommand::Rm { runs } => remove(&project, runs, terminal),
+    };
+    match done {
+        Ok(()) => Ok(Status::Clean),
+        Err(Failed::Output(error)) => Err(error),
+        Err(Failed::State(error)) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&error.to_string()))?;
+            Ok(Status::Trouble)
+        }
+    }
+}
+
+/// Why something could not be done.
+enum Failed {
+    Output(io::Error),
+    State(StateError),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Failed::Output(error)
+    }
+}
+
+impl From<StateError> for Failed {
+    fn from(error: StateError) -> Self {
+        Failed::State(error)
+    }
+}
+
+fn list(project: &Project, json: bool, terminal: &Terminal) -> Result<(), Failed> {
+    let runs = project.list_runs()?;
+    let mut out = terminal.stdout();
+    if json {
+        let runs: Vec<_> = runs.iter().map(as_json).collect();
+        serde_json::to_writer_pretty(&mut out, &runs).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    if runs.is_empty() {
+        writeln!(
+            terminal.stderr(),
+            "There are no runs below {}.",
+            one_line(&project.runs().to_string_lossy())
+        )?;
+    }
+    for run in &runs {
+        let program = run.program.as_deref().unwrap_or("?");
+        let sessions = run.sessions.map_or(String::new(), |sessions| format!("{sessions} sessions"));
+        let took = run.duration().map_or(String::new(), took);
+        let error = run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error)));
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {:11}  {:10}  {:12}  {}{error}",
+            run.id,
+            run.status.name(),
+            took,
+            sessions,
+            one_line(program)
+        )?;
+    }
+    Ok(())
+}
+
+fn as_json(run: &RunSummary) -> serde_json::Value {
+    serde_json::json!({
+        "id": run.id,
+        "program": run.program,
+        "status": run.status.name(),
+        "started": run.started.map(time),
+        "milliseconds": run.duration(),
+        "sessions": run.sessions,
+        "error": run.error,
+        "folder": run.folder,
+    })
+}
+
+/// The run that starts like this, or the last one.
+fn named(project: &Project, start: Option<&str>) -> Result<SmolStr, Failed> {
+    match start {
+        Some(start) => Ok(project.find_run(start)?),
+        None => match project.last_run()? {
+            Some(run) => Ok(run.id),
+            None => Ok(project.find_run("")?),
+        },
+    }
+}
+
+fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), Failed> {
+    let id = named(project, start)?;
+    let details = project.show_run(&id)?;
+    let run = &details.summary;
+    let mut out = terminal.stdout();
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}", run.id, run.status.name())?;
+    if let Some(head) = &details.head {
+        writeln!(out, "program:  {}", one_line(&head.from))?;
+        writeln!(out, "harness:  {}", head.harness)?;
+        for (name, value) in &head.inputs {
+            writeln!(out, "input:    {name} = {}", first_line(&value.to_string()))?;
+        }
+    }
+    if let Some(started) = run.started {
+        writeln!(out, "started:  {}", time(started))?;
+    }
+    if let Some(duration) = run.duration() {
+        writeln!(out, "took:     {}", took(duration))?;
+    }
+    if let Some(sessions) = run.sessions {
+        writeln!(out, "sessions: {sessions}")?;
+    }
+    if let Some(error) = &run.error {
+        writeln!(out, "error:    {}", first_line(error))?;
+    }
+    writeln!(out, "folder:   {}", one_line(&run.folder.to_string_lossy()))?;
+    if let Some(end) = &details.end {
+        for (name, value) in &end.outputs {
+            writeln!(out, "\n{BOLD}{name}{BOLD:#}\n{}", lines(&value.to_string()))?;
+        }
+    }
+    if !details.bindings.is_empty() {
+        writeln!(out, "\n{BOLD}bindings{BOLD:#}")?;
+        for binding in &details.bindings {
+            let kind = binding.kind.as_deref().unwrap_or("?");
+            writeln!(out, "  {kind:6} {} ({} bytes)", one_line(&binding.name), binding.bytes)?;
+        }
+    }
+    if run.status.can_be_resumed() {
+        writeln!(out, "\n`prose resume {}` goes on with it.", run.id)?;
+    }
+    Ok(())
+}
+
+fn tail(
+    project: &Project,
+    start: Option<&str>,
+    narration: Narration,
+    follows: bool,
+    terminal: &Terminal,
+) -> Result<(), Failed> {
+    let id = named(project, start)?;
+    let details = project.show_run(&id)?;
+    let path = details.summary.folder.join(prose_state::journal::JOURNAL_FILE);
+    let mut narrator = Narrator::new(narration.into());
+    let mut told = 0;
+    loop {
+        let mut reader = JournalReader::open(&path)?;
+        let mut is_over = false;
+        let mut out = terminal.stdout();
+        loop {
+            // The last line may be just being written; it is whole at the next look.
+            let event = match reader.next() {
+                Some(Ok(event)) => event,
+                None => break,
+                Some(Err(StateError::Damaged(_))) if follows => break,
+                Some(Err(error)) => return Err(error.into()),
+            };
+            if event.seq > told {
+                told = event.seq;
+                is_over = matches!(event.what, What::RunEnded(_));
+                for line in narrator.narrate(&event) {
+                    writeln!(out, "{}", one_line(&line))?;
+                }
+            }
+        }
+        out.flush()?;
+        drop(out);
+        let is_running = matches!(project.show_run(&id)?.summary.status, RunState::Running(_));
+        if is_over || !follows || !is_running {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), Failed> {
+    for start in runs {
+        let id = project.find_run(start)?;
+        project.remove_run(&id)?;
+        writeln!(terminal.stdout(), "removed {id}")?;
+    }
+    Ok(())
+}
+
+fn time(milliseconds: u64) -> String {
+    let time: SystemTime = UNIX_EPOCH + Duration::from_millis(milliseconds);
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
+fn took(milliseconds: u64) -> String {
+    // Hours and minutes matter, parts of a second only in short runs.
+    let milliseconds = if milliseconds > 10_000 { milliseconds / 1000 * 1000 } else { milliseconds };
+    humantime::format_duration(Duration::from_millis(milliseconds)).to_string()
+}
+
+fn first_line(text: &str) -> String {
+    one_line(text.lines().next().unwrap_or_default()).into_owned()
+}
+
+fn lines(text: &str) -> String {
+    text.lines().map(one_line).collect::<Vec<_>>().join("\n")
+}

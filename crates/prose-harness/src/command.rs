@@ -1,0 +1,419 @@
+//! Agents that are programs: the prompt is their input or an argument, the reply is what they write.
+
+mod environment;
+mod presets;
+mod process;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask, Usage};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::{Answer, Capabilities, Workplace};
+use serde::Deserialize;
+
+use self::process::{Finished, Invocation, Limits, Stopped};
+use crate::decide::Sessions;
+
+pub use self::environment::ALWAYS_PASSED;
+pub use self::presets::Agent;
+
+/// No reply may be longer: 64 MiB.
+pub const LONGEST_REPLY: usize = 64 << 20;
+
+/// How an agent's program is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// The program: a name that is looked for on `PATH`, or a path.
+    pub program: String,
+    /// Its arguments, with `{prompt}`, `{system}` and `{model}` for what differs from session to session.
+    pub arguments: Vec<Argument>,
+    /// How it gets the prompt.
+    pub prompt: PromptBy,
+    /// How it gives its reply.
+    pub reply: ReplyForm,
+    /// The variables of the environment that it gets besides [`ALWAYS_PASSED`]; `*` at the end stands for anything.
+    pub variables: Vec<String>,
+    /// Whether it can read files.
+    pub reads_files: bool,
+    /// Whether it can write files.
+    pub writes_files: bool,
+    /// How long a session may take.
+    pub timeout: Option<Duration>,
+    /// How long it may write nothing. Programs that write only in the end, as most presets do, need their whole time for that.
+    pub idle: Option<Duration>,
+    /// Names of models that it does not know, so that it uses its own choice.
+    pub unknown_models: Vec<String>,
+    /// The agent that it is, where it is a known one: that decides which permissions it can enforce.
+    pub agent: Option<Agent>,
+}
+
+impl CommandSettings {
+    /// A program that gets nothing but the prompt on standard input, and of which nothing is known.
+    pub fn new(program: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            prompt: PromptBy::Stdin,
+            reply: ReplyForm::Text,
+            variables: Vec::new(),
+            reads_files: false,
+            writes_files: false,
+            timeout: None,
+            idle: None,
+            unknown_models: Vec::new(),
+            agent: None,
+        }
+    }
+}
+
+/// An argument, or several that are there together or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Argument {
+    /// One argument.
+    One(String),
+    /// Several, such as a flag and its value. They are left out if one of them stands for something that a session does not have.
+    All(Vec<String>),
+}
+
+/// How a program gets the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromptBy {
+    /// On standard input.
+    Stdin,
+    /// As an argument: in the place of `{prompt}`, or as the last one.
+    Argument,
+}
+
+/// How a program gives its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplyForm {
+    /// All it writes to standard output.
+    Text,
+    /// The object that `claude -p --output-format json` writes, with what the session took.
+    ClaudeJson,
+}
+
+/// A harness that starts a program for each session.
+#[derive(Debug)]
+pub struct Command {
+    name: String,
+    settings: CommandSettings,
+    workplace: Workplace,
+    /// The unknown models that the person has been told of.
+    told: Mutex<HashSet<String>>,
+}
+
+/// What a program is asked.
+struct Prompt<'a> {
+    text: &'a str,
+    system: Option<&'a str>,
+    model: Option<&'a str>,
+    permissions: &'a [Permission],
+}
+
+impl Command {
+    /// Starts the program in the folder of the workplace.
+    pub fn new(name: impl Into<String>, settings: CommandSettings, workplace: Workplace) -> Self {
+        Self { name: name.into(), settings, workplace, told: Mutex::default() }
+    }
+
+    /// What to start for a prompt.
+    fn invocation(&self, prompt: &Prompt<'_>) -> Invocation {
+        let settings = &self.settings;
+        let parts = settings.arguments.iter().flat_map(|argument| match argument {
+            Argument::One(text) => std::slice::from_ref(text),
+            Argument::All(texts) => texts,
+        });
+        let takes = |placeholder: &str| parts.clone().any(|part| part.contains(placeholder));
+        let text = match prompt.system {
+            // R26: without a channel of its own, the system part stands at the end.
+            Some(system) if !takes("{system}") => Cow::Owned(format!("{}\n\nSystem: {system}", prompt.text)),
+            _ => Cow::Borrowed(prompt.text),
+        };
+        let model =
+            prompt.model.filter(|model| !settings.unknown_models.iter().any(|unknown| unknown == model));
+        let values = [("{prompt}", Some(&*text)), ("{system}", prompt.system), ("{model}", model)];
+        let mut arguments = Vec::new();
+        for argument in &settings.arguments {
+            let texts = match argument {
+                Argument::One(text) => std::slice::from_ref(text),
+                Argument::All(texts) => texts,
+            };
+            arguments.extend(
+                texts
+                    .iter()
+                    .map(|text| fill(text, &values))
+                    .collect::<Option<Vec<_>>>()
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+        arguments
+            .extend(settings.agent.map(|agent| agent.permissions(prompt.permissions)).unwrap_or_default());
+        let input = match settings.prompt {
+            PromptBy::Stdin => text.into_owned().into_bytes(),
+            PromptBy::Argument => {
+                if !takes("{prompt}") {
+                    arguments.push(text.into_owned());
+                }
+                Vec::new()
+            }
+        };
+        Invocation {
+            program: settings.program.clone(),
+            arguments,
+            folder: self.workplace.root.clone(),
+            variables: environment::passed(&settings.variables),
+            input,
+            limits: Limits { time: settings.timeout, idle: settings.idle, output: LONGEST_REPLY },
+        }
+    }
+
+    /// Has the program answer.
+    async fn run(&self, prompt: Prompt<'_>) -> Result<Reply, Failure> {
+        let invocation = self.invocation(&prompt);
+        let by_hand = self.by_hand(&invocation.arguments, prompt.text);
+        match process::run(invocation).await {
+            Ok(finished) => self.reply(&finished, &by_hand),
+            Err(stopped) => Err(self.stopped(stopped, prompt.text.len(), &by_hand)),
+        }
+    }
+
+    fn reply(&self, finished: &Finished, by_hand: &str) -> Result<Reply, Failure> {
+        let text = String::from_utf8_lossy(&finished.output);
+        let mut reply = match self.settings.reply {
+            ReplyForm::Text => Ok(Reply { text: text.trim_end().into(), ..Reply::default() }),
+            ReplyForm::ClaudeJson => claude_reply(&text),
+        };
+        if !finished.status.success() {
+            let said = match reply {
+                // What it says about the error where it says it in the form of a reply.
+                Err(said) => said,
+                Ok(_) if finished.errors.trim_ascii().is_empty() => last_lines(&text),
+                Ok(_) => last_lines(&String::from_utf8_lossy(&finished.errors)),
+            };
+            let Self { name, .. } = self;
+            let message = match said.is_empty() {
+                true => format!("{name} ended with {}, without a word. {by_hand}", finished.status),
+                false => format!("{name} ended with {}:\n{said}\n{by_hand}", finished.status),
+            };
+            return Err(Failure::session(message));
+        }
+        if let (Ok(reply), Cow::Owned(_)) = (&mut reply, &text) {
+            let warning =
+                format!("the reply of {} is not all UTF-8; what is not is replaced by `\u{fffd}`", self.name);
+            reply.warnings.push(warning);
+        }
+        reply.map_err(|said| Failure::session(format!("{} reports an error: {said}\n{by_hand}", self.name)))
+    }
+
+    /// Why there is no reply, and what can be done about it.
+    fn stopped(&self, stopped: Stopped, prompt: usize, by_hand: &str) -> Failure {
+        let Self { name, settings, workplace, .. } = self;
+        let program = &settings.program;
+        let message = match stopped {
+            Stopped::TimedOut(time) => {
+                let time = humantime::format_duration(time);
+                let message = format!(
+                    "{name} did not answer within {time} and was ended; its `timeout` says how long it may take"
+                );
+                return Failure { kind: ErrorKind::Timeout, message };
+            }
+            Stopped::Idle(time) => {
+                let time = humantime::format_duration(time);
+                let message =
+                    format!("{name} wrote nothing for {time} and was ended; its `idle` says how long it may");
+                return Failure { kind: ErrorKind::Timeout, message };
+            }
+            Stopped::TooLong(most) => {
+                format!(
+                    "{name} wrote more than {} MiB, so it was ended; no reply may be that long. {by_hand}",
+                    most >> 20
+                )
+            }
+            Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
+                if !workplace.root.is_dir() {
+                    let folder = workplace.root.display();
+                    return Failure::session(format!("there is no folder `{folder}` for {name} to work in"));
+                }
+                let install = match settings.agent {
+                    Some(agent) => format!("install it, for example with `{}`, or", agent.install()),
+                    None => "install it, or".to_owned(),
+                };
+                format!(
+                    "there is no program `{program}`; {install} set `program` of the harness `{name}` to where it is"
+                )
+            }
+            Stopped::NotStarted(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => {
+                format!(
+                    "the prompt of {} KiB is too long to be an argument of `{program}`; set `prompt = \"stdin\"` for the harness `{name}` if the program can read standard input",
+                    prompt >> 10
+                )
+            }
+            Stopped::NotStarted(error) => format!("`{program}` cannot be started: {error}. {by_hand}"),
+            Stopped::Lost(error) => format!("the connection to {name} broke: {error}"),
+        };
+        Failure::session(message)
+    }
+
+    /// How a person can find out more.
+    fn by_hand(&self, arguments: &[String], prompt: &str) -> String {
+        const LONGEST: usize = 60;
+        let shown = arguments.iter().map(|argument| match argument {
+            argument if argument == prompt || argument.len() > LONGEST => quoted("Say hello"),
+            argument => quoted(argument),
+        });
+        let mut command = quoted(&self.settings.program);
+        for argument in shown {
+            command.push(' ');
+            command.push_str(&argument);
+        }
+        let input = match self.settings.prompt {
+            PromptBy::Stdin => "echo 'Say hello' | ",
+            PromptBy::Argument => "",
+        };
+        format!("To see whether it works by itself, run `{input}{command}`.")
+    }
+
+    /// A warning about a model that the program does not know, once for each.
+    fn unknown_model(&self, model: Option<&str>) -> Option<String> {
+        let model =
+            model.filter(|model| self.settings.unknown_models.iter().any(|unknown| unknown == model))?;
+        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(model.to_owned());
+        is_new.then(|| {
+            format!(
+                "{} has no model `{model}` and uses the one it is set to; `[models]` in prose.toml can say which one `{model}` stands for",
+                self.name
+            )
+        })
+    }
+}
+
+impl Sessions for Command {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reads_files: self.settings.reads_files, writes_files: self.settings.writes_files }
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        // What is allowed needs nobody who sees to it.
+        *rule == PermissionRule::Allow || self.settings.agent.is_some_and(|agent| agent.enforces(about, rule))
+    }
+
+    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        let model = task.model.as_deref();
+        Box::pin(async move {
+            let prompt = Prompt {
+                text: &task.prompt,
+                system: task.system.as_deref(),
+                model,
+                permissions: &task.permissions,
+            };
+            let mut reply = self.run(prompt).await?;
+            reply.warnings.extend(self.unknown_model(model));
+            Ok(reply)
+        })
+    }
+
+    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String> {
+        Box::pin(async move {
+            // Who judges may look, and change nothing.
+            let permissions = ["write", "execute", "network"]
+                .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
+            let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
+            Ok(self.run(prompt).await?.text.to_string())
+        })
+    }
+}
+
+/// Fills values in for placeholders; none if one has no value. Placeholders inside of values stay as they are.
+fn fill(template: &str, values: &[(&str, Option<&str>)]) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = template;
+    let next = |rest: &str| {
+        values
+            .iter()
+            .filter_map(|(placeholder, value)| Some((rest.find(placeholder)?, placeholder.len(), *value)))
+            .min_by_key(|(at, ..)| *at)
+    };
+    while let Some((at, len, value)) = next(rest) {
+        filled.push_str(&rest[..at]);
+        filled.push_str(value?);
+        rest = &rest[at + len..];
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
+/// What `claude -p --output-format json` writes.
+#[derive(Deserialize)]
+struct ClaudeResult {
+    #[serde(default)]
+    is_error: bool,
+    #[serde(default)]
+    result: String,
+    #[serde(default)]
+    subtype: String,
+    total_cost_usd: Option<f64>,
+    usage: Option<ClaudeUsage>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct ClaudeUsage {
+    input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    cache_read_input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// The reply in what Claude Code writes, or what it says about an error.
+fn claude_reply(text: &str) -> Result<Reply, String> {
+    let Ok(result) = serde_json::from_str::<ClaudeResult>(text.trim()) else {
+        // An older version, or arguments that ask for another form.
+        let warning =
+            "the reply of claude is not in the form of `--output-format json`, so it is taken as it is";
+        let warnings = vec![warning.to_owned()];
+        return Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() });
+    };
+    if result.is_error {
+        return Err(if result.result.is_empty() { result.subtype } else { result.result });
+    }
+    let usage = result.usage.map(|usage| Usage {
+        input_tokens: usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens,
+        output_tokens: usage.output_tokens,
+        cost: result.total_cost_usd,
+    });
+    Ok(Reply { text: result.result.trim_end().into(), usage, ..Reply::default() })
+}
+
+/// The end of what a program has written, for messages.
+fn last_lines(text: &str) -> String {
+    const LINES: usize = 8;
+    const LONGEST: usize = 1_000;
+    let text = text.trim();
+    let start = text.rmatch_indices('\n').nth(LINES - 1).map_or(0, |(at, _)| at + 1);
+    let start = start.max(text.ceil_char_boundary(text.len().saturating_sub(LONGEST)));
+    text[start..].to_owned()
+}
+
+/// As a shell reads it as one word.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,245 @@
+//! Writes scripts from runs (`--record-script`), so that a run with the script answers the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use prose_vm::effect::{Failure, Outcome, RequestId};
+use prose_vm::error::ErrorKind;
+use prose_vm::event::{Event, What};
+use prose_vm::place::Place;
+use prose_vm::value::Value;
+use serde::Serialize;
+
+use crate::script::Kind;
+use crate::script::entry::label;
+
+/// The script that answers as a run was answered, from the events of the run.
+///
+/// An entry names what it answers by its label where that is the only one of its kind, so that it still fits after other parts of the program
+/// have changed, and by its place in the execution otherwise.
+pub fn script<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
+    let mut recorder = Recorder::default();
+    for event in events {
+        recorder.take_up(event);
+    }
+    recorder.write()
+}
+
+/// Collects what a run was asked and answered.
+#[derive(Default)]
+struct Recorder {
+    head: String,
+    /// What requests are about, for those whose events tell it.
+    asked: HashMap<RequestId, Asked>,
+    answered: Vec<Answered>,
+    /// The inputs that the run was started with.
+    inputs: Vec<Entry>,
+}
+
+/// What a request is about.
+#[derive(Default)]
+struct Asked {
+    agent: Option<String>,
+    name: Option<String>,
+    text: Arc<str>,
+}
+
+/// A request with its answer.
+struct Answered {
+    kind: Kind,
+    request: RequestId,
+    place: Place,
+    entry: Entry,
+}
+
+impl Recorder {
+    fn take_up(&mut self, event: &Event) {
+        match &event.what {
+            What::RunStarted(head) => {
+                self.head = format!(
+                    "# The run {} of {} with the harness {}.\n",
+                    head.run, head.program, head.harness
+                );
+                self.inputs.extend(
+                    head.inputs
+                        .iter()
+                        .map(|(name, value)| Entry { name: Some(name.to_string()), ..Entry::value(value) }),
+                );
+            }
+            What::SessionStarted { request, task } => {
+                let agent = task.agent.as_ref().map(ToString::to_string);
+                self.asked.insert(*request, Asked { agent, name: None, text: task.task.clone() });
+            }
+            What::ConditionAsked { request: Some(request), text, .. } => {
+                self.asked.insert(*request, Asked { text: text.clone(), ..Asked::default() });
+            }
+            What::InputAsked { request, name, prompt } => {
+                let name = name.as_ref().map(ToString::to_string);
+                self.asked.insert(*request, Asked { agent: None, name, text: prompt.clone() });
+            }
+            What::Chosen { criterion, label, .. } => self.chosen(&event.place, criterion, label),
+            What::Effect { request, effect, outcome, .. } => {
+                if let Some(kind) = Kind::of_effect(effect)
+                    && let Some(entry) = Entry::outcome(kind, outcome)
+                {
+                    let place = event.place.clone();
+                    self.answered.push(Answered { kind, request: *request, place, entry });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The event of a choice names the label that its answer only has as a number. It stands behind the answer, at its place or around it.
+    fn chosen(&mut self, place: &Place, criterion: &Arc<str>, label: &str) {
+        let is_around = |inner: &Place| match inner.as_str().strip_prefix(place.as_str()) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/') || place.as_str().is_empty(),
+            None => false,
+        };
+        let mut answered = self.answered.iter_mut().rev();
+        let answered = answered.find(|answered| answered.kind == Kind::Choice && is_around(&answered.place));
+        if let Some(answered) = answered {
+            answered.entry.choose = Some(Choose::Label(label.to_owned()));
+            self.asked.insert(answered.request, Asked { text: criterion.clone(), ..Asked::default() });
+        }
+    }
+
+    fn write(mut self) -> String {
+        let mut known: HashMap<(Kind, String), usize> = HashMap::new();
+        for answered in &mut self.answered {
+            if let Some(Asked { agent, name, text }) = self.asked.get(&answered.request) {
+                answered.entry.agent.clone_from(agent);
+                answered.entry.name.clone_from(name);
+                answered.entry.label = Some(label(text).to_owned()).filter(|label| !label.is_empty());
+            }
+            *known.entry((answered.kind, answered.entry.key())).or_default() += 1;
+        }
+        let mut script = format!("{}# docs/scripts.md says what can be changed here.\n", self.head);
+        for Answered { kind, place, mut entry, .. } in self.answered {
+            let key = entry.key();
+            if key.is_empty() || known[&(kind, key)] > 1 {
+                entry.place = Some(place.to_string());
+            }
+            script.push('\n');
+            script.push_str(&entry.to_toml(kind));
+        }
+        // Behind those that name a place, since an input may be asked for again after it was given at the start.
+        for entry in self.inputs {
+            script.push('\n');
+            script.push_str(&entry.to_toml(Kind::Input));
+        }
+        script
+    }
+}
+
+/// An entry of a script, as it is written.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reply: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) met: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_progress: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) choose: Option<Choose>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<toml::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) json: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) absent: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) segments: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<ErrorKind>,
+}
+
+/// What is chosen.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Choose {
+    /// By its label.
+    Label(String),
+    /// By its number, from 1.
+    Number(usize),
+}
+
+impl Entry {
+    /// Gives an outcome; none for what is no answer to a request of that kind.
+    fn outcome(kind: Kind, outcome: &Outcome) -> Option<Self> {
+        Some(match outcome {
+            Outcome::Reply(reply) => Self { reply: Some(reply.text.to_string()), ..Self::default() },
+            Outcome::Verdict(verdict) => Self {
+                met: Some(verdict.met),
+                no_progress: verdict.no_progress,
+                reason: verdict.reason.clone(),
+                ..Self::default()
+            },
+            Outcome::Choice(choice) => Self {
+                choose: Some(Choose::Number(choice.index + 1)),
+                reason: choice.reason.clone(),
+                ..Self::default()
+            },
+            Outcome::Value(value) if kind == Kind::Summary => {
+                Self { text: Some(value.to_string()), ..Self::default() }
+            }
+            Outcome::Value(value) => Self::value(value),
+            Outcome::Memory(memory) => match &memory.text {
+                Some(text) => {
+                    let segments = Some(memory.segments).filter(|segments| *segments != 1);
+                    Self { text: Some(text.to_string()), segments, ..Self::default() }
+                }
+                None => Self { absent: true, ..Self::default() },
+            },
+            Outcome::Failed(Failure { kind, message }) => Self {
+                fail: Some(message.clone()),
+                kind: Some(*kind).filter(|kind| *kind != ErrorKind::Session),
+                ..Self::default()
+            },
+            Outcome::Slept => return None,
+        })
+    }
+
+    /// Gives a value. What TOML has no form for is written as JSON.
+    fn value(value: &Value) -> Self {
+        let value = match value {
+            Value::Null => return Self { absent: true, ..Self::default() },
+            Value::Text(text) => toml::Value::from(&**text),
+            Value::Bool(value) => (*value).into(),
+            Value::Number(number) => (*number).into(),
+            _ => {
+                let json = serde_json::to_string(value).unwrap_or_default();
+                return Self { json: Some(json), ..Self::default() };
+            }
+        };
+        Self { value: Some(value), ..Self::default() }
+    }
+
+    /// What tells it from others of its kind, apart from its place.
+    fn key(&self) -> String {
+        self.name.as_ref().or(self.label.as_ref()).cloned().unwrap_or_default()
+    }
+
+    /// With its header.
+    pub(crate) fn to_toml(&self, kind: Kind) -> String {
+        // Texts, numbers and lists of them can always be written.
+        let keys = toml::to_string_pretty(self).unwrap_or_default();
+        format!("[[{}]]\n{keys}", kind.info().table)
+    }
+}

@@ -1,0 +1,151 @@
+//! All harnesses by name: what the command line, editors and documentation offer.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prose_syntax::suggest;
+use prose_vm::harness::{Harness, Workplace};
+
+use crate::command::{Agent, Command, CommandSettings};
+use crate::decide::Deciding;
+use crate::offline::Offline;
+use crate::script::{Script, ScriptErrors};
+
+/// What harnesses are made with.
+#[derive(Debug, Clone)]
+pub struct HarnessSettings {
+    /// Where the run works.
+    pub workplace: Workplace,
+    /// What decides what the offline harness answers.
+    pub seed: u64,
+    /// How long the offline harness takes for each answer.
+    pub delay: Duration,
+    /// The file of the script.
+    pub script: Option<PathBuf>,
+    /// How the programs of agents are started, by the name of the harness, where the project says so.
+    pub commands: BTreeMap<String, CommandSettings>,
+}
+
+impl HarnessSettings {
+    /// Those of a project that says nothing.
+    pub fn new(workplace: Workplace) -> Self {
+        Self { workplace, seed: 0, delay: Duration::ZERO, script: None, commands: BTreeMap::new() }
+    }
+}
+
+/// A harness that can be chosen.
+pub struct HarnessInfo {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub description: &'static str,
+    make: Make,
+}
+
+type Make = fn(&'static str, &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError>;
+
+/// All harnesses. The first one is used where none is configured.
+pub const HARNESSES: &[HarnessInfo] = &[
+    HarnessInfo {
+        name: "offline",
+        description: "makes plausible answers up, without any model",
+        make: |_, settings| Ok(Arc::new(Offline::new(settings.seed).with_delay(settings.delay))),
+    },
+    HarnessInfo { name: "script", description: "takes its answers from a file", make: script },
+    HarnessInfo {
+        name: "claude",
+        description: "starts Claude Code, `claude -p`, for each session",
+        make: |name, settings| Ok(command(name, settings, || Agent::Claude.settings())),
+    },
+    HarnessInfo {
+        name: "codex",
+        description: "starts Codex, `codex exec`, for each session",
+        make: |name, settings| Ok(command(name, settings, || Agent::Codex.settings())),
+    },
+    HarnessInfo {
+        name: "opencode",
+        description: "starts OpenCode, `opencode run`, for each session",
+        make: |name, settings| Ok(command(name, settings, || Agent::OpenCode.settings())),
+    },
+    HarnessInfo {
+        name: "command",
+        description: "starts any program that takes a prompt and writes a reply",
+        make: |name, settings| match settings.commands.get(name) {
+            Some(own) => Ok(command(name, settings, || own.clone())),
+            None => Err(HarnessError::NoCommand),
+        },
+    },
+];
+
+/// Makes the harness of that name.
+pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
+    match HARNESSES.iter().find(|info| info.name == name) {
+        Some(info) => (info.make)(info.name, settings),
+        None => Err(HarnessError::Unknown(name.to_owned())),
+    }
+}
+
+fn script(_: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
+    let path = settings.script.as_ref().ok_or(HarnessError::NoScript)?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| HarnessError::Unreadable(path.clone(), error))?;
+    let script =
+        Script::parse(path.display().to_string(), &text, settings.seed).map_err(HarnessError::Script)?;
+    Ok(Arc::new(script))
+}
+
+fn command(
+    name: &'static str,
+    settings: &HarnessSettings,
+    preset: impl FnOnce() -> CommandSettings,
+) -> Arc<dyn Harness> {
+    let own = settings.commands.get(name).cloned().unwrap_or_else(preset);
+    Arc::new(Deciding(Command::new(name, own, settings.workplace.clone())))
+}
+
+/// Why there is no harness.
+#[derive(Debug)]
+pub enum HarnessError {
+    /// There is none of that name.
+    Unknown(String),
+    /// The script harness without a script.
+    NoScript,
+    /// The command harness without a command.
+    NoCommand,
+    /// A script that cannot be read from the disk.
+    Unreadable(PathBuf, std::io::Error),
+    /// A script with mistakes.
+    Script(ScriptErrors),
+}
+
+impl fmt::Display for HarnessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HarnessError::Unknown(name) => {
+                let names = HARNESSES.iter().map(|info| info.name);
+                match suggest::nearest(name, names.clone(), |name| name) {
+                    Some(meant) => write!(f, "there is no harness `{name}`; did you mean `{meant}`?"),
+                    None => {
+                        let names: Vec<_> = names.collect();
+                        write!(f, "there is no harness `{name}`; there are `{}`", names.join("`, `"))
+                    }
+                }
+            }
+            HarnessError::NoScript => {
+                f.write_str("the harness `script` needs a file to answer from; name it with `--script FILE.toml`")
+            }
+            HarnessError::NoCommand => f.write_str(
+                "the harness `command` needs a program to start, and none is set; for known agents there are `claude`, `codex` and `opencode`",
+            ),
+            HarnessError::Unreadable(path, error) => {
+                write!(f, "the script `{}` cannot be read: {error}", path.display())
+            }
+            HarnessError::Script(errors) => errors.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for HarnessError {}

@@ -1,0 +1,292 @@
+//! The entries of a script, and which requests they answer.
+
+use std::fmt;
+use std::time::Duration;
+
+use prose_vm::effect::{InputRequest, MemoryPlace, Outcome, Question, Request, SessionTask, Summary};
+use regex::Regex;
+
+use crate::record;
+
+/// Kinds of entries, one for each kind of effect that a script answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A reply of a session.
+    Session,
+    /// A verdict about a condition or a filter.
+    Condition,
+    /// A choice between labels.
+    Choice,
+    /// A part of a text.
+    Extract,
+    /// A shortened value.
+    Summary,
+    /// An input.
+    Input,
+    /// What an agent remembers.
+    Memory,
+}
+
+/// What is to be known of a kind of entries.
+pub(crate) struct KindInfo {
+    pub(crate) kind: Kind,
+    /// What the effect is called that it answers.
+    effect: &'static str,
+    /// The name of its tables.
+    pub(crate) table: &'static str,
+    /// The keys that say which requests an entry answers.
+    pub(crate) selectors: &'static [&'static str],
+    /// The keys that say how; one of those before `reason` and the like has to be there.
+    pub(crate) answers: &'static [&'static str],
+    /// The keys that say more about the answer.
+    pub(crate) details: &'static [&'static str],
+}
+
+/// All kinds.
+pub(crate) const KINDS: &[KindInfo] = &[
+    KindInfo {
+        kind: Kind::Session,
+        effect: "session",
+        table: "session",
+        selectors: &["agent", "label", "pattern", "place", "order"],
+        answers: &["reply", "fail"],
+        details: &["kind"],
+    },
+    KindInfo {
+        kind: Kind::Condition,
+        effect: "judge",
+        table: "condition",
+        selectors: &["label", "pattern", "place", "order"],
+        answers: &["met", "fail"],
+        details: &["reason", "no-progress", "kind"],
+    },
+    KindInfo {
+        kind: Kind::Choice,
+        effect: "choose",
+        table: "choice",
+        selectors: &["label", "pattern", "place", "order"],
+        answers: &["choose", "fail"],
+        details: &["reason", "kind"],
+    },
+    KindInfo {
+        kind: Kind::Extract,
+        effect: "extract",
+        table: "extract",
+        selectors: &["label", "pattern", "place", "order"],
+        answers: &["value", "absent", "fail"],
+        details: &["kind"],
+    },
+    KindInfo {
+        kind: Kind::Summary,
+        effect: "summarise",
+        table: "summary",
+        selectors: &["name", "pattern", "place", "order"],
+        answers: &["text", "fail"],
+        details: &["kind"],
+    },
+    KindInfo {
+        kind: Kind::Input,
+        effect: "input",
+        table: "input",
+        selectors: &["name", "label", "pattern", "place", "order"],
+        answers: &["value", "json", "absent", "fail"],
+        details: &["kind"],
+    },
+    KindInfo {
+        kind: Kind::Memory,
+        effect: "memory",
+        table: "memory",
+        selectors: &["agent", "place", "order"],
+        answers: &["text", "absent"],
+        details: &["segments"],
+    },
+];
+
+impl Kind {
+    /// The kind that answers effects of that kind, as journals name it; none for what scripts do not answer.
+    pub(crate) fn of_effect(effect: &str) -> Option<Self> {
+        KINDS.iter().find(|info| info.effect == effect).map(|info| info.kind)
+    }
+
+    /// What is to be known of it.
+    pub(crate) fn info(self) -> &'static KindInfo {
+        let info = KINDS.iter().find(|info| info.kind == self);
+        info.expect("a test finds every kind in the table")
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Session => "session",
+            Kind::Condition => "condition",
+            Kind::Choice => "choice",
+            Kind::Extract => "part of a text",
+            Kind::Summary => "value to shorten",
+            Kind::Input => "input",
+            Kind::Memory => "memory of an agent",
+        })
+    }
+}
+
+/// An entry of a script.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The line of its header, from 1.
+    pub(crate) line: usize,
+    pub(crate) kind: Kind,
+    pub(crate) agent: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) label: Option<String>,
+    pub(crate) pattern: Option<Regex>,
+    pub(crate) place: Option<String>,
+    /// Which request of its kind in the run it answers, from 1.
+    pub(crate) order: Option<usize>,
+    /// How often it answers; none for always.
+    pub(crate) times: Option<usize>,
+    /// How long it takes.
+    pub(crate) delay: Duration,
+    /// Its answers, one after the other; at least one.
+    pub(crate) answers: Vec<Said>,
+}
+
+/// What an entry answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Said {
+    /// This.
+    Outcome(Outcome),
+    /// The number of a label is known only with the labels of the request.
+    Label { label: String, reason: String },
+}
+
+impl Entry {
+    /// Whether it answers a request, the `order`th of its kind.
+    pub(crate) fn fits(&self, asked: &Asked<'_>, order: usize) -> bool {
+        self.order.is_none_or(|number| number == order) && self.fits_but_for_order(asked)
+    }
+
+    /// Whether it answers a request if that comes at the right time.
+    pub(crate) fn fits_but_for_order(&self, asked: &Asked<'_>) -> bool {
+        let same = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
+        };
+        // The place comes first: recorded scripts have thousands of entries that differ in nothing else.
+        self.kind == asked.kind
+            && same(&self.place, Some(asked.place))
+            && same(&self.agent, asked.agent)
+            && same(&self.name, asked.name)
+            && same(&self.label, Some(asked.label))
+            && self.pattern.as_ref().is_none_or(|pattern| {
+                pattern.is_match(asked.text) || asked.more.is_some_and(|more| pattern.is_match(more))
+            })
+    }
+}
+
+/// A request as entries see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) place: &'a str,
+    /// What patterns are about.
+    pub(crate) text: &'a str,
+    /// The first line of that.
+    pub(crate) label: &'a str,
+    /// What else patterns are about.
+    pub(crate) more: Option<&'a str>,
+    /// What there is to choose from.
+    labels: &'a [smol_str::SmolStr],
+}
+
+impl<'a> Asked<'a> {
+    fn new(kind: Kind, request: &'a Request, text: &'a str) -> Self {
+        let place = request.place.as_str();
+        Self { kind, agent: None, name: None, place, text, label: label(text), more: None, labels: &[] }
+    }
+
+    pub(crate) fn session(request: &'a Request, task: &'a SessionTask) -> Self {
+        let agent = task.agent.as_deref();
+        Self { agent, more: Some(&task.prompt), ..Self::new(Kind::Session, request, &task.task) }
+    }
+
+    pub(crate) fn question(kind: Kind, request: &'a Request, question: &'a Question) -> Self {
+        Self { labels: &question.labels, ..Self::new(kind, request, &question.text) }
+    }
+
+    pub(crate) fn summary(request: &'a Request, summary: &'a Summary) -> Self {
+        Self { name: Some(&summary.name), ..Self::new(Kind::Summary, request, &summary.text) }
+    }
+
+    pub(crate) fn input(request: &'a Request, input: &'a InputRequest) -> Self {
+        Self { name: input.name.as_deref(), ..Self::new(Kind::Input, request, &input.prompt) }
+    }
+
+    pub(crate) fn memory(request: &'a Request, place: &'a MemoryPlace) -> Self {
+        Self { agent: Some(&place.agent), ..Self::new(Kind::Memory, request, "") }
+    }
+
+    /// An entry that would answer it, to be completed by hand.
+    pub(crate) fn entry_to_add(&self) -> String {
+        let entry = match self.kind {
+            Kind::Session => record::Entry { reply: Some("…".to_owned()), ..record::Entry::default() },
+            Kind::Condition => record::Entry { met: Some(true), ..record::Entry::default() },
+            Kind::Choice => {
+                let label = self.labels.first().map(ToString::to_string).unwrap_or_default();
+                record::Entry { choose: Some(record::Choose::Label(label)), ..record::Entry::default() }
+            }
+            Kind::Summary | Kind::Memory => {
+                record::Entry { text: Some("…".to_owned()), ..record::Entry::default() }
+            }
+            Kind::Extract | Kind::Input => {
+                record::Entry { value: Some("…".into()), ..record::Entry::default() }
+            }
+        };
+        let is_named = self.kind == Kind::Summary || self.kind == Kind::Memory;
+        record::Entry {
+            agent: self.agent.map(str::to_owned),
+            name: self.name.map(str::to_owned),
+            label: (!is_named && !self.label.is_empty()).then(|| self.label.to_owned()),
+            ..entry
+        }
+        .to_toml(self.kind)
+    }
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(agent) = self.agent {
+            writeln!(f, "  agent: {agent}")?;
+        }
+        if let Some(name) = self.name {
+            writeln!(f, "  name: {name}")?;
+        }
+        writeln!(f, "  place: {}", self.place)?;
+        if !self.label.is_empty() {
+            writeln!(f, "  label: {}", self.label)?;
+        }
+        if !self.labels.is_empty() {
+            writeln!(f, "  choose one of: {}", self.labels.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first line with text in it.
+pub(crate) fn label(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KINDS, Kind};
+
+    #[test]
+    fn every_kind_is_in_the_table() {
+        for (index, info) in KINDS.iter().enumerate() {
+            assert_eq!(info.kind as usize, index);
+            assert_eq!(info.kind.info().table, info.table);
+        }
+        assert_eq!(KINDS.len(), Kind::Memory as usize + 1);
+    }
+}

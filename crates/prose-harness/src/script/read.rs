@@ -1,0 +1,382 @@
+//! From the text of a script to its entries.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use prose_syntax::suggest;
+use prose_vm::effect::{Choice, Failure, Memory, Outcome, Reply, Verdict};
+use prose_vm::error::ErrorKind;
+use prose_vm::value::Value;
+use regex::Regex;
+use serde::Deserialize;
+use serde::de::value::{Error as PlainError, StrDeserializer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
+
+/// The keys that every entry may have, except those that answer inputs and memory at once.
+const TIMING: &[&str] = &["times", "delay"];
+
+/// What a script says.
+pub(super) struct File {
+    pub(super) entries: Vec<Entry>,
+    /// Whether what no entry answers is made up.
+    pub(super) is_offline: bool,
+}
+
+/// Something in a script that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong and how to write it.
+    pub message: String,
+}
+
+/// All that cannot be read in a script; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptErrors {
+    /// The file, as messages call it.
+    pub name: String,
+    /// In the order of the file.
+    pub errors: Vec<ScriptError>,
+}
+
+impl fmt::Display for ScriptErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, ScriptError { line, column, message }) in self.errors.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}:{line}:{column}: {message}", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScriptErrors {}
+
+pub(super) fn read(name: &str, text: &str) -> Result<File, ScriptErrors> {
+    let newlines = text.match_indices('\n').map(|(at, _)| at + 1);
+    let lines = std::iter::once(0).chain(newlines).collect();
+    let mut reader = Reader { text, lines, errors: Vec::new() };
+    let file = match DeTable::parse(text) {
+        Ok(table) => reader.file(table.get_ref()),
+        Err(error) => {
+            reader.report(error.span().unwrap_or_default(), error.message().to_owned());
+            File { entries: Vec::new(), is_offline: false }
+        }
+    };
+    if reader.errors.is_empty() {
+        return Ok(file);
+    }
+    reader.errors.sort_by_key(|error| (error.line, error.column));
+    Err(ScriptErrors { name: name.to_owned(), errors: reader.errors })
+}
+
+type TomlValue<'a> = Spanned<DeValue<'a>>;
+
+struct Reader<'a> {
+    text: &'a str,
+    /// Where its lines start; the first one does at 0.
+    lines: Vec<usize>,
+    errors: Vec<ScriptError>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, table: &DeTable<'_>) -> File {
+        let mut file = File { entries: Vec::new(), is_offline: false };
+        for (key, value) in table.iter() {
+            let name: &str = key.get_ref();
+            if name == "unmatched" {
+                file.is_offline = self.unmatched(value);
+            } else if let Some(info) = KINDS.iter().find(|info| info.table == name) {
+                let Some(tables) = value.get_ref().as_array() else {
+                    let message = format!("entries stand below a header with two brackets: `[[{name}]]`");
+                    self.report(key.span(), message);
+                    continue;
+                };
+                file.entries.extend(tables.iter().filter_map(|table| self.entry(info, table)));
+            } else {
+                let known = KINDS.iter().map(|info| info.table).chain(["unmatched"]);
+                self.unknown(key.span(), name, "a script", known.collect());
+            }
+        }
+        file
+    }
+
+    fn unmatched(&mut self, value: &TomlValue<'_>) -> bool {
+        match value.get_ref().as_str() {
+            Some("offline") => true,
+            Some("error") => false,
+            _ => {
+                self.report(value.span(), "`unmatched` is \"error\" or \"offline\"".to_owned());
+                false
+            }
+        }
+    }
+
+    fn entry(&mut self, info: &KindInfo, value: &TomlValue<'_>) -> Option<Entry> {
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!("an entry is a table below a header `[[{}]]`", info.table);
+            self.report(value.span(), message);
+            return None;
+        };
+        let timing = if info.kind == Kind::Memory { &TIMING[..1] } else { TIMING };
+        let known = [info.selectors, info.answers, info.details, timing].concat();
+        for key in table.keys() {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                self.unknown(key.span(), name, &format!("a `[[{}]]`", info.table), known.clone());
+            }
+        }
+        let get = |key: &str| known.contains(&key).then(|| table.get(key)).flatten();
+        let answers = self.answers(info, value.span(), &get);
+        let is_list = answers.as_ref().is_some_and(|(_, is_list)| *is_list);
+        let times = get("times").and_then(|times| {
+            if is_list {
+                let message =
+                    "a list of answers is used up one by one; leave `times` out, or write one answer";
+                self.report(times.span(), message.to_owned());
+            }
+            self.number("times", times)
+        });
+        let entry = Entry {
+            line: self.position(value.span().start).0,
+            kind: info.kind,
+            agent: get("agent").and_then(|value| self.string("agent", value)),
+            name: get("name").and_then(|value| self.string("name", value)),
+            label: get("label").and_then(|value| Some(self.string("label", value)?.trim().to_owned())),
+            pattern: get("pattern").and_then(|value| self.pattern(value)),
+            place: get("place").and_then(|value| self.string("place", value)),
+            order: get("order").and_then(|value| self.number("order", value)),
+            times,
+            delay: get("delay").and_then(|value| self.duration(value)).unwrap_or_default(),
+            answers: Vec::new(),
+        };
+        // Only now, so that the mistakes in an entry are all told.
+        let (answers, is_list) = answers?;
+        Some(Entry { times: if is_list { Some(answers.len()) } else { times }, answers, ..entry })
+    }
+
+    /// What an entry answers, and whether it is a list to be used up.
+    fn answers<'v>(
+        &mut self,
+        info: &KindInfo,
+        span: Range<usize>,
+        get: &impl Fn(&str) -> Option<&'v TomlValue<'v>>,
+    ) -> Option<(Vec<Said>, bool)> {
+        let mut given = info.answers.iter().filter_map(|key| get(key).map(|value| (*key, value)));
+        let Some((key, value)) = given.next() else {
+            let keys: Vec<String> = info.answers.iter().map(|key| format!("`{key}`")).collect();
+            let message = format!("this entry answers nothing; it needs {}", keys.join(" or "));
+            self.report(span, message);
+            return None;
+        };
+        if let Some((other, value)) = given.next() {
+            self.report(
+                value.span(),
+                format!("an entry has one answer, and this one has `{key}` and `{other}`"),
+            );
+            return None;
+        }
+        if let Some(kind) = get("kind").filter(|_| key != "fail") {
+            self.report(kind.span(), "`kind` is the kind of an error, so it needs `fail`".to_owned());
+        }
+        let reason = get("reason").and_then(|value| self.string("reason", value)).unwrap_or_default();
+        let single = |outcome: Outcome| Some((vec![Said::Outcome(outcome)], false));
+        match key {
+            "fail" => {
+                let kind = get("kind").map_or(Some(ErrorKind::Session), |value| self.error_kind(value));
+                let message = self.string(key, value)?;
+                single(Outcome::Failed(Failure { kind: kind?, message }))
+            }
+            "reply" => self.one_or_more(key, value, |reader, value| {
+                let text = reader.string(key, value)?.into();
+                Some(Said::Outcome(Outcome::Reply(Reply { text, ..Reply::default() })))
+            }),
+            "met" => {
+                let no_progress = get("no-progress")
+                    .and_then(|value| self.boolean("no-progress", value))
+                    .unwrap_or_default();
+                self.one_or_more(key, value, |reader, value| {
+                    let met = reader.boolean(key, value)?;
+                    Some(Said::Outcome(Outcome::Verdict(Verdict {
+                        met,
+                        reason: reason.clone(),
+                        no_progress,
+                    })))
+                })
+            }
+            "choose" => self.one_or_more(key, value, |reader, value| {
+                if value.get_ref().is_integer() {
+                    let index = reader.number(key, value)? - 1;
+                    return Some(Said::Outcome(Outcome::Choice(Choice { index, reason: reason.clone() })));
+                }
+                let label = value.get_ref().as_str().map(str::to_owned);
+                let label = reader.expect(label, key, "a label in quotes, or its number from 1", value)?;
+                Some(Said::Label { label, reason: reason.clone() })
+            }),
+            "value" if info.kind == Kind::Extract => {
+                single(Outcome::Value(Value::text(self.string(key, value)?)))
+            }
+            "value" => single(Outcome::Value(self.value(value)?)),
+            "json" => {
+                let json = self.string(key, value)?;
+                match serde_json::from_str(&json) {
+                    Ok(json) => single(Outcome::Value(json)),
+                    Err(error) => {
+                        self.report(value.span(), format!("this is no JSON: {error}"));
+                        None
+                    }
+                }
+            }
+            "absent" => {
+                if !self.boolean(key, value)? {
+                    self.report(value.span(), "`absent` is `true`, or left out".to_owned());
+                    return None;
+                }
+                single(match info.kind {
+                    Kind::Memory => Outcome::Memory(Memory::default()),
+                    _ => Outcome::Value(Value::Null),
+                })
+            }
+            _ => {
+                let text = self.string(key, value)?;
+                if info.kind == Kind::Summary {
+                    return single(Outcome::Value(Value::text(text)));
+                }
+                let segments = get("segments").map_or(Some(1), |value| self.number("segments", value))?;
+                let segments = u32::try_from(segments).unwrap_or(u32::MAX);
+                single(Outcome::Memory(Memory { text: Some(text.into()), segments }))
+            }
+        }
+    }
+
+    /// One answer, or a list of answers that are given one after the other.
+    fn one_or_more(
+        &mut self,
+        key: &str,
+        value: &TomlValue<'_>,
+        read: impl Fn(&mut Self, &TomlValue<'_>) -> Option<Said>,
+    ) -> Option<(Vec<Said>, bool)> {
+        let Some(list) = value.get_ref().as_array() else {
+            return Some((vec![read(self, value)?], false));
+        };
+        if list.is_empty() {
+            self.report(value.span(), format!("this list of `{key}` has no answer in it"));
+            return None;
+        }
+        let answers: Option<Vec<Said>> = list.iter().map(|value| read(self, value)).collect();
+        Some((answers?, true))
+    }
+
+    fn string(&mut self, key: &str, value: &TomlValue<'_>) -> Option<String> {
+        let text = value.get_ref().as_str().map(str::to_owned);
+        self.expect(text, key, "a text in quotes", value)
+    }
+
+    fn boolean(&mut self, key: &str, value: &TomlValue<'_>) -> Option<bool> {
+        self.expect(value.get_ref().as_bool(), key, "`true` or `false`", value)
+    }
+
+    /// A number from 1.
+    fn number(&mut self, key: &str, value: &TomlValue<'_>) -> Option<usize> {
+        let number = value.get_ref().as_integer();
+        let number = number.and_then(|number| usize::from_str_radix(number.as_str(), number.radix()).ok());
+        self.expect(number.filter(|number| *number > 0), key, "a whole number from 1", value)
+    }
+
+    fn duration(&mut self, value: &TomlValue<'_>) -> Option<Duration> {
+        let duration = value.get_ref().as_str().and_then(|text| humantime::parse_duration(text).ok());
+        self.expect(duration, "delay", "a time such as \"200ms\", \"3s\" or \"1m 30s\"", value)
+    }
+
+    fn pattern(&mut self, value: &TomlValue<'_>) -> Option<Regex> {
+        let pattern = self.string("pattern", value)?;
+        match Regex::new(&pattern) {
+            Ok(pattern) => Some(pattern),
+            Err(error) => {
+                self.report(value.span(), format!("`pattern` is no regular expression: {error}"));
+                None
+            }
+        }
+    }
+
+    fn error_kind(&mut self, value: &TomlValue<'_>) -> Option<ErrorKind> {
+        let name = self.string("kind", value)?;
+        match ErrorKind::deserialize(StrDeserializer::<PlainError>::new(&name)) {
+            Ok(kind) => Some(kind),
+            Err(error) => {
+                self.report(value.span(), format!("`{name}` is no kind of error: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Any value, as programs have them.
+    fn value(&mut self, value: &TomlValue<'_>) -> Option<Value> {
+        Some(match value.get_ref() {
+            DeValue::String(text) => Value::text(&**text),
+            DeValue::Boolean(value) => Value::Bool(*value),
+            DeValue::Integer(number) => {
+                let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
+                let number = number.map(|number| Value::Number(number as f64));
+                return self.expect(number, "value", "a number of at most 64 bits", value);
+            }
+            DeValue::Float(number) => {
+                let number = number.as_str().parse().ok().filter(|number: &f64| number.is_finite());
+                return self.expect(number.map(Value::Number), "value", "a finite number", value);
+            }
+            DeValue::Datetime(time) => Value::text(time.to_string()),
+            DeValue::Array(items) => {
+                let items: Option<Vec<Value>> = items.iter().map(|item| self.value(item)).collect();
+                Value::array(items?)
+            }
+            DeValue::Table(entries) => {
+                let entries = entries.iter().map(|(key, value)| Some((&**key.get_ref(), self.value(value)?)));
+                Value::object(entries.collect::<Option<Vec<_>>>()?)
+            }
+        })
+    }
+
+    fn expect<T>(&mut self, read: Option<T>, key: &str, what: &str, value: &TomlValue<'_>) -> Option<T> {
+        if read.is_none() {
+            self.report(value.span(), format!("`{key}` is {what}, not {}", self.shown(value.span())));
+        }
+        read
+    }
+
+    fn unknown(&mut self, span: Range<usize>, name: &str, of: &str, known: Vec<&str>) {
+        let hint = match suggest::nearest(name, known.iter(), |known| known) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("it may have `{}`", known.join("`, `")),
+        };
+        self.report(span, format!("{of} has no `{name}`; {hint}"));
+    }
+
+    /// A part of the file, for messages.
+    fn shown(&self, span: Range<usize>) -> String {
+        const LONGEST: usize = 40;
+        let text = self.text.get(span).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("`{}…`", &line[..end]),
+            None => format!("`{line}`"),
+        }
+    }
+
+    fn report(&mut self, span: Range<usize>, message: String) {
+        let (line, column) = self.position(span.start);
+        self.errors.push(ScriptError { line, column, message });
+    }
+
+    fn position(&self, byte: usize) -> (usize, usize) {
+        let byte = self.text.floor_char_boundary(byte);
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let start = self.lines[line - 1];
+        (line, self.text[start..byte].chars().count() + 1)
+    }
+}

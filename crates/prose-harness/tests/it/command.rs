@@ -1,0 +1,501 @@
+//! Agents that are programs, played by shells.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use prose_harness::command::{Agent, Argument, Command, CommandSettings, PromptBy, ReplyForm};
+use prose_harness::decide::Deciding;
+use prose_vm::effect::{Effect, Failure, Outcome, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::{Harness, Workplace};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::support::*;
+
+/// A shell that runs a script, with what else there is as `$1`, `$2` and so on.
+fn shell(script: &str, arguments: &[&str]) -> CommandSettings {
+    let mut all = vec!["-c".to_owned(), script.to_owned(), "agent".to_owned()];
+    all.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    CommandSettings { arguments: all.into_iter().map(Argument::One).collect(), ..CommandSettings::new("sh") }
+}
+
+fn harness(settings: CommandSettings) -> Deciding<Command> {
+    harness_in(Path::new("/"), settings)
+}
+
+fn harness_in(root: &Path, settings: CommandSettings) -> Deciding<Command> {
+    let workplace = Workplace { root: root.to_owned(), run: None };
+    Deciding(Command::new("shell", settings, workplace))
+}
+
+async fn reply(harness: &dyn Harness, request: &Request) -> Result<Reply, Failure> {
+    match answer(harness, request).await {
+        Some(Outcome::Reply(reply)) => Ok(reply),
+        Some(Outcome::Failed(failure)) => Err(failure),
+        other => panic!("no answer to a session: {other:?}"),
+    }
+}
+
+async fn says(settings: CommandSettings) -> String {
+    said(&harness(settings), &session("s1", "Do it\nwell")).await
+}
+
+fn full_task() -> Request {
+    let task = SessionTask {
+        system: Some("You are $careful.".into()),
+        model: Some("sonnet".into()),
+        ..task("Say {model} \"as it is\"")
+    };
+    request("s1", Effect::Session(Arc::new(task)))
+}
+
+#[tokio::test]
+async fn the_prompt_is_on_standard_input_and_the_reply_on_standard_output() {
+    assert_eq!(says(shell("cat; echo; echo aside >&2", &[])).await, "Do it\nwell");
+}
+
+#[tokio::test]
+async fn placeholders_are_filled_in_once() {
+    let script = "printf '<%s>' \"$@\"; cat";
+    let settings = CommandSettings {
+        prompt: PromptBy::Argument,
+        ..shell(script, &["--model={model}", "{prompt}", "{system}", "{other}"])
+    };
+    assert_eq!(
+        said(&harness(settings), &full_task()).await,
+        "<--model=sonnet><Say {model} \"as it is\"><You are $careful.><{other}>"
+    );
+}
+
+#[tokio::test]
+async fn what_a_session_does_not_have_is_left_out_with_its_flag() {
+    let mut settings = shell("printf '<%s>' \"$@\"; cat", &[]);
+    for flag in [["--model", "{model}"], ["--system", "{system}"]] {
+        settings.arguments.push(Argument::All(flag.map(str::to_owned).to_vec()));
+    }
+    assert_eq!(said(&harness(settings.clone()), &session("s1", "Go")).await, "<>Go");
+    assert_eq!(
+        said(&harness(settings), &full_task()).await,
+        "<--model><sonnet><--system><You are $careful.>Say {model} \"as it is\""
+    );
+}
+
+#[tokio::test]
+async fn r026_the_system_part_is_in_the_prompt_where_there_is_no_flag_for_it() {
+    assert_eq!(
+        said(&harness(shell("cat", &[])), &full_task()).await,
+        "Say {model} \"as it is\"\n\nSystem: You are $careful."
+    );
+    let settings = CommandSettings { prompt: PromptBy::Argument, ..shell("printf '<%s>' \"$@\"", &[]) };
+    assert_eq!(
+        said(&harness(settings), &full_task()).await,
+        "<Say {model} \"as it is\"\n\nSystem: You are $careful.>"
+    );
+}
+
+#[tokio::test]
+async fn it_works_in_the_folder_of_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    assert_eq!(
+        said(&harness_in(&folder, shell("pwd", &[])), &session("s1", "Go")).await,
+        folder.to_str().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn it_gets_only_the_variables_that_it_needs() {
+    // Cargo sets these for tests.
+    let names = ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"];
+    assert!(names.iter().all(|name| std::env::var_os(name).is_some()));
+    let script = "echo ${PATH:+path} ${NO_COLOR} $CARGO_PKG_NAME $CARGO_PKG_VERSION $CARGO_MANIFEST_DIR";
+    assert_eq!(says(shell(script, &[])).await, "path 1");
+    let variables = vec!["CARGO_PKG_NAM*".to_owned()];
+    let settings = CommandSettings { variables, ..shell(script, &[]) };
+    assert_eq!(says(settings).await, "path 1 prose-harness");
+}
+
+#[tokio::test]
+async fn a_failure_tells_what_the_program_said_last() {
+    let script = "seq 100 >&2; echo 'no key is set' >&2; exit 3";
+    let Err(failure) = reply(&harness(shell(script, &[])), &session("s1", "Go")).await else { panic!() };
+    assert_eq!(failure.kind, ErrorKind::Session);
+    check(
+        &failure.message,
+        expect![[r#"
+        shell ended with exit status: 3:
+        94
+        95
+        96
+        97
+        98
+        99
+        100
+        no key is set
+        To see whether it works by itself, run `echo 'Say hello' | sh -c 'seq 100 >&2; echo '\''no key is set'\'' >&2; exit 3' agent`."#]],
+    );
+    let said = says(shell("echo 'only here'; exit 1", &[])).await;
+    check(
+        &said,
+        expect![[r#"
+        Session: shell ended with exit status: 1:
+        only here
+        To see whether it works by itself, run `echo 'Say hello' | sh -c 'echo '\''only here'\''; exit 1' agent`."#]],
+    );
+    check(
+        &says(shell("exit 1", &[])).await,
+        expect![
+            "Session: shell ended with exit status: 1, without a word. To see whether it works by itself, run `echo 'Say hello' | sh -c 'exit 1' agent`."
+        ],
+    );
+}
+
+#[tokio::test]
+async fn death_by_a_signal_is_a_failure() {
+    let said = says(shell("kill -9 $$", &[])).await;
+    assert!(said.contains("shell ended with signal: 9"), "{said}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let mut settings = CommandSettings::new("no-such-agent");
+    check(
+        &says(settings.clone()).await,
+        expect![
+            "Session: there is no program `no-such-agent`; install it, or set `program` of the harness `shell` to where it is"
+        ],
+    );
+    settings.agent = Some(Agent::Claude);
+    check(
+        &says(settings).await,
+        expect![
+            "Session: there is no program `no-such-agent`; install it, for example with `npm install -g @anthropic-ai/claude-code`, or set `program` of the harness `shell` to where it is"
+        ],
+    );
+    let said = said(&harness_in(Path::new("/no/such/folder"), shell("cat", &[])), &session("s1", "Go")).await;
+    check(&said, expect!["Session: there is no folder `/no/such/folder` for shell to work in"]);
+    let said = says(CommandSettings::new("/etc/passwd")).await;
+    assert!(said.contains("`/etc/passwd` cannot be started: Permission denied"), "{said}");
+}
+
+#[tokio::test]
+async fn an_argument_that_is_too_long_says_how_else_to_pass_it() {
+    let settings = CommandSettings { prompt: PromptBy::Argument, ..shell("true", &[]) };
+    let said = said(&harness(settings), &session("s1", &"x".repeat(200_000))).await;
+    check(
+        &said,
+        expect![[
+            r#"Session: the prompt of 195 KiB is too long to be an argument of `sh`; set `prompt = "stdin"` for the harness `shell` if the program can read standard input"#
+        ]],
+    );
+}
+
+#[tokio::test]
+async fn a_long_prompt_and_a_reply_of_50_mb_go_through() {
+    let text = "0123456789abcde\n".repeat(50 << 16);
+    let got = said(&harness(shell("cat", &[])), &session("s1", &text)).await;
+    assert_eq!(got.len(), text.len() - 1);
+}
+
+#[tokio::test]
+async fn a_reply_without_end_is_cut_off() {
+    let said = timeout(Duration::from_secs(60), says(shell("yes", &[]))).await.unwrap();
+    assert!(said.contains("shell wrote more than 64 MiB, so it was ended"), "{said}");
+    // What it complains about is thrown away but for its end.
+    let script = "yes complaint | head -c 100000000 >&2; echo fine";
+    assert_eq!(timeout(Duration::from_secs(60), says(shell(script, &[]))).await.unwrap(), "fine");
+}
+
+#[tokio::test]
+async fn what_is_no_utf8_is_replaced_and_told() {
+    let reply = reply(&harness(shell(r"printf 'a\377\376b'", &[])), &session("s1", "Go")).await.unwrap();
+    assert_eq!(&*reply.text, "a\u{fffd}\u{fffd}b");
+    assert_eq!(
+        reply.warnings,
+        ["the reply of shell is not all UTF-8; what is not is replaced by `\u{fffd}`"]
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_never_reads_gets_to_its_end() {
+    let prompt = session("s1", &"x".repeat(1 << 20));
+    assert_eq!(said(&harness(shell("echo done", &[])), &prompt).await, "done");
+    assert_eq!(said(&harness(shell("exec <&-; sleep 0.2; echo done", &[])), &prompt).await, "done");
+}
+
+#[tokio::test]
+async fn a_slow_program_is_ended_after_its_time() {
+    let settings = CommandSettings { timeout: Some(Duration::from_millis(300)), ..shell("sleep 60", &[]) };
+    let start = Instant::now();
+    let Err(failure) = reply(&harness(settings), &session("s1", "Go")).await else { panic!() };
+    assert_eq!(failure.kind, ErrorKind::Timeout);
+    assert!(failure.message.contains("did not answer within 300ms"), "{}", failure.message);
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn a_silent_program_is_ended_and_one_that_goes_on_is_not() {
+    let idle = Some(Duration::from_millis(1_000));
+    let said = says(CommandSettings { idle, ..shell("echo a; sleep 60", &[]) }).await;
+    assert!(said.starts_with("Timeout: shell wrote nothing for 1s"), "{said}");
+    let script = "for i in 1 2 3 4 5 6 7; do sleep 0.3; echo . >&2; done; echo done";
+    assert_eq!(says(CommandSettings { idle, ..shell(script, &[]) }).await, "done");
+}
+
+/// Whether a process that wrote its number to a file runs.
+fn runs(file: &Path) -> bool {
+    let number = fs::read_to_string(file).unwrap_or_default();
+    let number = number.trim();
+    assert!(!number.is_empty(), "it has not started");
+    // What has ended and is not yet fetched by its parent does not run.
+    let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
+    let state = String::from_utf8(state.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+async fn until(what: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !what() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it takes too long");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Starts a script and drops it as soon as it has written a file `ready`. Returns how long it took until neither it nor what it started ran.
+async fn cancelled(script: &str) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let harness = harness_in(path, shell(script, &[]));
+    let asked = session("s1", "Go");
+    {
+        let running = answer(&harness, &asked);
+        tokio::select! {
+            _ = running => panic!("it ended by itself"),
+            () = until(|| path.join("ready").exists()) => {}
+        }
+    }
+    let (own, child) = (path.join("own"), path.join("child"));
+    let start = Instant::now();
+    until(|| !runs(&own) && !runs(&child)).await;
+    start.elapsed()
+}
+
+#[tokio::test]
+async fn a_cancelled_program_is_ended_with_all_it_has_started() {
+    let took = cancelled("echo $$ > own; sleep 60 & echo $! > child; touch ready; wait").await;
+    assert!(took < Duration::from_millis(1_500), "{took:?}");
+}
+
+#[tokio::test]
+async fn a_program_may_clean_up_when_it_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ready, cleaned) = (folder.path().join("ready"), folder.path().join("cleaned"));
+    // No program is being started when the signal comes: some shells lose it then.
+    let script = "trap 'sleep 0.3; : > cleaned; exit' TERM; sleep 60 & : > ready; wait";
+    let harness = harness_in(folder.path(), shell(script, &[]));
+    let asked = session("s1", "Go");
+    tokio::select! {
+        _ = answer(&harness, &asked) => panic!("it ended by itself"),
+        () = until(|| ready.exists()) => {}
+    }
+    until(|| cleaned.exists()).await;
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_killed_after_two_seconds() {
+    let ignoring = "trap '' TERM; while :; do sleep 0.1; done";
+    // The program itself, and one that outlives it.
+    let script = format!("echo $$ > own; sh -c \"{ignoring}\" & echo $! > child; touch ready; {ignoring}");
+    let took = cancelled(&script).await;
+    assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
+    let script = format!("echo $$ > own; sh -c \"{ignoring}\" & echo $! > child; touch ready; wait");
+    let took = cancelled(&script).await;
+    assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
+}
+
+#[test]
+fn nothing_outlives_the_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, ready) = (folder.path().join("own"), folder.path().join("ready"));
+    let script = "trap '' TERM; echo $$ > own; touch ready; while :; do sleep 0.1; done";
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let harness = harness_in(folder.path(), shell(script, &[]));
+        let asked = session("s1", "Go");
+        tokio::select! {
+            _ = answer(&harness, &asked) => panic!("it ended by itself"),
+            () = until(|| ready.exists()) => {}
+        }
+    });
+    assert!(runs(&own));
+    drop(runtime);
+    let start = std::time::Instant::now();
+    while runs(&own) {
+        assert!(start.elapsed() < Duration::from_secs(1), "it was left running");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_running_neither_delays_its_reply_nor_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let harness = harness_in(folder.path(), shell("sleep 30 & echo $! > server; echo started", &[]));
+    let start = Instant::now();
+    assert_eq!(said(&harness, &session("s1", "Start the server")).await, "started");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(runs(&folder.path().join("server")));
+    let number = fs::read_to_string(folder.path().join("server")).unwrap();
+    std::process::Command::new("kill").arg(number.trim()).status().unwrap();
+}
+
+#[tokio::test]
+async fn r064_conditions_are_asked_of_the_program() {
+    let script = "cat > prompt; echo 'VERDICT: yes'; echo 'REASON: because'";
+    let folder = tempfile::tempdir().unwrap();
+    let harness = harness_in(folder.path(), shell(script, &[]));
+    assert_eq!(said(&harness, &condition("s1", "it is done")).await, "yes: because");
+    assert!(fs::read_to_string(folder.path().join("prompt")).unwrap().contains("it is done"));
+}
+
+#[tokio::test]
+async fn what_claude_took_is_known() {
+    let json = r#"{"type":"result","subtype":"success","is_error":false,"result":"All is well.\n","total_cost_usd":0.25,"usage":{"input_tokens":3,"cache_creation_input_tokens":10,"cache_read_input_tokens":100,"output_tokens":7,"service_tier":"standard"}}"#;
+    let claude = |script: String| CommandSettings { reply: ReplyForm::ClaudeJson, ..shell(&script, &[]) };
+    let reply_of = |script: String| async { reply(&harness(claude(script)), &session("s1", "Go")).await };
+    let found = reply_of(format!("printf '%s' '{json}'")).await.unwrap();
+    assert_eq!(&*found.text, "All is well.");
+    let usage = found.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost), (113, 7, Some(0.25)));
+
+    let failed = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"}"#;
+    for script in [format!("echo '{failed}'"), format!("echo '{failed}'; exit 1")] {
+        let failure = reply_of(script).await.unwrap_err();
+        assert!(failure.message.contains("Invalid API key\nTo see whether"), "{}", failure.message);
+    }
+    let cut = r#"{"type":"result","subtype":"error_max_turns","is_error":true}"#;
+    assert!(reply_of(format!("echo '{cut}'")).await.unwrap_err().message.contains("error_max_turns"));
+
+    let other = reply_of("echo plain".to_owned()).await.unwrap();
+    assert_eq!((&*other.text, other.warnings.len()), ("plain", 1));
+}
+
+/// The arguments that an agent gets, with its program replaced by one that shows them, and what it warns of.
+async fn arguments(
+    agent: Agent,
+    permissions: &[(&str, PermissionRule)],
+    model: Option<&str>,
+) -> (String, Vec<String>) {
+    let permissions = permissions.iter().cloned();
+    let task = SessionTask {
+        system: Some("Be careful.".into()),
+        model: model.map(Into::into),
+        permissions: permissions.map(|(about, rule)| Permission { about: about.into(), rule }).collect(),
+        ..task("Go")
+    };
+    let settings = CommandSettings { program: "echo".to_owned(), reply: ReplyForm::Text, ..agent.settings() };
+    let asked = request("s1", Effect::Session(Arc::new(task)));
+    let reply = reply(&harness(settings), &asked).await.unwrap();
+    (reply.text.to_string(), reply.warnings)
+}
+
+#[tokio::test]
+async fn r024_models_and_permissions_become_flags_of_known_agents() {
+    use PermissionRule::{Allow, Deny};
+    let mut shown = String::new();
+    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
+        for (permissions, model) in [
+            (&[][..], None),
+            (&[("bash", Allow), ("read", Allow)], Some("provider/large")),
+            (&[("write", Deny), ("network", Allow)], Some("sonnet")),
+            (&[("network", Deny)], None),
+        ] {
+            let (arguments, warnings) = arguments(agent, permissions, model).await;
+            shown.push_str(&format!("{} {}\n", agent.program(), arguments));
+            for warning in warnings {
+                shown.push_str(&format!("    {warning}\n"));
+            }
+        }
+    }
+    check(
+        &shown,
+        expect![[r#"
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful.
+            claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash
+            claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --sandbox read-only
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            opencode run
+            opencode run --model provider/large
+            opencode run
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            opencode run
+        "#]],
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_told_once() {
+    let settings = CommandSettings { unknown_models: vec!["opus".to_owned()], ..shell("cat", &[]) };
+    let harness = harness(settings);
+    let task = SessionTask { model: Some("opus".into()), ..task("Go") };
+    let asked = request("s1", Effect::Session(Arc::new(task)));
+    assert_eq!(reply(&harness, &asked).await.unwrap().warnings.len(), 1);
+    assert_eq!(reply(&harness, &asked).await.unwrap().warnings.len(), 0);
+}
+
+#[test]
+fn only_what_is_certain_counts_as_enforced() {
+    use PermissionRule::{Allow, Deny, Patterns, Prompt};
+    let mut shown = String::new();
+    for agent in [Some(Agent::Claude), Some(Agent::Codex), Some(Agent::OpenCode), None] {
+        let harness = harness(CommandSettings { agent, ..CommandSettings::new("agent") });
+        for (name, rule) in
+            [("allow", Allow), ("deny", Deny), ("prompt", Prompt), ("patterns", Patterns(Vec::new()))]
+        {
+            let about = ["read", "write", "execute", "bash", "network", "other"];
+            let enforced: Vec<_> = about.into_iter().filter(|about| harness.enforces(about, &rule)).collect();
+            let agent = agent.map_or("other", Agent::program);
+            shown.push_str(&format!("{agent} {name}: {}\n", enforced.join(" ")));
+        }
+    }
+    check(
+        &shown,
+        expect![[r#"
+        claude allow: read write execute bash network other
+        claude deny: read write execute bash network
+        claude prompt: 
+        claude patterns: 
+        codex allow: read write execute bash network other
+        codex deny: write
+        codex prompt: 
+        codex patterns: 
+        opencode allow: read write execute bash network other
+        opencode deny: 
+        opencode prompt: 
+        opencode patterns: 
+        other allow: read write execute bash network other
+        other deny: 
+        other prompt: 
+        other patterns: 
+    "#]],
+    );
+}
+
+#[test]
+fn arguments_are_read_from_lists() {
+    let read: Vec<Argument> = serde_json::from_str(r#"["-p", ["--model", "{model}"]]"#).unwrap();
+    let all = Argument::All(vec!["--model".to_owned(), "{model}".to_owned()]);
+    assert_eq!(read, [Argument::One("-p".to_owned()), all]);
+}
+
+#[track_caller]
+fn check(found: &str, expected: Expect) {
+    expected.assert_eq(found);
+}

@@ -1,0 +1,13 @@
+//! What harnesses answer.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[cfg(unix)]
+mod command;
+mod decide;
+mod docs;
+mod offline;
+mod record;
+mod registry;
+mod script;
+mod support;

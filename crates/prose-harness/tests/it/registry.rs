@@ -1,0 +1,79 @@
+//! Harnesses by name.
+
+use std::fs;
+
+use expect_test::{Expect, expect};
+use prose_harness::command::CommandSettings;
+use prose_harness::registry::{HARNESSES, HarnessSettings, harness};
+use prose_vm::harness::Workplace;
+
+use crate::support::*;
+
+fn settings() -> HarnessSettings {
+    HarnessSettings::new(Workplace { root: ".".into(), run: None })
+}
+
+#[track_caller]
+fn check_error(name: &str, settings: &HarnessSettings, expected: Expect) {
+    let error = harness(name, settings).err().expect("it cannot be made");
+    expected.assert_eq(&error.to_string());
+}
+
+#[tokio::test]
+async fn every_harness_is_made_by_its_name() {
+    let script = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&script, "[[session]]\nreply = \"from the script\"").unwrap();
+    let mut settings = settings();
+    settings.script = Some(script.path().to_owned());
+    settings.commands.insert("command".to_owned(), CommandSettings::new("cat"));
+    for info in HARNESSES {
+        assert_eq!(harness(info.name, &settings).unwrap().name(), info.name);
+    }
+    let scripted = harness("script", &settings).unwrap();
+    assert_eq!(said(&*scripted, &session("s1", "Go")).await, "from the script");
+    assert_eq!(HARNESSES[0].name, "offline");
+}
+
+#[tokio::test]
+async fn the_seed_is_that_of_the_run() {
+    let asked = session("s1", "Research tidal power stations in Brittany and Wales");
+    let mut settings = settings();
+    let first = said(&*harness("offline", &settings).unwrap(), &asked).await;
+    settings.seed = 5;
+    let second = said(&*harness("offline", &settings).unwrap(), &asked).await;
+    assert_ne!(first, second);
+    assert_eq!(second, said(&prose_harness::offline::Offline::new(5), &asked).await);
+}
+
+#[test]
+fn what_cannot_be_made_is_explained() {
+    let mut settings = settings();
+    check_error("ofline", &settings, expect!["there is no harness `ofline`; did you mean `offline`?"]);
+    check_error(
+        "gpt",
+        &settings,
+        expect![
+            "there is no harness `gpt`; there are `offline`, `script`, `claude`, `codex`, `opencode`, `command`"
+        ],
+    );
+    check_error(
+        "script",
+        &settings,
+        expect!["the harness `script` needs a file to answer from; name it with `--script FILE.toml`"],
+    );
+    check_error(
+        "command",
+        &settings,
+        expect![
+            "the harness `command` needs a program to start, and none is set; for known agents there are `claude`, `codex` and `opencode`"
+        ],
+    );
+    settings.script = Some("no-such-file.toml".into());
+    let error = harness("script", &settings).err().unwrap().to_string();
+    assert!(error.starts_with("the script `no-such-file.toml` cannot be read: "), "{error}");
+    let script = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&script, "[[sesion]]").unwrap();
+    settings.script = Some(script.path().to_owned());
+    let error = harness("script", &settings).err().unwrap().to_string();
+    assert!(error.ends_with(":1:3: a script has no `sesion`; did you mean `session`?"), "{error}");
+}

@@ -1,0 +1,266 @@
+//! From events to lines (R107, R108).
+//!
+//! Lines depend on nothing but the events. A run whose state is in-context is told with every result whole; a run that keeps its state
+//! in files is told with the beginnings of long values.
+
+mod bindings;
+mod calls;
+mod conditions;
+mod errors;
+mod loops;
+mod parallel;
+mod program;
+mod sessions;
+mod statements;
+
+pub(crate) use statements::without_binding;
+
+use std::sync::Arc;
+
+use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::event::{Event, StateMode, What};
+use prose_vm::place::Place;
+use rustc_hash::FxHashMap;
+
+use crate::markers::{Marker, Markers};
+use crate::suitability::ProgramSize;
+use crate::text::Extent;
+
+use loops::Loop;
+use parallel::{Branch, Parallel};
+use sessions::Session;
+use statements::Statement;
+
+/// Narrates a run.
+#[derive(Debug)]
+pub struct Narrator {
+    markers: Markers,
+    size: Option<ProgramSize>,
+    extent: Extent,
+    /// How many top-level statements the program has.
+    statements: u32,
+    /// The number of the last one that started.
+    position: u32,
+    /// What has started at a place and not ended.
+    constructs: FxHashMap<String, Construct>,
+    started: FxHashMap<String, Statement>,
+    sessions: FxHashMap<RequestId, Session>,
+    /// What came of requests, until the event that it is told with.
+    outcomes: FxHashMap<RequestId, Outcome>,
+    /// The conditions that are judged, by their places.
+    judging: FxHashMap<String, RequestId>,
+    /// The result of the session that ended last.
+    replied: Option<Arc<str>>,
+    frames: Vec<calls::Frame>,
+    /// The imported programs that are running.
+    imports: usize,
+    /// Where the event happened that is told.
+    place: Place,
+    /// The branches that the last line was about, from the outermost one; empty outside of branches that are told at length.
+    speaking: Vec<String>,
+    /// The tasks that one line will name together: where it stands, and what it says.
+    tasks: Option<(usize, Vec<String>)>,
+    lines: Vec<String>,
+    /// Whether a blank line would be the second one, or the first line of all.
+    is_apart: bool,
+}
+
+/// A statement that others are inside of, as far as it decides how they are told.
+#[derive(Debug)]
+enum Construct {
+    Parallel(Parallel),
+    Branch(Branch),
+    Loop(Loop),
+    Try(errors::Try),
+}
+
+impl Narrator {
+    /// A narrator that has told nothing yet.
+    pub fn new(markers: Markers) -> Self {
+        Self {
+            markers,
+            size: None,
+            extent: Extent::Whole,
+            statements: 0,
+            position: 0,
+            constructs: FxHashMap::default(),
+            started: FxHashMap::default(),
+            sessions: FxHashMap::default(),
+            outcomes: FxHashMap::default(),
+            judging: FxHashMap::default(),
+            replied: None,
+            frames: Vec::new(),
+            imports: 0,
+            place: Place::root(),
+            speaking: Vec::new(),
+            tasks: None,
+            lines: Vec::new(),
+            is_apart: true,
+        }
+    }
+
+    /// Says how big the program is, so that one that is too big for a context is warned about (R106).
+    pub fn with_size(mut self, size: ProgramSize) -> Self {
+        self.size = Some(size);
+        self
+    }
+
+    /// The lines for an event; often none.
+    pub fn narrate(&mut self, event: &Event) -> Vec<String> {
+        self.place = event.place.clone();
+        self.take(event);
+        std::mem::take(&mut self.lines)
+    }
+
+    /// The line that was held back because more could have been added to it. To be called when the program waits.
+    pub fn settle(&mut self) -> Vec<String> {
+        self.tell_tasks();
+        std::mem::take(&mut self.lines)
+    }
+
+    fn take(&mut self, event: &Event) {
+        match &event.what {
+            What::RunStarted(head) => {
+                self.extent = match head.state {
+                    StateMode::InContext => Extent::Whole,
+                    StateMode::Filesystem => Extent::Shortened,
+                };
+                self.run_started(head);
+            }
+            What::Defined { program, agents, blocks, statements, .. } => {
+                self.defined(event, *program, agents, blocks, *statements);
+            }
+            What::Imported { path, from, inputs, outputs, alias } => {
+                self.imported(path, from, inputs, outputs, alias);
+            }
+            What::InputsReceived { inputs } => self.inputs_received(inputs),
+            What::InputAsked { name, prompt, .. } => self.input_asked(event, name.as_deref(), prompt),
+            What::InputGiven { name, value } => self.input_given(event, name.as_deref(), value),
+
+            What::StatementStarted { number, source, kind } => {
+                self.statement_started(event, *number, source, *kind);
+            }
+            What::StatementEnded { .. } => self.statement_ended(event),
+            What::SessionStarted { request, task } => self.session_started(event, *request, task),
+            What::SessionEnded { request, error, .. } => {
+                self.session_ended(event, *request, error.as_deref());
+            }
+            What::Retrying { attempt, retries, error, .. } => {
+                self.retrying(event, *attempt, *retries, error);
+            }
+
+            What::Bound { binding, value, reply, was, mutable, anonymous } => {
+                let bound = bindings::Bound {
+                    value,
+                    is_reply: reply.is_some(),
+                    was: was.as_deref(),
+                    is_mutable: *mutable,
+                    is_anonymous: *anonymous,
+                };
+                self.bound(event, binding, &bound);
+            }
+            What::Resolved { name, frame } => self.resolved(event, name, *frame),
+            What::OutputGiven { name, value } => self.output_given(event, name.as_deref(), value),
+
+            What::ParallelStarted { branches, strategy, policy, count, is_loop } => {
+                let strategy = parallel::strategy_words(strategy, policy, *count);
+                self.parallel_started(event, branches, &strategy, *is_loop);
+            }
+            What::BranchStarted { index, name } => self.branch_started(event, *index, name),
+            What::BranchEnded { status, .. } => self.branch_ended(event, *status),
+            What::ParallelEnded { bound, failures, status } => {
+                self.parallel_ended(event, bound, failures, *status);
+            }
+
+            What::LoopStarted { kind, header, max } => self.loop_started(event, *kind, header, *max),
+            What::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
+            What::ConditionAsked { request, text, of } => {
+                self.condition_asked(event, *request, text, *of);
+            }
+            What::ConditionJudged { met, reason, of } => self.condition_judged(event, *met, reason, *of),
+            What::LoopEnded { why, iterations } => self.loop_ended(event, *why, *iterations),
+
+            What::TryStarted => self.try_started(event),
+            What::Raised { error } => self.raised(event, error),
+            What::Caught { name, error } => self.caught(event, name.as_deref(), error),
+            What::FinallyStarted => self.finally_started(event),
+            What::TryEnded { part, .. } => self.try_ended(event, *part),
+
+            What::Chosen { criterion, label, reason } => self.chosen(event, criterion, label, reason),
+
+            What::FrameEntered { id, block, depth, parent, arguments } => {
+                self.frame_entered(event, (*id, block, *depth, *parent), arguments);
+            }
+            What::FrameLeft { id, block, .. } => self.frame_left(*id, block),
+            What::ImportCalled { alias, inputs, .. } => self.import_called(event, alias, inputs),
+            What::ImportEnded { alias, outputs, error, .. } => {
+                self.import_ended(event, alias, outputs, error.as_deref());
+            }
+
+            What::PipelineStarted { stages, items } => self.pipeline_started(event, stages, *items),
+            What::StageStarted { operator, items } => self.stage_started(event, operator, *items),
+            What::StageEnded { operator, items } => self.stage_ended(event, operator, *items),
+
+            What::MemoryWritten { place, memory, segment, .. } => {
+                self.memory_written(event, place, memory, *segment);
+            }
+            What::Effect { request, effect, outcome, .. } => {
+                self.effect(event, *request, effect, outcome);
+            }
+            What::Warning { message } => self.warned(event, message),
+            What::Resumed { .. } => self.resumed(),
+            What::RunEnded(end) => self.run_ended(end),
+        }
+    }
+
+    /// Adds a line with a marker.
+    fn put(&mut self, indent: usize, marker: Marker, text: impl AsRef<str>) {
+        let marker = self.markers.write(marker);
+        self.detail(indent, format!("{marker} {}", text.as_ref()));
+    }
+
+    /// Adds a line without a marker, below one that has one.
+    fn detail(&mut self, indent: usize, text: impl AsRef<str>) {
+        self.tell_tasks();
+        self.tell_branch();
+        self.push(indent, text.as_ref());
+    }
+
+    fn push(&mut self, indent: usize, text: &str) {
+        self.lines.push(format!("{}{text}", "   ".repeat(indent)));
+        self.is_apart = false;
+    }
+
+    /// Sets what follows apart from what stands before.
+    fn blank(&mut self) {
+        if !self.is_apart {
+            self.lines.push(String::new());
+            self.is_apart = true;
+        }
+    }
+
+    /// How far the lines of an event are indented. The bodies of a `try` are not (R108), and those of a branch that is told at length stand
+    /// below its name.
+    fn indent(&self, event: &Event) -> usize {
+        let around = parents(event.place.as_str()).skip(1);
+        let tries = around.filter(|place| matches!(self.constructs.get(*place), Some(Construct::Try(_))));
+        (event.nesting as usize + self.strand(&event.place).len()).saturating_sub(tries.count())
+    }
+
+    /// How far the lines are indented that belong to the innermost statement that has started at a place or around it.
+    fn indent_of_statement(&self, event: &Event) -> usize {
+        self.statement(&event.place).map_or_else(|| self.indent(event), |statement| statement.indent)
+    }
+
+    /// What has started at a place or around it, from the innermost on.
+    fn around<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Construct> {
+        parents(place.as_str()).filter_map(|place| self.constructs.get(place))
+    }
+}
+
+/// A place and those around it, from the innermost one.
+fn parents(place: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(place), |place| {
+        (!place.is_empty()).then(|| place.rfind('/').map_or("", |end| &place[..end]))
+    })
+}

@@ -1,0 +1,120 @@
+//! Names and their values, inputs and outputs.
+
+use prose_vm::effect::{Binding, BindingKind};
+use prose_vm::event::{Event, StatementKind};
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+use super::{Construct, Narrator};
+use crate::markers::Marker;
+use crate::text;
+
+/// What is said of a name that got a value.
+pub(super) struct Bound<'a> {
+    pub(super) value: &'a Value,
+    pub(super) is_reply: bool,
+    pub(super) was: Option<&'a str>,
+    pub(super) is_mutable: bool,
+    pub(super) is_anonymous: bool,
+}
+
+impl Narrator {
+    pub(super) fn bound(&mut self, event: &Event, binding: &Binding, bound: &Bound<'_>) {
+        // Inputs and outputs have markers of their own, and so have the names of branches.
+        let is_told = matches!(binding.kind, BindingKind::Input | BindingKind::Output)
+            || bound.is_anonymous
+            || self.lone_name(&event.place).is_some_and(|name| name == binding.name)
+            || self.is_joined(event, &binding.name);
+        if is_told {
+            return;
+        }
+        let name = &binding.name;
+        let value =
+            if bound.is_reply { "<result>".to_owned() } else { text::value(bound.value, self.extent) };
+        let is_of_import =
+            self.statement(&event.place).is_some_and(|it| it.kind == StatementKind::ImportCall);
+        let mut words = match (bound.was, bound.is_mutable) {
+            (Some(was), _) => {
+                let was = text::quoted(was, text::Extent::Shortened);
+                format!("{name} = {value} (reassignment, was: {was})")
+            }
+            // What a program gives has just been told, one by one.
+            _ if is_of_import => match bound.value {
+                Value::Object(entries) => {
+                    let entries = entries.iter().map(|(name, value)| (name.as_str(), value));
+                    format!("{name} = {{ {} }}", text::entries_of(entries, text::Extent::Shortened))
+                }
+                _ => format!("{name} = {value}"),
+            },
+            _ if bound.is_reply => format!("{} {name} = {value}", binding.kind.name()),
+            (None, true) => format!("{} {name} = {value} (mutable)", binding.kind.name()),
+            (None, false) => format!("{} {name} = {value} (immutable)", binding.kind.name()),
+        };
+        if binding.frame != 0 {
+            words.push_str(&format!(" (execution_id: {})", binding.frame));
+        }
+        let indent = self.indent_of_statement(event);
+        self.put(indent, Marker::Binding, words);
+    }
+
+    pub(super) fn resolved(&mut self, event: &Event, name: &str, frame: u32) {
+        let scope = match frame {
+            0 => "root scope".to_owned(),
+            frame => format!("execution_id {frame} (parent scope)"),
+        };
+        let indent = self.indent_of_statement(event);
+        self.put(indent, Marker::Binding, format!("Resolving '{name}': found in {scope}"));
+    }
+
+    /// The inputs of the program that was started. Those of imported programs were told with their call.
+    pub(super) fn inputs_received(&mut self, inputs: &[(SmolStr, Value)]) {
+        if self.imports > 0 || inputs.is_empty() {
+            return;
+        }
+        self.blank();
+        self.put(0, Marker::Input, "Inputs received:");
+        for (name, value) in inputs {
+            self.detail(1, format!("{name} = {} (from caller)", text::input(value, self.extent)));
+        }
+    }
+
+    pub(super) fn input_asked(&mut self, event: &Event, name: Option<&str>, prompt: &str) {
+        let indent = self.indent_of_statement(event);
+        let prompt = text::quoted(prompt, self.extent);
+        let name = name.map(|name| format!("{name}, ")).unwrap_or_default();
+        self.put(indent, Marker::Input, format!("Waiting for input: {name}{prompt}"));
+    }
+
+    pub(super) fn input_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
+        let indent = self.indent_of_statement(event);
+        let value = text::input(value, self.extent);
+        let name = name.map(|name| format!("{name} = ")).unwrap_or_default();
+        self.put(indent, Marker::Input, format!("Input received: {name}{value} (from caller)"));
+    }
+
+    pub(super) fn output_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
+        let indent = self.indent_of_statement(event);
+        let value = self.told(value, self.replied.as_deref());
+        let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+        self.put(indent, Marker::Output, format!("output{name} = {value} (will return to caller)"));
+    }
+
+    /// A value, or only a reference to it where it has been told whole as the result of a session: what stands in a context twice costs twice.
+    pub(super) fn told(&self, value: &Value, reply: Option<&str>) -> String {
+        match value {
+            Value::Text(text) if self.extent == text::Extent::Whole && reply == Some(text) => {
+                "<result>".to_owned()
+            }
+            _ => text::value(value, self.extent),
+        }
+    }
+
+    fn is_joined(&self, event: &Event, name: &str) -> bool {
+        self.around(&event.place)
+            .find_map(|construct| match construct {
+                Construct::Parallel(parallel) => Some(parallel.joined.iter().any(|joined| joined == name)),
+                _ => None,
+            })
+            .unwrap_or(false)
+    }
+}

@@ -1,0 +1,131 @@
+//! Blocks and imported programs that are called.
+
+use prose_vm::error::RuntimeError;
+use prose_vm::event::Event;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+use super::Narrator;
+use crate::markers::Marker;
+use crate::text;
+
+/// A block that is executed.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) id: u32,
+    block: SmolStr,
+    depth: u32,
+    pub(super) indent: usize,
+}
+
+impl Narrator {
+    pub(super) fn frame_entered(
+        &mut self,
+        event: &Event,
+        (id, block, depth, parent): (u32, &SmolStr, u32, u32),
+        arguments: &[(SmolStr, SmolStr, Value)],
+    ) {
+        let indent = self.indent_of_statement(event);
+        self.put(
+            indent,
+            Marker::FrameEntered,
+            format!("Entering block: {block} (execution_id: {id}, depth: {depth})"),
+        );
+        if !arguments.is_empty() {
+            let arguments: Vec<String> = arguments
+                .iter()
+                .map(|(name, source, _)| format!("{name}={}", text::one_line(source)))
+                .collect();
+            self.detail(indent + 1, format!("Arguments: {}", arguments.join(", ")));
+        }
+        if parent != 0 {
+            self.detail(indent + 1, format!("Parent: execution_id {parent}"));
+        }
+        self.frames.push(Frame { id, block: block.clone(), depth, indent });
+    }
+
+    pub(super) fn frame_left(&mut self, id: u32, block: &str) {
+        let Some(at) = self.frames.iter().rposition(|frame| frame.id == id) else { return };
+        let frame = self.frames.remove(at);
+        self.blank();
+        self.put(frame.indent, Marker::FrameLeft, format!("Exiting block: {block} (execution_id: {id})"));
+    }
+
+    /// The blocks that are executed, the innermost first.
+    pub(super) fn call_stack(&mut self) {
+        let Some(top) = self.frames.iter().map(|frame| frame.depth).max() else { return };
+        self.put(0, Marker::CallStack, format!("Current stack (depth: {top}):"));
+        let lines: Vec<String> = self
+            .frames
+            .iter()
+            .rev()
+            .enumerate()
+            .map(|(index, frame)| {
+                let status = if index == 0 { "executing" } else { "waiting" };
+                format!(
+                    "execution_id: {} | block: {} | depth: {} | status: {status}",
+                    frame.id, frame.block, frame.depth
+                )
+            })
+            .collect();
+        for line in lines {
+            self.detail(1, line);
+        }
+    }
+
+    pub(super) fn imported(
+        &mut self,
+        path: &str,
+        from: &str,
+        inputs: &[SmolStr],
+        outputs: &[SmolStr],
+        alias: &str,
+    ) {
+        self.blank();
+        self.put(0, Marker::Import, format!("Importing: {path}"));
+        self.detail(1, format!("Fetching from: {from}"));
+        self.detail(1, format!("Inputs expected: [{}]", inputs.join(", ")));
+        self.detail(1, format!("Outputs provided: [{}]", outputs.join(", ")));
+        self.detail(1, format!("Registered as: {alias}"));
+    }
+
+    pub(super) fn import_called(&mut self, event: &Event, alias: &str, inputs: &[(SmolStr, Value)]) {
+        let indent = self.indent_of_statement(event);
+        let pairs = inputs.iter().map(|(name, value)| (name.as_str(), value));
+        let arguments = text::entries_of(pairs, text::Extent::Shortened);
+        self.put(indent, Marker::Import, format!("Invoking: {alias}({arguments})"));
+        if !inputs.is_empty() {
+            self.put(indent + 1, Marker::Input, "Passing inputs:");
+            for (name, value) in inputs {
+                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.extent)));
+            }
+        }
+        self.imports += 1;
+    }
+
+    pub(super) fn import_ended(
+        &mut self,
+        event: &Event,
+        alias: &str,
+        outputs: &[(SmolStr, Value)],
+        error: Option<&RuntimeError>,
+    ) {
+        self.imports = self.imports.saturating_sub(1);
+        let indent = self.indent_of_statement(event);
+        if !outputs.is_empty() {
+            self.blank();
+            self.put(indent + 1, Marker::Output, "Received outputs:");
+            for (name, value) in outputs {
+                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.extent)));
+            }
+        }
+        self.blank();
+        match error {
+            None => self.put(indent, Marker::Import, format!("Import complete: {alias}")),
+            Some(error) => {
+                let message = text::message(&error.message, self.extent);
+                self.put(indent, Marker::Warning, format!("Import failed: {alias}: {message}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Branches that run together.
+//!
+//! A branch that is one session is told in lists: its task, its state, its result. Any other branch is told at length, and since
+//! branches take turns, a line with the name of the branch stands wherever the turn changes.
+
+use std::sync::Arc;
+
+use prose_vm::event::{Event, StatementKind, Status};
+use prose_vm::place::Place;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+use super::{Construct, Narrator, parents};
+use crate::markers::Marker;
+use crate::text::{self, Extent};
+
+/// A `parallel` that runs, or that has been joined and whose statement has not ended.
+#[derive(Debug)]
+pub(super) struct Parallel {
+    indent: usize,
+    is_loop: bool,
+    /// The branches by index: their names, and how they have ended.
+    branches: Vec<(String, Option<Ended>)>,
+    /// The names that the join has told of.
+    pub(super) joined: Vec<SmolStr>,
+}
+
+/// The end of a branch.
+#[derive(Debug)]
+enum Ended {
+    /// With the reply of a session, where it was one.
+    With(Option<Arc<str>>),
+    Cancelled,
+}
+
+/// A branch that runs.
+#[derive(Debug)]
+pub(super) struct Branch {
+    index: usize,
+    name: String,
+    is_lone: bool,
+    statements: u32,
+    sessions: u32,
+    reply: Option<Arc<str>>,
+}
+
+/// The strategy with what differs from the defaults (R51).
+pub(super) fn strategy_words(strategy: &str, policy: &str, count: u32) -> String {
+    let mut words = format!("strategy: {strategy}");
+    if strategy == "any" && count > 1 {
+        words.push_str(&format!(", count: {count}"));
+    }
+    if policy != "fail-fast" {
+        words.push_str(&format!(", on-fail: {policy}"));
+    }
+    words
+}
+
+/// What a branch is called: its name, or its number where it has none.
+fn displayed(name: &str, index: usize, is_loop: bool) -> String {
+    if text::is_name(name) && !is_loop { name.to_owned() } else { (index + 1).to_string() }
+}
+
+impl Branch {
+    /// Its name with its number, since a name alone does not tell which branch it is before all are joined.
+    fn title(&self) -> String {
+        let number = self.index + 1;
+        if self.name == number.to_string() { self.name.clone() } else { format!("{} ({number})", self.name) }
+    }
+}
+
+impl Narrator {
+    /// Where a line has said which statement it is, the tasks stand together on one line; otherwise branches are listed.
+    pub(super) fn parallel_started(
+        &mut self,
+        event: &Event,
+        names: &[SmolStr],
+        strategy: &str,
+        is_loop: bool,
+    ) {
+        let indent = self.indent_of_statement(event);
+        let is_said = self.statement(&event.place).is_some_and(|statement| statement.is_said);
+        let count = names.len();
+        let branches: Vec<(String, Option<Ended>)> =
+            names.iter().enumerate().map(|(index, name)| (displayed(name, index, is_loop), None)).collect();
+        if is_said {
+            self.put(indent, Marker::Parallel, format!("Entering parallel ({count} branches, {strategy})"));
+            self.tasks = Some((indent + 1, Vec::new()));
+        } else {
+            self.put(
+                indent,
+                Marker::Parallel,
+                format!("Entering parallel block ({count} branches, {strategy})"),
+            );
+            if !is_loop {
+                for (name, _) in &branches {
+                    self.detail(indent + 1, format!("- {name}: pending"));
+                }
+                self.detail(indent + 1, "[Multiple Task calls]");
+            }
+        }
+        let parallel = Parallel { indent, is_loop, branches, joined: Vec::new() };
+        self.constructs.insert(event.place.as_str().to_owned(), Construct::Parallel(parallel));
+    }
+
+    pub(super) fn branch_started(&mut self, event: &Event, index: u32, name: &str) {
+        let index = index as usize;
+        let is_loop = self.parallel_around(event.place.as_str()).is_some_and(|parallel| parallel.is_loop);
+        let branch = Branch {
+            index,
+            name: displayed(name, index, is_loop),
+            is_lone: !is_loop,
+            statements: 0,
+            sessions: 0,
+            reply: None,
+        };
+        self.constructs.insert(event.place.as_str().to_owned(), Construct::Branch(branch));
+    }
+
+    /// A branch is told at length as soon as it turns out to be more than one session.
+    pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind) {
+        if let Some(branch) = self.branch_around(place) {
+            branch.statements += 1;
+            branch.is_lone &= branch.statements == 1
+                && matches!(kind, StatementKind::Session | StatementKind::Resume | StatementKind::Binding);
+        }
+    }
+
+    pub(super) fn note_session_in_branch(&mut self, place: &Place) {
+        if let Some(branch) = self.branch_around(place) {
+            branch.sessions += 1;
+            branch.is_lone &= branch.sessions == 1;
+        }
+    }
+
+    /// Adds the task of a branch that is one session to the line that names the tasks.
+    pub(super) fn add_task(&mut self, event: &Event, task: &str) {
+        let task = format!("[Task: {}]", text::quoted(task, Extent::Shortened));
+        let indent = self.indent_of_branch(&event.place);
+        if let Some((_, tasks)) = &mut self.tasks {
+            tasks.push(task);
+        } else if self.parallel_is_said(&event.place) {
+            // A list of branches says that tasks are called; where there is none, one that starts late is worth a line.
+            self.detail(indent, task);
+        }
+    }
+
+    pub(super) fn tell_tasks(&mut self) {
+        if let Some((indent, tasks)) = self.tasks.take().filter(|(_, tasks)| !tasks.is_empty()) {
+            self.push(indent, &tasks.join(" "));
+        }
+    }
+
+    pub(super) fn lone_replied(&mut self, event: &Event, name: &str, reply: &Arc<str>) {
+        if let Some(branch) = self.branch_around(&event.place) {
+            branch.reply = Some(reply.clone());
+        }
+        // The join tells the values, and a view can wait for it; state cannot.
+        if self.extent == Extent::Whole {
+            let indent = self.indent_of_branch(&event.place);
+            self.detail(indent, format!("- {name}: complete = {}", text::quoted(reply, self.extent)));
+        }
+    }
+
+    pub(super) fn branch_ended(&mut self, event: &Event, status: Status) {
+        let Some(Construct::Branch(branch)) = self.constructs.remove(event.place.as_str()) else { return };
+        let ended = match status {
+            Status::Skipped => Ended::Cancelled,
+            _ => Ended::With(branch.reply),
+        };
+        if let Some(parallel) = self.parallel_around_mut(&event.place)
+            && let Some(entry) = parallel.branches.get_mut(branch.index)
+        {
+            entry.1 = Some(ended);
+        }
+    }
+
+    pub(super) fn parallel_ended(
+        &mut self,
+        event: &Event,
+        bound: &[(SmolStr, Value)],
+        failures: &[SmolStr],
+        status: Status,
+    ) {
+        let Some(Construct::Parallel(mut parallel)) = self.constructs.remove(event.place.as_str()) else {
+            return;
+        };
+        let indent = parallel.indent;
+        let mut lines = Vec::new();
+        for (name, ended) in &parallel.branches {
+            let value = bound.iter().find(|(it, _)| it == name).map(|(_, value)| value);
+            let reply = match ended {
+                Some(Ended::With(reply)) => reply.as_deref(),
+                _ => None,
+            };
+            match (ended, value) {
+                (Some(Ended::Cancelled), _) => lines.push(format!("- {name}: cancelled")),
+                (_, Some(value)) => lines.push(format!("- {name} = {}", self.told(value, reply))),
+                // A branch without a name is told with its result where that is not told elsewhere.
+                (_, None) => {
+                    let result = reply.map(|reply| self.told(&Value::text(reply), Some(reply)));
+                    lines.extend(result.map(|result| format!("- {name} = {result}")));
+                }
+            }
+        }
+        let end = if status == Status::Failed { "failed" } else { "complete" };
+        let colon = if lines.is_empty() { "" } else { ":" };
+        self.put(indent, Marker::Parallel, format!("Parallel {end}{colon}"));
+        for line in lines {
+            self.detail(indent + 1, line);
+        }
+        if !failures.is_empty() {
+            self.put(indent, Marker::Warning, format!("Failed branches: {}", failures.join(", ")));
+        }
+        parallel.joined = bound.iter().map(|(name, _)| name.clone()).collect();
+        if !parallel.joined.is_empty() {
+            self.put(indent, Marker::Binding, format!("{} bound", parallel.joined.join(", ")));
+        }
+        self.constructs.insert(event.place.as_str().to_owned(), Construct::Parallel(parallel));
+    }
+
+    /// The branches around a place that are told at length, from the outermost one.
+    pub(super) fn strand(&self, place: &Place) -> Vec<String> {
+        let mut titles: Vec<String> = self.long_branches(place.as_str()).map(|(_, title)| title).collect();
+        titles.reverse();
+        titles
+    }
+
+    /// The places and titles of the branches around a place that are told at length, from the innermost one.
+    fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
+        parents(place).filter_map(|around| {
+            let title = match self.constructs.get(around) {
+                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.title()),
+                Some(_) => None,
+                // Stages that work on several items at once have branches that no event announces.
+                None => unannounced(around),
+            };
+            Some((around, title?))
+        })
+    }
+
+    /// Says whose turn it is, where that has changed.
+    pub(super) fn tell_branch(&mut self) {
+        let strand = self.strand(&self.place);
+        if strand == self.speaking {
+            return;
+        }
+        let place = self.place.clone();
+        let branch = self.long_branches(place.as_str()).next().map(|(branch, _)| branch);
+        if let Some(branch) = branch {
+            let indent = self.parallel_around(branch).map_or(strand.len(), |parallel| parallel.indent + 1);
+            let marker = self.markers.write(Marker::Parallel);
+            self.push(indent, &format!("{marker} Branch {}:", strand.join(" > ")));
+        }
+        self.speaking = strand;
+    }
+
+    /// Whether a place is in a branch that is told in lists.
+    pub(super) fn is_lone(&self, place: &Place) -> bool {
+        self.lone_name(place).is_some()
+    }
+
+    pub(super) fn lone_name(&self, place: &Place) -> Option<String> {
+        self.around(place).find_map(|construct| match construct {
+            Construct::Branch(branch) => Some(branch.is_lone.then(|| branch.name.clone())),
+            _ => None,
+        })?
+    }
+
+    /// How far lines about the branches are indented that a place is in.
+    pub(super) fn indent_of_branch(&self, place: &Place) -> usize {
+        self.parallel_around(place.as_str()).map_or(1, |parallel| parallel.indent + 1)
+    }
+
+    fn parallel_is_said(&self, place: &Place) -> bool {
+        parents(place.as_str())
+            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Parallel(_))))
+            .and_then(|around| self.started.get(around))
+            .is_some_and(|statement| statement.is_said)
+    }
+
+    fn parallel_around(&self, place: &str) -> Option<&Parallel> {
+        parents(place).find_map(|around| match self.constructs.get(around) {
+            Some(Construct::Parallel(parallel)) => Some(parallel),
+            _ => None,
+        })
+    }
+
+    fn parallel_around_mut(&mut self, place: &Place) -> Option<&mut Parallel> {
+        let key = parents(place.as_str())
+            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Parallel(_))))?;
+        match self.constructs.get_mut(key) {
+            Some(Construct::Parallel(parallel)) => Some(parallel),
+            _ => None,
+        }
+    }
+
+    /// The branch that a place is directly in.
+    fn branch_around(&mut self, place: &Place) -> Option<&mut Branch> {
+        let key = parents(place.as_str())
+            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Branch(_))))?;
+        match self.constructs.get_mut(key) {
+            Some(Construct::Branch(branch)) => Some(branch),
+            _ => None,
+        }
+    }
+}
+
+/// The number of the branch that a place is, if its last step is one.
+fn unannounced(place: &str) -> Option<String> {
+    let index: usize = place.rsplit('/').next()?.strip_prefix('b')?.parse().ok()?;
+    Some((index + 1).to_string())
+}

@@ -1,0 +1,265 @@
+//! Starts and resumes runs: brings the machine, a state system and a harness together.
+//!
+//! [`prepare`] makes or opens what a run needs and says what it found; [`Prepared::execute`] runs it to its end on the thread that calls it.
+
+mod changes;
+mod error;
+mod state;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use prose_config::RunConfig;
+use prose_harness::registry::{HarnessSettings, harness};
+pub use prose_narration::Markers;
+use prose_narration::Narrator;
+use prose_narration::ProgramSize;
+use prose_state::filesystem::Resume;
+pub use prose_state::folder::Project;
+use prose_vm::event::{Event, RunEnd, StateMode};
+use prose_vm::harness::{Harness, Workplace};
+use prose_vm::machine::Machine;
+use prose_vm::program::Program;
+use prose_vm::runner::{self, Host, Inputs, Limits};
+use prose_vm::settings::Settings;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+pub use crate::error::RunFailure;
+use crate::state::{Remembered, StoreKind};
+
+/// What is to be run, and how.
+pub struct Order {
+    /// The program. It has no errors (decision 15).
+    pub program: Arc<Program>,
+    /// Where the run keeps its files.
+    pub project: Project,
+    /// Whether it starts or goes on.
+    pub start: Start,
+    /// The state system of a run that starts.
+    pub state: StateMode,
+    /// The harness; none is the one that a resumed run had, or the one that the project's settings name.
+    pub harness: Option<String>,
+    /// The file with answers for the harness `script`.
+    pub script: Option<PathBuf>,
+    /// What decides what the offline harness answers, in a run that starts.
+    pub seed: u64,
+    /// How long the offline harness takes for each answer.
+    pub delay: Duration,
+    /// The inputs of a run that starts.
+    pub inputs: Vec<(SmolStr, Value)>,
+    /// The settings of the project.
+    pub config: RunConfig,
+    /// What the run may not exceed.
+    pub limits: Limits,
+}
+
+/// Whether a run starts or goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A new run.
+    New,
+    /// A new run that leaves nothing behind and asks nobody: its prompts are what is wanted.
+    Dry,
+    /// A run that has files goes on.
+    Resume {
+        /// Its id.
+        run: SmolStr,
+        /// Whether the program may have changed: what still matches is kept then (decision 10).
+        accept_changes: bool,
+    },
+    /// A run goes on that left nothing but its narration.
+    Transcript(String),
+}
+
+/// What surrounds a run while it is executed.
+pub struct Around<'a> {
+    /// Who is asked for inputs.
+    pub inputs: Arc<dyn Inputs>,
+    /// Is told every event; the second argument says whether it happens now, and not once more.
+    pub observer: &'a mut dyn FnMut(&Event, bool),
+    /// Ends the run when it is ready, with a reason for the person.
+    pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
+    /// How the run is narrated, and who hears it. Runs whose state is their narration need it.
+    pub narration: Option<(Markers, &'a mut dyn FnMut(&str))>,
+}
+
+/// A run that can be executed.
+pub struct Prepared {
+    machine: Machine,
+    store: StoreKind,
+    recall: Remembered,
+    harness: Arc<dyn Harness>,
+    limits: Limits,
+    size: ProgramSize,
+    settings: Settings,
+    /// The folder of the run, if it has one.
+    pub folder: Option<PathBuf>,
+    /// What the person should know, such as that the journal was damaged.
+    pub notes: Vec<String>,
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub end: RunEnd,
+    /// How many outcomes of an earlier execution were used again.
+    pub reused: u32,
+}
+
+/// Makes or opens what a run needs.
+pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
+    let program = Arc::clone(&order.program);
+    let extent = program.extent();
+    let size = ProgramSize {
+        statements: extent.statements,
+        branches: extent.branches,
+        imports: extent.imports,
+        nesting: extent.nesting,
+    };
+    let opened = state::open(&order)?;
+    let name = order
+        .harness
+        .clone()
+        .or_else(|| opened.head.as_ref().map(|head| head.harness.to_string()))
+        .unwrap_or_else(|| order.config.harness.as_str().to_owned());
+    let seed = opened.head.as_ref().map_or(order.seed, |head| head.seed);
+    let workplace = Workplace { root: order.project.root.clone(), run: opened.folder.clone() };
+    let harness = harness(
+        &name,
+        &HarnessSettings {
+            seed,
+            delay: order.delay,
+            script: order.script.clone(),
+            commands: state::commands(&order.config),
+            ..HarnessSettings::new(workplace)
+        },
+    )
+    .map_err(RunFailure::Harness)?;
+    let settings = settings(&order, &opened, harness.as_ref())?;
+    Ok(Prepared {
+        machine: Machine::new(program, settings.clone()),
+        store: opened.store,
+        recall: opened.recall,
+        harness,
+        limits: order.limits,
+        size,
+        settings,
+        folder: opened.folder,
+        notes: opened.notes,
+    })
+}
+
+/// The settings of a run: those it was started with if it goes on, since the same settings give the same run.
+fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Result<Settings, RunFailure> {
+    let capabilities = harness.capabilities();
+    let has_files = opened.folder.is_some();
+    let mut settings = match &opened.head {
+        Some(head) => Settings::of(head),
+        None => Settings {
+            state: order.state,
+            seed: order.seed,
+            inputs: order.inputs.clone(),
+            max_iterations: order.config.max_iterations.get(),
+            backoff_ms: u64::from(order.config.backoff_ms.get()),
+            backoff_cap_ms: u64::from(order.config.backoff_cap_ms.get()),
+            ..Settings::new(opened.run.clone())
+        },
+    };
+    let keeps_prompts = matches!(order.start, Start::Resume { accept_changes: false, .. });
+    if let Some(head) = opened.head.as_ref().filter(|_| keeps_prompts) {
+        // Agents that cannot do what the prompts of the run tell them to do would fail at each of them.
+        if head.context_by_reference && !capabilities.reads_files
+            || head.agents_write && !capabilities.writes_files
+        {
+            return Err(RunFailure::OtherHarness {
+                run: head.run.to_string(),
+                before: head.harness.to_string(),
+                now: harness.name().to_owned(),
+            });
+        }
+    } else {
+        settings.harness = harness.name().into();
+        settings.context_by_reference = capabilities.reads_files && has_files;
+        settings.agents_write = capabilities.writes_files && has_files;
+    }
+    Ok(settings)
+}
+
+impl Prepared {
+    /// The id of the run.
+    pub fn run(&self) -> &str {
+        &self.settings.run
+    }
+
+    /// The name of the harness.
+    pub fn harness(&self) -> &str {
+        self.harness.name()
+    }
+
+    /// Runs the program to its end, or until it is interrupted, on this thread.
+    pub fn execute(mut self, around: Around<'_>) -> Result<Finished, RunFailure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(RunFailure::Runtime)?;
+        let Around { inputs, observer, interrupted, narration } = around;
+        let mut narration = narration.map(|(markers, hear)| {
+            let narrator = Narrator::new(markers).with_size(self.size);
+            (narrator, hear)
+        });
+        let mut tell = |event: &Event, is_new: bool| {
+            if let Some((narrator, hear)) = &mut narration {
+                let lines = narrator.narrate(event);
+                lines.iter().for_each(|line| hear(line));
+            }
+            observer(event, is_new);
+        };
+        let host = Host {
+            harness: self.harness,
+            store: self.store.as_store(),
+            recall: self.recall.as_recall(),
+            inputs,
+            observer: &mut tell,
+            interrupted,
+            limits: self.limits,
+            clock: &runner::now,
+        };
+        let end = runtime.block_on(runner::run(self.machine, host)).map_err(RunFailure::Run)?;
+        drop(tell);
+        if let Some((mut narrator, hear)) = narration {
+            narrator.settle().iter().for_each(|line| hear(line));
+        }
+        Ok(Finished { end, reused: self.recall.reused() })
+    }
+}
+
+/// The id of a run that has no folder.
+fn id_of_now() -> SmolStr {
+    prose_state::folder::run_id(SystemTime::now())
+}
+
+/// Opens the store of a run that has files.
+fn resume_how(accept_changes: bool) -> Resume {
+    if accept_changes { Resume::AcceptChanges } else { Resume::Exact }
+}
+
+/// What a narration tells of the run that it narrates, as far as a person has to know it before the run goes on.
+pub struct Narrated {
+    /// What the program was read from, where the narration says so.
+    pub program: Option<String>,
+    /// The inputs that the program was started with.
+    pub inputs: Vec<(SmolStr, Value)>,
+    /// Whether the program has come to its end.
+    pub is_complete: bool,
+}
+
+/// Reads what a narration tells of its run.
+pub fn narrated(text: &str) -> Narrated {
+    let recovered = prose_narration::transcript::read(text);
+    Narrated { program: recovered.program, inputs: recovered.inputs, is_complete: recovered.is_complete }
+}

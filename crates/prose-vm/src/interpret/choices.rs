@@ -1,0 +1,54 @@
+//! `choice`: a model picks one of several options (R67).
+
+use prose_analysis::model::{ChoiceOption, ExprId};
+use smol_str::SmolStr;
+
+use super::{Cx, Exec};
+use crate::effect::{Effect, Outcome, Question};
+use crate::error::ErrorKind;
+use crate::event::What;
+use crate::value::Value;
+
+impl Cx {
+    pub(super) async fn choice(&self, criterion: Option<ExprId>, options: &[ChoiceOption]) -> Exec<Value> {
+        let criterion = match criterion {
+            Some(criterion) => self.text(criterion).await?,
+            None => "".into(),
+        };
+        // Of options with the same label the first one counts.
+        let mut labels: Vec<SmolStr> = Vec::new();
+        let mut bodies = Vec::new();
+        for option in options {
+            let Some(label) = option.label else { continue };
+            let label = SmolStr::from(self.text(label).await?.as_ref());
+            if !labels.contains(&label) {
+                labels.push(label);
+                bodies.push(option.body);
+            }
+        }
+        if labels.is_empty() {
+            return self.fail(
+                ErrorKind::Undecided,
+                "there is nothing to choose from: a `choice` needs lines such as `option \"label\":`",
+            );
+        }
+        let question = Question {
+            text: criterion.clone(),
+            labels: labels.clone(),
+            context: self.evidence(),
+            of_loop: None,
+        };
+        let choice = match self.step("choice").ask(Effect::Choose(question.into())).await {
+            Outcome::Choice(choice) => choice,
+            outcome => return self.unexpected(&outcome),
+        };
+        let (Some(label), Some(body)) = (labels.get(choice.index), bodies.get(choice.index)) else {
+            return self.fail(
+                ErrorKind::Undecided,
+                format!("option {} was chosen, and there are {}", choice.index + 1, labels.len()),
+            );
+        };
+        self.say(What::Chosen { criterion, label: label.clone(), reason: choice.reason });
+        self.list(*body).await
+    }
+}

@@ -1,0 +1,125 @@
+//! Conditions: what is known is worked out, what is not is judged by a model (R64 to R66, R68).
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use prose_analysis::model::{Expr, ExprId, Operator, TextKind, Value as ValueNode};
+
+use super::{Cx, Exec};
+use crate::effect::{Effect, Outcome, Question};
+use crate::event::{ConditionOf, What};
+use crate::structure::truth;
+
+/// What came of a condition.
+pub(super) struct Judged {
+    pub(super) met: bool,
+    /// Whether a model saw that going on would change nothing (D3).
+    pub(super) no_progress: bool,
+}
+
+impl From<bool> for Judged {
+    fn from(met: bool) -> Self {
+        Self { met, no_progress: false }
+    }
+}
+
+impl Cx {
+    /// Whether a condition is met.
+    pub(super) fn condition(&self, id: ExprId, of: ConditionOf) -> LocalBoxFuture<'_, Exec<Judged>> {
+        async move {
+            let body = self.program().body(self.at);
+            match &body[id].expr {
+                Expr::Text(text) if text.kind == TextKind::Discretion => self.judge(id, of).await,
+                Expr::Unary { negates: true, operand } => match operand {
+                    Some(operand) => {
+                        let judged = self.condition(*operand, of).await?;
+                        Ok(Judged { met: !judged.met, ..judged })
+                    }
+                    None => Ok(true.into()),
+                },
+                Expr::Binary { operands, operators } => match operators.first() {
+                    Some(Operator::And) => self.all_or_any(operands, true, of).await,
+                    Some(Operator::Or) => self.all_or_any(operands, false, of).await,
+                    _ => self.plain(id, of).await,
+                },
+                _ => self.plain(id, of).await,
+            }
+        }
+        .boxed_local()
+    }
+
+    /// A condition that is worked out without asking anybody.
+    async fn plain(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
+        let met = truth(&self.expr(id).await?).holds();
+        // What is a part of a value is told with the value.
+        if of != ConditionOf::Value {
+            let body = self.program().body(self.at);
+            let text = self.program().source(self.at, body[id].range).into();
+            self.say(What::ConditionAsked { request: None, text, of });
+            self.say(What::ConditionJudged { met, reason: String::new(), of });
+        }
+        Ok(met.into())
+    }
+
+    /// `and` (`wanted` is true) or `or`. What needs no model comes first, so that none is asked where the answer is known already (R66).
+    async fn all_or_any(&self, operands: &[ValueNode], wanted: bool, of: ConditionOf) -> Exec<Judged> {
+        let (asked, known): (Vec<ValueNode>, Vec<ValueNode>) =
+            operands.iter().partition(|operand| self.asks_a_model(**operand));
+        for operand in known.into_iter().chain(asked) {
+            let judged = match operand {
+                ValueNode::Expr(expr) => self.condition(expr, of).await?,
+                ValueNode::Stmt(_) => truth(&self.value(Some(operand)).await?).holds().into(),
+            };
+            if judged.met != wanted {
+                return Ok(judged);
+            }
+        }
+        Ok(wanted.into())
+    }
+
+    /// Whether a part of a condition cannot be worked out without asking a model or an agent.
+    fn asks_a_model(&self, value: ValueNode) -> bool {
+        let ValueNode::Expr(expr) = value else { return true };
+        let body = self.program().body(self.at);
+        let any = |parts: &[Option<ExprId>]| {
+            parts.iter().flatten().any(|part| self.asks_a_model(ValueNode::Expr(*part)))
+        };
+        match &body[expr].expr {
+            Expr::Text(text) => text.kind == TextKind::Discretion,
+            Expr::Call { .. } | Expr::Input(_) => true,
+            Expr::Unary { operand, .. } => any(&[*operand]),
+            Expr::Field { base, .. } => any(&[*base]),
+            Expr::Index { base, index } => any(&[*base, *index]),
+            Expr::Ternary { condition, then, otherwise } => any(&[*condition, *then, *otherwise]),
+            Expr::Binary { operands, .. } | Expr::Array(operands) => {
+                operands.iter().any(|operand| self.asks_a_model(*operand))
+            }
+            Expr::Object(entries) => {
+                entries.iter().filter_map(|entry| entry.value).any(|value| self.asks_a_model(value))
+            }
+            Expr::Number(_)
+            | Expr::Duration(_)
+            | Expr::Bool(_)
+            | Expr::Null
+            | Expr::Name(_)
+            | Expr::Placeholder => false,
+        }
+    }
+
+    /// Has a model judge a text between `**` with all that the program has found out so far (R64).
+    pub(super) async fn judge(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
+        let text = self.text(id).await?;
+        let of_loop = (of == ConditionOf::Loop).then(|| self.loop_kind());
+        let context = self.evidence();
+        let question = Question { text: text.clone(), labels: Vec::new(), context, of_loop };
+        let cx = self.step(format_args!("c{}", u32::from(self.program().body(self.at)[id].range.start())));
+        cx.say(What::ConditionAsked { request: Some(cx.next_request()), text, of });
+        match cx.ask(Effect::Judge(question.into())).await {
+            Outcome::Verdict(verdict) => {
+                let (met, no_progress) = (verdict.met, verdict.no_progress);
+                cx.say(What::ConditionJudged { met, reason: verdict.reason, of });
+                Ok(Judged { met, no_progress })
+            }
+            outcome => self.unexpected(&outcome),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What is passed to sessions and shown to those who judge (R35 to R41).
+
+use std::sync::Arc;
+
+use prose_analysis::model::{Expr, ExprId, Property, TextKind, Value as ValueNode};
+use smol_str::SmolStr;
+
+use super::scope::RECENT;
+use super::texts::INLINE;
+use super::{Cx, Exec};
+use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary, digest};
+use crate::value::{Plain, Value};
+
+/// From how many characters on only the essentials are passed (R38).
+const LONG: usize = 8000;
+
+/// A value on its way into a context.
+pub(super) struct Passed {
+    pub(super) name: SmolStr,
+    pub(super) value: Value,
+    pub(super) path: Option<Arc<str>>,
+}
+
+impl Cx {
+    /// What the `context` of a session passes.
+    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<Passed>> {
+        let mut passed = Vec::new();
+        if let Some(value) = property.value {
+            self.pass(None, ValueNode::Expr(value), &mut passed).await?;
+        }
+        for entry in property.entries.iter().flatten() {
+            let Some(value) = entry.value else { continue };
+            if entry.name.text == "file" {
+                let path = self.text(value).await?;
+                let name = path.rsplit('/').next().unwrap_or_default().into();
+                passed.push(Passed { name, value: Value::File(path), path: None });
+            } else {
+                self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Values in the form in which a session gets them.
+    pub(super) async fn items(&self, passed: Vec<Passed>) -> Exec<Vec<ContextItem>> {
+        let mut items = Vec::with_capacity(passed.len());
+        for (nth, value) in passed.into_iter().enumerate() {
+            items.push(self.step(format_args!("k{nth}")).item(value).await?);
+        }
+        Ok(items)
+    }
+
+    /// Adds what an expression of a context passes. Arrays and objects pass each of their parts.
+    async fn pass(&self, name: Option<SmolStr>, node: ValueNode, passed: &mut Vec<Passed>) -> Exec<()> {
+        let program = Arc::clone(self.program());
+        let body = program.body(self.at);
+        let ValueNode::Expr(id) = node else {
+            let value = self.value(Some(node)).await?;
+            let name = name.unwrap_or_else(|| numbered("value", passed.len()));
+            passed.push(Passed { name, value, path: None });
+            return Ok(());
+        };
+        match &body[id].expr {
+            Expr::Array(items) if name.is_none() => {
+                for item in items {
+                    Box::pin(self.pass(None, *item, passed)).await?;
+                }
+            }
+            Expr::Object(entries) if name.is_none() => {
+                for entry in entries {
+                    let key = entry.key.as_ref().map(|key| SmolStr::from(key.text.trim_matches('"')));
+                    let Some(value) = entry.value else { continue };
+                    let key = key.unwrap_or_else(|| numbered("value", passed.len()));
+                    Box::pin(self.pass(Some(key), value, passed)).await?;
+                }
+            }
+            Expr::Name(reference) => {
+                let text = body[*reference].text.clone();
+                let label = name.unwrap_or_else(|| text.clone());
+                match self.look_up(&text) {
+                    Some(found) => passed.push(Passed { name: label, value: found.value, path: found.path }),
+                    None if program.agent(&text).is_some() => self.pass_agent(label, &text, passed)?,
+                    // An error that says what was probably meant.
+                    None => drop(self.variable(&text)?),
+                }
+            }
+            Expr::Text(text) if text.kind != TextKind::Discretion => {
+                let name = name.unwrap_or_else(|| numbered("note", passed.len()));
+                passed.push(Passed { name, value: Value::Text(self.text(id).await?), path: None });
+            }
+            _ => {
+                let value = self.expr(id).await?;
+                let name = name.or_else(|| self.last_segment(id));
+                let name = name.unwrap_or_else(|| numbered("value", passed.len()));
+                passed.push(Passed { name, value, path: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// `b` of `a.b`, which is what a shorthand is called (C15).
+    fn last_segment(&self, id: ExprId) -> Option<SmolStr> {
+        match &self.program().body(self.at)[id].expr {
+            Expr::Field { field: Some(field), .. } => Some(field.text.clone()),
+            _ => None,
+        }
+    }
+
+    /// An agent in a context passes its memory, or what it said last (A12).
+    fn pass_agent(&self, label: SmolStr, agent: &SmolStr, passed: &mut Vec<Passed>) -> Exec<()> {
+        let at = self.program().agent(agent);
+        let memory = match at {
+            Some(at) => self.memory_place(agent, at)?,
+            None => None,
+        };
+        if let Some(place) = memory
+            && self.run.world.settings.context_by_reference
+        {
+            let path = self.memory_file(&place, "memory.md");
+            passed.push(Passed { name: label, value: Value::File(path), path: None });
+            return Ok(());
+        }
+        match self.instance.replies.borrow().get(agent) {
+            Some(value) => passed.push(Passed { name: label, value: value.clone(), path: None }),
+            None => self.warn(format!("agent `{agent}` has said nothing yet and is left out of the context")),
+        }
+        Ok(())
+    }
+
+    /// A value as it is passed: its file where agents read files (R36), else the value, shortened if it is long (R38).
+    async fn item(&self, passed: Passed) -> Exec<ContextItem> {
+        let Passed { name, value, path } = passed;
+        if value == Value::Null {
+            return Ok(ContextItem { name, path: None, text: None, digest: None });
+        }
+        if let Value::File(path) = value {
+            return Ok(ContextItem { name, path: Some(path), text: None, digest: None });
+        }
+        if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
+            let digest = Some(digest(&shown(&value)));
+            return Ok(ContextItem { name, path: Some(self.from_root(&path)), text: None, digest });
+        }
+        let text: Arc<str> = shown(&value).into();
+        let extent = match text.chars().count() {
+            0..INLINE => None,
+            INLINE..=LONG => Some(Extent::KeyPoints),
+            _ => Some(Extent::Essentials),
+        };
+        let text = match extent {
+            Some(extent) if !self.run.world.settings.context_by_reference => {
+                self.summarised(&name, text, extent).await?
+            }
+            _ => text,
+        };
+        Ok(ContextItem { name, path: None, text: Some(text), digest: None })
+    }
+
+    async fn summarised(&self, name: &SmolStr, text: Arc<str>, extent: Extent) -> Exec<Arc<str>> {
+        let key = (Arc::clone(&text), extent);
+        let known = self.run.summaries.borrow().get(&key).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let summary = Summary { name: name.clone(), text, extent };
+        match self.ask(Effect::Summarise(summary.into())).await {
+            Outcome::Value(value) => {
+                let short: Arc<str> = value.to_string().into();
+                self.run.summaries.borrow_mut().insert(key, Arc::clone(&short));
+                Ok(short)
+            }
+            outcome => self.unexpected(&outcome),
+        }
+    }
+
+    /// The path of a file of the run, from the folder that holds `.prose`.
+    pub(super) fn from_root(&self, path: &str) -> Arc<str> {
+        format!(".prose/runs/{}/{path}", self.run.world.settings.run).into()
+    }
+
+    /// What a model judges by: the newest results that can be seen from here, the oldest of them first (R64).
+    pub(super) fn evidence(&self) -> Vec<ContextItem> {
+        let by_reference = self.run.world.settings.context_by_reference;
+        let mut items: Vec<ContextItem> = Vec::new();
+        let mut add = |name: SmolStr, value: &Value, path: Option<&Arc<str>>| {
+            if items.iter().any(|item| item.name == name) || *value == Value::Null {
+                return;
+            }
+            let path = path.filter(|_| by_reference).map(|path| self.from_root(path));
+            let shown = shown(value);
+            let digest = path.as_ref().map(|_| digest(&shown));
+            let text = path.is_none().then(|| cut(&shown).into());
+            items.push(ContextItem { name, path, text, digest });
+        };
+        let mut local = self.locals.as_ref();
+        while let Some(here) = local {
+            add(here.name.clone(), &here.value, None);
+            local = here.outer.as_ref();
+        }
+        for result in self.scope.around().flat_map(|scope| scope.recent()) {
+            add(result.name, &result.value, result.path.as_ref());
+        }
+        items.truncate(RECENT);
+        items.reverse();
+        items
+    }
+}
+
+fn numbered(name: &str, count: usize) -> SmolStr {
+    format!("{name}_{}", count + 1).into()
+}
+
+/// A value as an agent reads it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string(&Plain(value)).unwrap_or_else(|_| value.to_string())
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// The beginning and the end of a long text: what is in between rarely decides a question, and a model can be told so.
+fn cut(text: &str) -> String {
+    let count = text.chars().count();
+    if count < INLINE {
+        return text.to_owned();
+    }
+    let half = INLINE / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{start}\n[… {} characters left out …]\n{end}", count - 2 * half)
+}

@@ -1,0 +1,262 @@
+//! Values of expressions.
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use prose_analysis::model::{Argument, Entry, Expr, ExprId, Operator, Stmt, TextKind, Value as ValueNode};
+use smol_str::SmolStr;
+
+use super::scope::Target;
+use super::variables::article;
+use super::{Cx, Exec, STACK};
+use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
+use crate::error::ErrorKind;
+use crate::event::ConditionOf;
+use crate::structure;
+use crate::value::Value;
+
+impl Cx {
+    /// The value of what stands where a value is wanted.
+    pub(super) async fn value(&self, value: Option<ValueNode>) -> Exec<Value> {
+        Ok(self.value_for(value, None).await?.0)
+    }
+
+    /// The same for a value that is bound to a name: a session then writes to the file of that name. Also gives the request whose reply the value
+    /// is, if it is one.
+    pub(super) async fn value_for(
+        &self,
+        value: Option<ValueNode>,
+        target: Option<&Target>,
+    ) -> Exec<(Value, Option<RequestId>)> {
+        match value {
+            None => Ok((Value::Null, None)),
+            Some(ValueNode::Expr(expr)) => Ok((self.expr(expr).await?, None)),
+            Some(ValueNode::Stmt(stmt)) => {
+                let mut cx = self.at(stmt);
+                cx.place = self.place.step(stmt.index());
+                if let Stmt::Session { .. } | Stmt::Resume { .. } = cx.stmt() {
+                    let (value, reply) = cx.session(target.cloned()).boxed_local().await?;
+                    return Ok((value, Some(reply)));
+                }
+                if let Stmt::Chain(links) = cx.stmt() {
+                    let links = links.clone();
+                    return cx.chain(&links, target.cloned()).boxed_local().await;
+                }
+                Ok((cx.nested().await?, None))
+            }
+        }
+    }
+
+    /// Executes a statement that is part of another one.
+    fn nested(mut self) -> LocalBoxFuture<'static, Exec<Value>> {
+        if self.stack < STACK {
+            return async move { self.execute().await }.boxed_local();
+        }
+        self.stack = 0;
+        let world = std::rc::Rc::clone(&self.run.world);
+        world.apart(async move { self.execute().await })
+    }
+
+    /// The value of an expression that may be missing.
+    pub(super) async fn optional(&self, expr: Option<ExprId>) -> Exec<Value> {
+        match expr {
+            Some(expr) => self.expr(expr).await,
+            None => Ok(Value::Null),
+        }
+    }
+
+    /// The value of an expression.
+    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'_, Exec<Value>> {
+        async move { self.expr_here(expr).await }.boxed_local()
+    }
+
+    async fn expr_here(&self, id: ExprId) -> Exec<Value> {
+        let body = self.program().body(self.at);
+        match &body[id].expr {
+            Expr::Text(text) if text.kind == TextKind::Discretion => {
+                Ok(Value::Bool(self.judge(id, ConditionOf::Value).await?.met))
+            }
+            Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
+            Expr::Number(digits) => match digits.replace('_', "").parse() {
+                Ok(number) => Ok(Value::Number(number)),
+                Err(_) => self.fail(ErrorKind::Type, format!("`{digits}` is no number")),
+            },
+            Expr::Duration(text) => Ok(Value::text(text.as_str())),
+            Expr::Bool(value) => Ok(Value::Bool(*value)),
+            Expr::Null | Expr::Placeholder => Ok(Value::Null),
+            Expr::Name(name) => Ok(self.variable(&body[*name].text)?.value),
+            Expr::Array(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.value(Some(*item)).await?);
+                }
+                Ok(Value::array(values))
+            }
+            Expr::Object(entries) => self.object(entries).await,
+            Expr::Call { callee, arguments } => self.call_program(*callee, arguments).await,
+            Expr::Field { base, field } => {
+                let base = self.optional(*base).await?;
+                match field {
+                    Some(field) => self.field(&base, &field.text).await,
+                    None => Ok(base),
+                }
+            }
+            Expr::Index { base, index } => {
+                let base = self.optional(*base).await?;
+                let index = self.optional(*index).await?;
+                self.element(&base, &index).await
+            }
+            Expr::Binary { operands, operators } => {
+                if matches!(operators.first(), Some(Operator::And | Operator::Or)) {
+                    return Ok(Value::Bool(self.condition(id, ConditionOf::Value).await?.met));
+                }
+                self.binary(operands, operators).await
+            }
+            Expr::Unary { negates: true, .. } => {
+                Ok(Value::Bool(self.condition(id, ConditionOf::Value).await?.met))
+            }
+            Expr::Unary { operand, .. } => {
+                let value = self.optional(*operand).await?;
+                match value.as_number() {
+                    Some(number) => Ok(Value::Number(-number)),
+                    None => self.fail(
+                        ErrorKind::Type,
+                        format!("`-` needs a number, and this is {}", article(value.kind())),
+                    ),
+                }
+            }
+            Expr::Ternary { condition, then, otherwise } => {
+                let met = match condition {
+                    Some(condition) => self.condition(*condition, ConditionOf::Value).await?.met,
+                    None => false,
+                };
+                self.optional(if met { *then } else { *otherwise }).await
+            }
+            Expr::Input(prompt) => {
+                let prompt = match prompt {
+                    Some(prompt) => self.text(*prompt).await?,
+                    None => "".into(),
+                };
+                let optional = is_optional(&prompt);
+                let request = InputRequest { name: None, prompt, may_rephrase: false, optional };
+                self.ask_for_input(request).await
+            }
+        }
+    }
+
+    async fn object(&self, entries: &[Entry]) -> Exec<Value> {
+        let mut values: Vec<(SmolStr, Value)> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let value = self.value(entry.value).await?;
+            let key = entry.key.as_ref().map_or_else(
+                || SmolStr::from(values.len().to_string()),
+                |key| key.text.trim_matches('"').into(),
+            );
+            values.push((key, value));
+        }
+        Ok(Value::object(values))
+    }
+
+    async fn binary(&self, operands: &[ValueNode], operators: &[Operator]) -> Exec<Value> {
+        let mut operands = operands.iter();
+        let mut left = self.value(operands.next().copied()).await?;
+        for (operator, right) in operators.iter().zip(operands) {
+            let right = self.value(Some(*right)).await?;
+            left = self.apply(*operator, &left, &right)?;
+        }
+        Ok(left)
+    }
+
+    fn apply(&self, operator: Operator, left: &Value, right: &Value) -> Exec<Value> {
+        let numbers = || left.as_number().zip(right.as_number());
+        let value = match operator {
+            Operator::Equal => Some(Value::Bool(structure::equal(left, right))),
+            Operator::NotEqual => Some(Value::Bool(!structure::equal(left, right))),
+            Operator::Less => structure::compare(left, right).map(|order| Value::Bool(order.is_lt())),
+            Operator::LessOrEqual => structure::compare(left, right).map(|order| Value::Bool(order.is_le())),
+            Operator::Greater => structure::compare(left, right).map(|order| Value::Bool(order.is_gt())),
+            Operator::GreaterOrEqual => {
+                structure::compare(left, right).map(|order| Value::Bool(order.is_ge()))
+            }
+            Operator::Add => structure::add(left, right),
+            Operator::Subtract => numbers().map(|(a, b)| Value::Number(a - b)),
+            Operator::Multiply => numbers().map(|(a, b)| Value::Number(a * b)),
+            Operator::Divide => match numbers() {
+                Some((_, 0.0)) => return self.fail(ErrorKind::Type, "nothing can be divided by 0"),
+                other => other.map(|(a, b)| Value::Number(a / b)),
+            },
+            Operator::And | Operator::Or => None,
+        };
+        match value {
+            Some(value) => Ok(value),
+            None => {
+                let (left, right) = (article(left.kind()), article(right.kind()));
+                self.fail(ErrorKind::Type, format!("this cannot be worked out for {left} and {right}"))
+            }
+        }
+    }
+
+    /// A part of a value by its name. Where its structure does not tell, a model takes it out of the text (R9).
+    pub(super) async fn field(&self, base: &Value, name: &SmolStr) -> Exec<Value> {
+        if let Some(value) = structure::field(base, name) {
+            return Ok(value);
+        }
+        if let Value::Text(text) = base
+            && !base.is_empty()
+        {
+            let context = vec![crate::effect::ContextItem {
+                name: "text".into(),
+                path: None,
+                text: Some(std::sync::Arc::clone(text)),
+                digest: None,
+            }];
+            let question =
+                Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
+            let asked = self.step(format_args!("x-{name}")).ask(Effect::Extract(question.into()));
+            match asked.await {
+                Outcome::Value(Value::Null) => {}
+                Outcome::Value(value) => return Ok(value),
+                outcome => return self.unexpected(&outcome),
+            }
+        }
+        self.warn(format!("there is no `{name}` in {}; `null` takes its place", article(base.kind())));
+        Ok(Value::Null)
+    }
+
+    pub(super) async fn element(&self, base: &Value, index: &Value) -> Exec<Value> {
+        // `a["name"]` is `a.name`.
+        if let (Value::Text(name), None) = (index, index.as_number()) {
+            return self.field(base, &SmolStr::from(name.as_ref())).await;
+        }
+        let Some(at) = index.as_number() else {
+            return self.fail(
+                ErrorKind::Type,
+                format!("an element is chosen by a number, and this is {}", article(index.kind())),
+            );
+        };
+        match structure::element(base, at) {
+            Some(value) => Ok(value),
+            None => {
+                let count = structure::items(base).map_or(0, |items| items.len());
+                self.warn(format!(
+                    "there is no element {at}: there are {count}, counted from 0; `null` takes its place"
+                ));
+                Ok(Value::Null)
+            }
+        }
+    }
+
+    /// The values of arguments with their names.
+    pub(super) async fn arguments(&self, arguments: &[Argument]) -> Exec<Vec<(Option<SmolStr>, Value)>> {
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let name = argument.name.as_ref().map(|name| name.text.clone());
+            values.push((name, self.value(argument.value).await?));
+        }
+        Ok(values)
+    }
+}
+
+/// Whether a program does without an input (B3).
+pub(super) fn is_optional(prompt: &str) -> bool {
+    prompt.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
+}

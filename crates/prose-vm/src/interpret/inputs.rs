@@ -1,0 +1,55 @@
+//! Inputs: given by the caller, or asked for when they are reached (R88 to R90).
+
+use prose_analysis::model::{ExprId, NameId, TextKind};
+
+use super::expressions::is_optional;
+use super::{Cx, Exec};
+use crate::effect::{BindingKind, Effect, InputRequest, Outcome};
+use crate::event::What;
+use crate::value::Value;
+
+impl Cx {
+    /// `input topic: "What to research"`
+    pub(super) async fn input(&self, name: Option<NameId>, description: Option<ExprId>) -> Exec<Value> {
+        let Some(name) = name else { return Ok(Value::Null) };
+        let name = self.name_text(name);
+        let given = self.instance.inputs.iter().find(|(given, _)| *given == name);
+        if let Some((_, value)) = given {
+            // An input of the program was bound before its first statement, one inside a body is bound where it stands.
+            if !self.instance.root.has(&name) {
+                self.bind_value(&self.scope, name, BindingKind::Input, value.clone());
+            }
+            return Ok(value.clone());
+        }
+        let (prompt, may_rephrase) = match description {
+            Some(description) => {
+                let text = self.program().body(self.at).text(description);
+                let is_discretion = text.is_some_and(|text| text.kind == TextKind::Discretion);
+                (self.text(description).await?, is_discretion)
+            }
+            None => (name.as_str().into(), false),
+        };
+        let optional = is_optional(&prompt);
+        let request = InputRequest { name: Some(name.clone()), prompt, may_rephrase, optional };
+        let value = self.ask_for_input(request).await?;
+        self.bind_value(&self.scope, name, BindingKind::Input, value.clone());
+        Ok(value)
+    }
+
+    pub(super) async fn ask_for_input(&self, request: InputRequest) -> Exec<Value> {
+        let name = request.name.clone();
+        let cx = self.step("input");
+        self.say(What::InputAsked {
+            request: cx.next_request(),
+            name: name.clone(),
+            prompt: request.prompt.clone(),
+        });
+        match cx.ask(Effect::Input(request.into())).await {
+            Outcome::Value(value) => {
+                self.say(What::InputGiven { name, value: value.clone() });
+                Ok(value)
+            }
+            outcome => self.unexpected(&outcome),
+        }
+    }
+}

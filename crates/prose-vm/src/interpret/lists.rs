@@ -1,0 +1,172 @@
+//! Programs and bodies: statements one after the other (R5).
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use prose_analysis::model::{ListId, Stmt, StmtId};
+use smol_str::SmolStr;
+
+use super::{Cx, Exec, Flow, STACK};
+use crate::effect::BindingKind;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::event::{DefinedAgent, DefinedBlock, StatementKind, Status, What};
+use crate::program::{At, property};
+use crate::value::Value;
+
+impl Cx {
+    /// Executes the whole program of this instance, and gives its value: that of its unnamed output, or of its last statement (R5, R91).
+    pub(super) async fn program_to_its_end(&self) -> Result<Value, Arc<RuntimeError>> {
+        self.say_definitions();
+        match self.statements_of_program().await {
+            Ok(value) | Err(Flow::Return(Some(value))) => Ok(value),
+            Err(Flow::Return(None)) => Ok(Value::Null),
+            Err(Flow::Throw(error)) => Err(error),
+            // The analysis reports them outside of loops, so only a program that was not checked comes here.
+            Err(Flow::Break | Flow::Continue) => {
+                Err(self.error(ErrorKind::Other, "`break` and `continue` need a loop around them"))
+            }
+        }
+    }
+
+    async fn statements_of_program(&self) -> Exec<Value> {
+        self.bind_given_inputs();
+        let mut last = Value::Null;
+        let mut number = 0;
+        for top in 0..self.program().statements.len() {
+            let at = At { top: top as u32, stmt: StmtId::ROOT };
+            if self.program().is_definition(at) {
+                continue;
+            }
+            number += 1;
+            let cx = Self { at, place: self.place.step(format_args!("s{top}")), ..self.clone() };
+            last = cx.statement(Some(number)).await?;
+        }
+        Ok(last)
+    }
+
+    fn say_definitions(&self) {
+        let program = Arc::clone(self.program());
+        for import in &program.imports {
+            let Some(imported) = &import.program else { continue };
+            let cx = Self { at: import.at, ..self.clone() };
+            cx.say(What::Imported {
+                path: import.path.clone(),
+                from: imported.from.clone(),
+                inputs: imported.contract.inputs.iter().map(|input| input.name.clone()).collect(),
+                outputs: imported.contract.outputs.clone(),
+                alias: import.alias.clone(),
+            });
+        }
+        let agents = program.agents().into_iter().map(|(name, at)| {
+            let cx = Self { at, ..self.clone() };
+            let Stmt::Agent { properties, .. } = program.stmt(at) else {
+                return DefinedAgent { name: name.clone(), model: None, memory: None };
+            };
+            let model = property(properties, "model").and_then(|property| property.value);
+            let model = model.and_then(|value| program.body(at).string(value)).map(SmolStr::new);
+            DefinedAgent { name: name.clone(), model, memory: cx.memory_place(name, at).ok().flatten() }
+        });
+        let agents = agents.collect();
+        let blocks = program.blocks().into_iter().map(|(name, at)| {
+            let body = program.body(at);
+            let params = match program.stmt(at) {
+                Stmt::Block { params, .. } => params.iter().map(|name| body[*name].text.clone()).collect(),
+                _ => Vec::new(),
+            };
+            DefinedBlock { name: name.clone(), params }
+        });
+        let blocks = blocks.collect();
+        let statements = (0..program.statements.len() as u32)
+            .filter(|top| !program.is_definition(At { top: *top, stmt: StmtId::ROOT }))
+            .count() as u32;
+        let (number, name) = (self.instance.number, program.name.clone());
+        self.say(What::Defined { program: number, name, agents, blocks, statements });
+    }
+
+    /// Binds the inputs that the caller gave (R88).
+    fn bind_given_inputs(&self) {
+        let inputs = &self.instance.inputs;
+        if inputs.is_empty() {
+            return;
+        }
+        self.say(What::InputsReceived { inputs: inputs.clone() });
+        for (name, value) in inputs {
+            let at = self.input_statement(name).unwrap_or(self.at);
+            let cx = Self { at, ..self.clone() };
+            cx.bind_value(&self.scope, name.clone(), BindingKind::Input, value.clone());
+        }
+    }
+
+    /// The statement that declares an input of the program.
+    fn input_statement(&self, input: &str) -> Option<At> {
+        let tops = (0..self.program().statements.len() as u32).map(|top| At { top, stmt: StmtId::ROOT });
+        let mut tops = tops.filter(|at| match self.program().stmt(*at) {
+            Stmt::Input { name: Some(name), .. } => self.program().body(*at)[*name].text == input,
+            _ => false,
+        });
+        tops.next()
+    }
+
+    /// Executes the statements of a body; gives the value of the last one (R87).
+    pub(super) async fn list(&self, list: Option<ListId>) -> Exec<Value> {
+        let Some(list) = list else { return Ok(Value::Null) };
+        let program = Arc::clone(self.program());
+        let mut last = Value::Null;
+        for stmt in program.list(self.at, list) {
+            let cx = self.deeper().at(*stmt).step(format_args!("{}", stmt.index()));
+            if !program.is_definition(cx.at) {
+                last = cx.statement(None).await?;
+            }
+        }
+        Ok(last)
+    }
+
+    /// Executes a statement. Where too much lies on the stack already, it becomes a task of its own.
+    pub(super) fn statement(mut self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
+        if self.stack < STACK {
+            return async move { self.statement_here(number).await }.boxed_local();
+        }
+        self.stack = 0;
+        let world = Rc::clone(&self.run.world);
+        world.apart(async move { self.statement_here(number).await })
+    }
+
+    async fn statement_here(&self, number: Option<u32>) -> Exec<Value> {
+        let kind = self.statement_kind();
+        let source = self.program().header(self.at);
+        self.say(What::StatementStarted { number, source, kind });
+        let result = self.execute().await;
+        let (status, error) = match &result {
+            Ok(_) => (Status::Complete, None),
+            Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),
+            Err(Flow::Return(_) | Flow::Break | Flow::Continue) => (Status::Left, None),
+        };
+        self.say(What::StatementEnded { status, error });
+        result
+    }
+
+    fn statement_kind(&self) -> StatementKind {
+        match self.stmt() {
+            Stmt::Session { .. } => StatementKind::Session,
+            Stmt::Resume { .. } => StatementKind::Resume,
+            Stmt::Let { .. } | Stmt::Assign { .. } => StatementKind::Binding,
+            Stmt::Input { .. } => StatementKind::Input,
+            Stmt::Output { .. } => StatementKind::Output,
+            Stmt::Call { .. } => StatementKind::Call,
+            Stmt::Expr(_) => StatementKind::ImportCall,
+            Stmt::Do { .. } => StatementKind::Do,
+            Stmt::Parallel { .. } => StatementKind::Parallel,
+            Stmt::For { parallel, .. } if *parallel => StatementKind::Parallel,
+            Stmt::For { .. } | Stmt::Repeat { .. } | Stmt::Loop { .. } => StatementKind::Loop,
+            Stmt::If { .. } => StatementKind::If,
+            Stmt::Choice { .. } => StatementKind::Choice,
+            Stmt::Try { .. } => StatementKind::Try,
+            Stmt::Pipeline { .. } => StatementKind::Pipeline,
+            Stmt::Chain(_) => StatementKind::Chain,
+            Stmt::Throw(_) => StatementKind::Throw,
+            _ => StatementKind::Other,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Persistent agents: where their memory lies, what goes in and what comes out (R42 to R49).
+
+use std::sync::Arc;
+
+use prose_analysis::model::Stmt;
+use smol_str::SmolStr;
+
+use super::sessions::Spoken;
+use super::{Cx, Exec};
+use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
+use crate::error::ErrorKind;
+use crate::event::What;
+use crate::names;
+use crate::program::{At, property};
+
+/// What separates a reply from the memory that an agent without files sends along.
+const MEMORY_MARK: &str = "=== MEMORY ===";
+/// What separates that memory from the record of the session.
+const SEGMENT_MARK: &str = "=== SEGMENT ===";
+
+/// The memory of an agent at the start of a session.
+pub(super) struct Remembered {
+    pub(super) memory: MemoryUse,
+    /// What is told about the memory before the task and behind it.
+    before: String,
+    behind: String,
+}
+
+impl Remembered {
+    /// A prompt with what has to be told about the memory: what is remembered comes before the task (R28).
+    pub(super) fn around(&self, prompt: &str) -> String {
+        let parts = [self.before.as_str(), prompt, self.behind.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl Cx {
+    /// Where an agent's memory lies; none if it is not persistent (R42).
+    pub(super) fn memory_place(&self, agent: &SmolStr, at: At) -> Exec<Option<MemoryPlace>> {
+        let Stmt::Agent { properties, .. } = self.program().stmt(at) else { return Ok(None) };
+        let body = self.program().body(at);
+        let Some(value) = property(properties, "persist").and_then(|property| property.value) else {
+            return Ok(None);
+        };
+        // A word and a string are told apart: `persist: project` is a scope, `persist: "project"` a folder.
+        let is_string = body.word(value).is_none() && body.string(value).is_some();
+        let text = body
+            .string(value)
+            .map_or_else(|| self.program().source(at, body[value].range).to_owned(), str::to_owned);
+        if !names::is_safe(agent) {
+            return self.fail(ErrorKind::UnsafePath, names::unsafe_name("agent", agent));
+        }
+        let (scope, folder) = match (is_string, text.trim()) {
+            (false, "false") => return Ok(None),
+            (false, "true") => (MemoryScope::Execution, format!("{}agents/{agent}/", self.instance.folder)),
+            (false, "project") => (MemoryScope::Project, format!(".prose/agents/{agent}/")),
+            (false, "user") => (MemoryScope::User, format!(".prose/agents/{agent}/")),
+            (_, path) => {
+                let path = path.trim_end_matches('/');
+                (MemoryScope::Custom, format!("{path}/"))
+            }
+        };
+        Ok(Some(MemoryPlace { agent: agent.clone(), scope, folder: folder.into() }))
+    }
+
+    /// The path of a file of a memory, as agents are told it.
+    pub(super) fn memory_file(&self, place: &MemoryPlace, file: &str) -> Arc<str> {
+        match place.scope {
+            MemoryScope::Execution => self.from_root(&format!("{}{file}", place.folder)),
+            MemoryScope::Project | MemoryScope::Custom => format!("{}{file}", place.folder).into(),
+            MemoryScope::User => format!("~/{}{file}", place.folder).into(),
+        }
+    }
+
+    /// Looks up what the agent of a session remembers, and takes a number for the segment (R43, R45, R49).
+    pub(super) async fn remember(&self, spoken: &Spoken) -> Exec<Option<Remembered>> {
+        let Some((agent, at)) = &spoken.agent else { return Ok(None) };
+        let place = match self.memory_place(agent, *at)? {
+            Some(place) => place,
+            None if spoken.resumes => {
+                return self.fail(
+                    ErrorKind::Other,
+                    format!("agent `{agent}` has no memory to resume: give it `persist: true`, or use `session: {agent}`"),
+                );
+            }
+            None => return Ok(None),
+        };
+        let known = match self.step("memory").ask(Effect::Memory(place.clone())).await {
+            Outcome::Memory(memory) => memory,
+            outcome => return self.unexpected(&outcome),
+        };
+        let segment = {
+            let mut segments = self.run.segments.borrow_mut();
+            let last = segments.entry(Arc::clone(&place.folder)).or_default();
+            *last = known.segments.max(*last) + 1;
+            *last
+        };
+        match (&known.text, spoken.resumes) {
+            (None, true) => self.warn(format!("No memory for agent '{agent}'; starting fresh")),
+            (Some(_), false) if !self.run.told_fresh.borrow().contains(agent) => {
+                self.run.told_fresh.borrow_mut().push(agent.clone());
+                self.warn(format!("agent '{agent}' has a memory, and `session:` starts without it; `resume:` would go on with it"));
+            }
+            _ => {}
+        }
+        let text = known.text.filter(|_| spoken.resumes);
+        let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
+        let (before, behind) = if self.run.world.settings.agents_write {
+            (self.memory_in_files(&memory), prompt_guidelines(agent))
+        } else {
+            memory_in_text(agent, &memory)
+        };
+        Ok(Some(Remembered { memory, before, behind }))
+    }
+
+    /// What an agent with files is told about its memory (R44).
+    fn memory_in_files(&self, memory: &MemoryUse) -> String {
+        let place = &memory.place;
+        let path = self.memory_file(place, "memory.md");
+        let segment = self.memory_file(place, &names::segment_file(&place.agent, memory.segment));
+        let lead = if memory.resumes {
+            format!(
+                "Your memory is at:\n{path}\n\nRead it first to understand your prior context. When done, update it\n\
+                with your compacted state following the guidelines in primitives/session.md."
+            )
+        } else {
+            format!(
+                "Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state."
+            )
+        };
+        format!("{lead}\n\nAlso write your segment record to:\n{segment}")
+    }
+
+    /// Takes a reply, with the memory that is part of it where the agent has no files (R48).
+    pub(super) fn taken(
+        &self,
+        mut reply: Reply,
+        remembered: Option<&Remembered>,
+        task: &SessionTask,
+    ) -> Result<Reply, Failure> {
+        for warning in &reply.warnings {
+            self.warn(warning.clone());
+        }
+        if let Some(Remembered { memory, .. }) = remembered.filter(|_| !reply.wrote_memory) {
+            let (text, new, record) = parts_of_reply(&reply.text, memory);
+            reply.text = text;
+            self.say(What::MemoryWritten {
+                place: memory.place.clone(),
+                memory: new,
+                segment: memory.segment,
+                prompt: Arc::clone(&task.task),
+                record,
+            });
+        }
+        if reply.text.trim().is_empty() {
+            return Err(Failure::session("the agent answered with nothing"));
+        }
+        Ok(reply)
+    }
+}
+
+/// What an agent without files is told: its memory itself, and how to send the new one along.
+fn memory_in_text(agent: &SmolStr, memory: &MemoryUse) -> (String, String) {
+    let before = match &memory.text {
+        Some(text) => {
+            let text = text.trim();
+            let head = format!("# Agent Memory: {agent}");
+            let text = text.strip_prefix(head.as_str()).map_or(text, str::trim_start);
+            format!("## Agent Memory: {agent}\n\n{text}")
+        }
+        None => String::new(),
+    };
+    let behind = format!(
+        "{}\n\nEnd your reply with your new memory and a record of this session, each behind a line of its own:\n{MEMORY_MARK}\n\
+        [your memory from now on]\n{SEGMENT_MARK}\n- Reviewed: …\n- Found: …\n- Decided: …\n- Next: …",
+        prompt_guidelines(agent)
+    );
+    (before, behind)
+}
+
+/// How an agent keeps its memory (R32, R46, R48).
+fn prompt_guidelines(agent: &SmolStr) -> String {
+    format!(
+        "Your memory starts with the line `# Agent Memory: {agent}` and has the sections `## Current Understanding`, `## Decisions Made` \
+        (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: \
+        places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three \
+        sessions in full and shorten what is older. Your result and your memory are two things: write both."
+    )
+}
+
+/// The result, the new memory and the record of the session in a reply. An agent that sent no memory keeps what it knew, with the beginning of
+/// its reply: nothing it said is lost without trace.
+fn parts_of_reply(reply: &Arc<str>, memory: &MemoryUse) -> (Arc<str>, Arc<str>, Arc<str>) {
+    let agent = &memory.place.agent;
+    let (result, rest) = match reply.split_once(MEMORY_MARK) {
+        Some((result, rest)) => (Arc::from(result.trim_end()), Some(rest)),
+        None => (Arc::clone(reply), None),
+    };
+    let (sent, record) = match rest.map(|rest| rest.split_once(SEGMENT_MARK).unwrap_or((rest, ""))) {
+        Some((memory, record)) => (Some(memory.trim()), record.trim()),
+        None => (None, ""),
+    };
+    let head = format!("# Agent Memory: {agent}");
+    let new = match sent.filter(|sent| !sent.is_empty()) {
+        Some(sent) if sent.starts_with(&head) => format!("{sent}\n"),
+        Some(sent) => format!("{head}\n\n{sent}\n"),
+        None => {
+            let known = memory.text.as_deref().map_or_else(
+                || format!("{head}\n\n## Current Understanding\n\n## Decisions Made\n\n## Open Concerns\n"),
+                str::to_owned,
+            );
+            let section = format!("## Segment {} Summary\n\n{}\n", memory.segment, excerpt(&result));
+            format!("{}\n\n{section}", known.trim_end())
+        }
+    };
+    let record = if record.is_empty() { format!("- Found: {}", excerpt(&result)) } else { record.to_owned() };
+    (result, new.into(), record.into())
+}
+
+/// The beginning of a text on one line.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(300) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

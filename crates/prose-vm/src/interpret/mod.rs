@@ -1,0 +1,281 @@
+//! The interpreter: statements, expressions and calls as asynchronous functions over the model of a program.
+
+mod blocks;
+mod choices;
+mod conditions;
+mod context;
+mod expressions;
+mod imports;
+mod inputs;
+mod lists;
+mod loops;
+mod memory;
+mod parallel;
+mod pipelines;
+mod scope;
+mod sessions;
+mod statements;
+mod texts;
+mod tries;
+mod variables;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use prose_analysis::model::{Stmt, StmtId};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::effect::{Binding, Effect, Outcome, RequestId};
+use crate::error::{ErrorKind, RuntimeError};
+use crate::event::{JOURNAL_VERSION, RunEnd, RunHead, RunStatus, What};
+use crate::machine::{Asked, Happening, World};
+use crate::place::{Place, Site};
+use crate::program::{At, Program};
+use crate::value::Value;
+pub(crate) use scope::Frame;
+use scope::{Local, Scope};
+
+/// What comes of a statement or an expression, or what leads out of it.
+pub(crate) type Exec<T> = Result<T, Flow>;
+
+/// What leads out of statements.
+#[derive(Debug, Clone)]
+pub(crate) enum Flow {
+    /// An error, on its way to a `catch`.
+    Throw(Arc<RuntimeError>),
+    /// `return`, or an unnamed `output`: leaves the frame, with a value if there is one (B5).
+    Return(Option<Value>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+}
+
+/// A program in execution: the one that was started, or one call of an imported one.
+pub(crate) struct Instance {
+    /// 0 for the program that was started, then in the order of the calls.
+    number: u32,
+    program: Arc<Program>,
+    /// The folder of its files relative to that of the run, with a slash at its end; empty for the program that was started.
+    folder: Arc<str>,
+    root: Rc<Scope>,
+    /// The execution id of the last call (R82).
+    calls: Cell<u32>,
+    /// The number of the last session that nothing captures (R20).
+    anonymous: Cell<u32>,
+    /// The inputs that were given to it.
+    inputs: Vec<(SmolStr, Value)>,
+    /// What agents said last, for contexts that name an agent (A12).
+    replies: RefCell<FxHashMap<SmolStr, Value>>,
+    /// How often each import was called (B13).
+    imported: RefCell<FxHashMap<SmolStr, u32>>,
+    /// How many programs lie around it.
+    depth: u32,
+}
+
+/// What all programs of a run share.
+pub(crate) struct Run {
+    world: Rc<World>,
+    /// The number of the last program that was called.
+    programs: Cell<u32>,
+    sessions: Cell<u32>,
+    /// The highest segment number that was given out, by folder of the memory (R49).
+    segments: RefCell<FxHashMap<Arc<str>, u32>>,
+    /// What was summarised, so that nothing is summarised twice (decision 12).
+    summaries: RefCell<FxHashMap<(Arc<str>, crate::effect::Extent), Arc<str>>>,
+    /// Agents whose fresh start with a memory was told (C3).
+    told_fresh: RefCell<Vec<SmolStr>>,
+}
+
+/// Where the interpreter is.
+#[derive(Clone)]
+pub(crate) struct Cx {
+    run: Rc<Run>,
+    instance: Rc<Instance>,
+    scope: Rc<Scope>,
+    locals: Option<Rc<Local>>,
+    place: Place,
+    /// The statement that is executed.
+    at: At,
+    nesting: u32,
+    /// How many futures lie around this one on the stack that polls it.
+    stack: u32,
+    /// The error that a `throw` without a message raises again (R75).
+    caught: Option<Arc<RuntimeError>>,
+}
+
+/// How many futures may lie in one another before the next one becomes a task of its own. Each takes a few hundred bytes of stack in release builds,
+/// some kilobytes in debug builds.
+const STACK: u32 = 24;
+
+impl Cx {
+    fn program(&self) -> &Arc<Program> {
+        &self.instance.program
+    }
+
+    fn stmt(&self) -> &Stmt {
+        self.instance.program.stmt(self.at)
+    }
+
+    /// The same place for a statement in the same top-level statement.
+    fn at(&self, stmt: StmtId) -> Self {
+        let at = At { top: self.at.top, stmt };
+        Self { at, stack: self.stack + 1, ..self.clone() }
+    }
+
+    fn step(&self, step: impl std::fmt::Display) -> Self {
+        Self { place: self.place.step(step), ..self.clone() }
+    }
+
+    fn deeper(&self) -> Self {
+        Self { nesting: self.nesting + 1, ..self.clone() }
+    }
+
+    fn with_local(&self, name: SmolStr, value: Value) -> Self {
+        let local = Local { name, value, outer: self.locals.clone() };
+        Self { locals: Some(Rc::new(local)), ..self.clone() }
+    }
+
+    fn site(&self) -> Site {
+        let range = self.program().body(self.at)[self.at.stmt].range;
+        self.program().site(self.instance.number, self.at, range)
+    }
+
+    fn say(&self, what: What) {
+        self.say_at(self.nesting, what);
+    }
+
+    fn say_at(&self, nesting: u32, what: What) {
+        self.run.world.say(Happening {
+            place: self.place.clone(),
+            site: (!self.program().statements.is_empty()).then(|| self.site()),
+            frame: self.scope.frame.id,
+            nesting,
+            what,
+        });
+    }
+
+    fn warn(&self, message: impl Into<String>) {
+        self.say(What::Warning { message: message.into() });
+    }
+
+    fn next_request(&self) -> RequestId {
+        self.run.world.next_request()
+    }
+
+    fn ask(&self, effect: Effect) -> Asked {
+        self.run.world.ask(self.place.clone(), self.site(), effect)
+    }
+
+    /// An error at this statement.
+    fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Arc<RuntimeError> {
+        let mut error = RuntimeError::new(kind, message);
+        error.statement = self.program().header(self.at);
+        error.line = self.site().line;
+        Arc::new(error)
+    }
+
+    fn fail<T>(&self, kind: ErrorKind, message: impl Into<String>) -> Exec<T> {
+        let error = self.error(kind, message);
+        self.raise(error)
+    }
+
+    fn raise<T>(&self, error: Arc<RuntimeError>) -> Exec<T> {
+        self.say(What::Raised { error: Arc::clone(&error) });
+        Err(Flow::Throw(error))
+    }
+
+    /// What an outcome means that is none of those a request can have.
+    fn unexpected<T>(&self, outcome: &Outcome) -> Exec<T> {
+        match outcome {
+            Outcome::Failed(failure) => self.fail(failure.kind, failure.message.clone()),
+            _ => self.fail(ErrorKind::Other, "the harness gave an answer of another kind than was asked for"),
+        }
+    }
+
+    /// The binding of a name in a scope.
+    fn binding(&self, scope: &Rc<Scope>, name: &SmolStr, kind: crate::effect::BindingKind) -> Binding {
+        Binding {
+            name: name.clone(),
+            kind,
+            frame: scope.frame.id,
+            path: format!("{}bindings/{}.md", self.instance.folder, scope.file_name(name)).into(),
+            source: self.program().statement_source(self.at),
+        }
+    }
+}
+
+/// Executes a program from its start to its end.
+pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
+    let settings = &world.settings;
+    let start = |what| Happening { place: Place::root(), site: None, frame: 0, nesting: 0, what };
+    world.say(start(What::RunStarted(RunHead {
+        version: JOURNAL_VERSION,
+        run: settings.run.clone(),
+        program: program.name.clone(),
+        from: program.from.clone(),
+        sha256: program.sha256.clone(),
+        imports: program.imported(),
+        state: settings.state,
+        harness: settings.harness.clone(),
+        seed: settings.seed,
+        context_by_reference: settings.context_by_reference,
+        agents_write: settings.agents_write,
+        max_iterations: settings.max_iterations,
+        backoff_ms: settings.backoff_ms,
+        backoff_cap_ms: settings.backoff_cap_ms,
+        inputs: settings.inputs.clone(),
+    })));
+    let run = Rc::new(Run {
+        world: Rc::clone(&world),
+        programs: Cell::default(),
+        sessions: Cell::default(),
+        segments: RefCell::default(),
+        summaries: RefCell::default(),
+        told_fresh: RefCell::default(),
+    });
+    let inputs = settings.inputs.clone();
+    let cx = Cx::start(Rc::clone(&run), Instance::new(0, program, "".into(), inputs, 0), Place::root());
+    let result = cx.program_to_its_end().await;
+    let outputs = cx.instance.root.outputs.borrow().clone();
+    let (status, value, error) = match result {
+        Ok(value) => (RunStatus::Completed, value, None),
+        Err(error) => (RunStatus::Failed, Value::Null, Some(error)),
+    };
+    let end = RunEnd { status, outputs, value, error, sessions: run.sessions.get() };
+    world.say(start(What::RunEnded(end.clone())));
+    end
+}
+
+impl Instance {
+    fn new(
+        number: u32,
+        program: Arc<Program>,
+        folder: Arc<str>,
+        inputs: Vec<(SmolStr, Value)>,
+        depth: u32,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            number,
+            program,
+            folder,
+            root: Scope::root(),
+            calls: Cell::default(),
+            anonymous: Cell::default(),
+            inputs,
+            replies: RefCell::default(),
+            imported: RefCell::default(),
+            depth,
+        })
+    }
+}
+
+impl Cx {
+    fn start(run: Rc<Run>, instance: Rc<Instance>, place: Place) -> Self {
+        let scope = Rc::clone(&instance.root);
+        let at = At { top: 0, stmt: StmtId::ROOT };
+        Self { run, instance, scope, locals: None, place, at, nesting: 0, stack: 0, caught: None }
+    }
+}

@@ -1,0 +1,271 @@
+//! Frames, variables and where they are looked up (R14 to R21, R80 to R85).
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::effect::{Binding, BindingKind};
+use crate::value::Value;
+
+/// How many results a scope remembers as the newest ones.
+pub(crate) const RECENT: usize = 20;
+
+/// How many frames that have ended a scope keeps for names that were bound in them.
+const ENDED: usize = 64;
+
+/// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
+///
+/// Branches that run at the same time bind names of their own; after the join they are those of the frame (R19, R57), in the order of the text and
+/// not of the clock.
+pub(crate) struct Scope {
+    pub(crate) frame: Rc<Frame>,
+    /// The scope around it: that of the frame for a branch, that of the caller for a frame.
+    pub(crate) outer: Option<Rc<Scope>>,
+    /// What tells the files of this branch from those of the others: `_2` for the third iteration. Empty for frames.
+    pub(crate) suffix: SmolStr,
+    /// With the order in which they were first bound.
+    variables: RefCell<FxHashMap<SmolStr, (usize, Variable)>>,
+    /// What was found out here last, the newest first: variables, and results that nothing captures.
+    recent: RefCell<VecDeque<Variable>>,
+    /// The named outputs of a frame, in the order in which they were first given (R86).
+    pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
+    /// Frames that were called from here and have ended, the newest last (A9).
+    ended: RefCell<VecDeque<Ended>>,
+}
+
+/// What is left of a frame that has ended: its names, and those of the frames it called. Not the scope itself, which holds that of its caller and would
+/// never be let go.
+struct Ended {
+    frame: u32,
+    variables: FxHashMap<SmolStr, (usize, Variable)>,
+    ended: VecDeque<Ended>,
+}
+
+impl Ended {
+    fn look_up(&self, name: &str) -> Option<Found> {
+        if let Some((_, Variable { value, path, .. })) = self.variables.get(name) {
+            let (value, path) = (value.clone(), path.clone());
+            return Some(Found { value, path, elsewhere: Some(self.frame), left_over: true });
+        }
+        self.ended.iter().rev().find_map(|ended| ended.look_up(name))
+    }
+}
+
+/// A call of a block, or the execution of a program itself.
+pub(crate) struct Frame {
+    /// The execution id; 0 for the program (R82).
+    pub(crate) id: u32,
+    /// The block; empty for the program.
+    pub(crate) block: SmolStr,
+    /// How many calls lie around it and with it (R82).
+    pub(crate) depth: u32,
+    /// The execution id of the frame that called it.
+    pub(crate) parent: Option<u32>,
+}
+
+/// A variable.
+#[derive(Clone)]
+pub(crate) struct Variable {
+    pub(crate) name: SmolStr,
+    pub(crate) value: Value,
+    pub(crate) mutable: bool,
+    pub(crate) kind: BindingKind,
+    /// Its file; none for arguments and what else has none.
+    pub(crate) path: Option<Arc<str>>,
+}
+
+/// A variable that is only there in a body: of a loop, a `catch` or a pipeline (R18).
+pub(crate) struct Local {
+    pub(crate) name: SmolStr,
+    pub(crate) value: Value,
+    pub(crate) outer: Option<Rc<Local>>,
+}
+
+/// What a look-up found.
+pub(crate) struct Found {
+    pub(crate) value: Value,
+    pub(crate) path: Option<Arc<str>>,
+    /// The frame it was found in, if it is not the one that looked.
+    pub(crate) elsewhere: Option<u32>,
+    /// Whether it was found in a frame that has ended (A9).
+    pub(crate) left_over: bool,
+}
+
+impl Scope {
+    pub(crate) fn root() -> Rc<Self> {
+        Self::new(Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(), None, "".into())
+    }
+
+    /// The scope of a call.
+    pub(crate) fn call(caller: &Rc<Scope>, id: u32, block: SmolStr) -> Rc<Self> {
+        let frame = Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
+        Self::new(frame.into(), Some(Rc::clone(caller)), "".into())
+    }
+
+    /// The scope of a branch or an iteration that runs beside others.
+    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr) -> Rc<Self> {
+        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix)
+    }
+
+    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr) -> Rc<Self> {
+        Rc::new(Self {
+            frame,
+            outer,
+            suffix,
+            variables: RefCell::default(),
+            recent: RefCell::default(),
+            outputs: RefCell::default(),
+            ended: RefCell::default(),
+        })
+    }
+
+    /// Whether it is the part of a frame for a branch.
+    pub(crate) fn is_branch(&self) -> bool {
+        self.outer.as_ref().is_some_and(|outer| Rc::ptr_eq(&outer.frame, &self.frame))
+    }
+
+    /// The scope of the whole frame.
+    pub(crate) fn of_frame(self: &Rc<Self>) -> Rc<Self> {
+        let mut scope = self;
+        while scope.is_branch()
+            && let Some(outer) = &scope.outer
+        {
+            scope = outer;
+        }
+        Rc::clone(scope)
+    }
+
+    /// The scopes from the inside out.
+    pub(crate) fn around(self: &Rc<Self>) -> impl Iterator<Item = &Rc<Scope>> {
+        std::iter::successors(Some(self), |scope| scope.outer.as_ref())
+    }
+
+    fn get(&self, name: &str) -> Option<Variable> {
+        self.variables.borrow().get(name).map(|(_, variable)| variable.clone())
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.variables.borrow().contains_key(name)
+    }
+
+    /// Binds a name in this very scope. One that is there gets the new value, and its other properties with it.
+    pub(crate) fn set(&self, variable: Variable) {
+        let mut variables = self.variables.borrow_mut();
+        let next = variables.len();
+        let order = variables.get(&variable.name).map_or(next, |(order, _)| *order);
+        variables.insert(variable.name.clone(), (order, variable));
+    }
+
+    /// Remembers what was found out.
+    pub(crate) fn remember(&self, result: Variable) {
+        let mut recent = self.recent.borrow_mut();
+        recent.retain(|known| known.name != result.name);
+        recent.push_front(result);
+        recent.truncate(RECENT);
+    }
+
+    /// What was found out here last, the newest first.
+    pub(crate) fn recent(&self) -> Vec<Variable> {
+        self.recent.borrow().iter().cloned().collect()
+    }
+
+    /// The variables of this very scope, in the order in which they were bound.
+    pub(crate) fn variables(&self) -> Vec<Variable> {
+        let mut variables: Vec<_> = self.variables.borrow().values().cloned().collect();
+        variables.sort_by_key(|(order, _)| *order);
+        variables.into_iter().map(|(_, variable)| variable).collect()
+    }
+
+    /// Looks a name up: here, in the frames that called, up to that of the program (R16); then in frames that were called from here and have
+    /// ended, the newest first (A9).
+    pub(crate) fn look_up(self: &Rc<Self>, name: &str) -> Option<Found> {
+        for scope in self.around() {
+            if let Some(variable) = scope.get(name) {
+                let elsewhere = (scope.frame.id != self.frame.id).then_some(scope.frame.id);
+                let Variable { value, path, .. } = variable;
+                return Some(Found { value, path, elsewhere, left_over: false });
+            }
+        }
+        self.around().find_map(|scope| scope.look_up_in_ended(name))
+    }
+
+    fn look_up_in_ended(&self, name: &str) -> Option<Found> {
+        self.ended.borrow().iter().rev().find_map(|ended| ended.look_up(name))
+    }
+
+    /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
+    pub(crate) fn to_assign(self: &Rc<Self>, name: &str) -> Rc<Self> {
+        self.around().find(|scope| scope.has(name)).map_or_else(|| Rc::clone(self), Rc::clone)
+    }
+
+    /// Takes a named output of the frame (R86). The last value of a name counts (R91).
+    pub(crate) fn give(&self, name: SmolStr, value: Value) {
+        let mut outputs = self.outputs.borrow_mut();
+        match outputs.iter_mut().find(|(known, _)| *known == name) {
+            Some(output) => output.1 = value,
+            None => outputs.push((name, value)),
+        }
+    }
+
+    /// Keeps the names of a frame that was called from here and has ended.
+    pub(crate) fn keep_ended(&self, scope: &Scope) {
+        let frame = scope.frame.id;
+        self.keep(Ended { frame, variables: scope.variables.take(), ended: scope.ended.take() });
+    }
+
+    fn keep(&self, frame: Ended) {
+        let mut ended = self.ended.borrow_mut();
+        if ended.len() == ENDED {
+            ended.pop_front();
+        }
+        ended.push_back(frame);
+    }
+
+    /// Takes over what a branch has bound, after the join (R19).
+    pub(crate) fn take_over(&self, branch: &Scope) {
+        for variable in branch.variables() {
+            self.set(variable);
+        }
+        for result in branch.recent().into_iter().rev() {
+            self.remember(result);
+        }
+        for ended in branch.ended.take() {
+            self.keep(ended);
+        }
+    }
+
+    /// The variable of that name in this very scope.
+    pub(crate) fn own(&self, name: &str) -> Option<Variable> {
+        self.get(name)
+    }
+
+    /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration beside others.
+    pub(crate) fn file_name(&self, name: &str) -> String {
+        let mut suffix = String::new();
+        let mut scope = self;
+        while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
+            suffix.insert_str(0, &scope.suffix);
+            scope = outer;
+        }
+        match (self.frame.id, suffix.as_str()) {
+            (0, "") => name.to_owned(),
+            (id, suffix) => format!("{name}__{id}{suffix}"),
+        }
+    }
+}
+
+/// Where the value of a session goes.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) scope: Rc<Scope>,
+    pub(crate) name: SmolStr,
+    pub(crate) binding: Binding,
+    pub(crate) mutable: bool,
+    pub(crate) anonymous: bool,
+    /// Whether the name had a value before.
+    pub(crate) was: Option<SmolStr>,
+}

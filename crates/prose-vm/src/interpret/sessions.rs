@@ -1,0 +1,383 @@
+//! Sessions: what they are told, how often they are tried, and where their results go (R22 to R34, R42 to R49, R77 to R79).
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prose_analysis::model::{Expr, Property, Stmt, StmtId};
+use smol_str::SmolStr;
+
+use super::memory::Remembered;
+use super::scope::Target;
+use super::{Cx, Exec};
+use crate::effect::{
+    BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
+};
+use crate::error::ErrorKind;
+use crate::event::{Status, What};
+use crate::program::{At, property};
+use crate::prompt::{self, Parts};
+use crate::value::Value;
+
+/// A session statement and its agent, as far as they are written.
+pub(super) struct Spoken {
+    pub(super) agent: Option<(SmolStr, At)>,
+    pub(super) resumes: bool,
+    own: Vec<Property>,
+    of_agent: Vec<Property>,
+}
+
+impl Spoken {
+    /// The property of that name: the session's own, else the agent's (R27), with the statement it stands in.
+    fn property(&self, at: At, name: &str) -> Option<(At, &Property)> {
+        let own = property(&self.own, name).map(|property| (at, property));
+        own.or_else(|| {
+            let (_, agent) = self.agent.as_ref()?;
+            property(&self.of_agent, name).map(|property| (*agent, property))
+        })
+    }
+}
+
+impl Cx {
+    /// Executes `session` or `resume`. Gives its result and the request whose reply it is. Nothing is bound but a result without a
+    /// target.
+    pub(super) async fn session(&self, target: Option<Target>) -> Exec<(Value, RequestId)> {
+        let (text, named) = match self.stmt() {
+            Stmt::Session { text, name, .. } => (*text, *name),
+            _ => (None, None),
+        };
+        let spoken = self.spoken()?;
+        let target = match (target, named) {
+            (Some(target), _) => target,
+            // `session name: agent` binds like `let` (C18).
+            (None, Some(name)) => {
+                let name = self.name_text(name);
+                self.target(&self.scope, name, BindingKind::Let, true)
+            }
+            (None, None) => self.anonymous_target(),
+        };
+        let binds = target.anonymous || named.is_some();
+        let mut task = self.task(&spoken, text, &target).await?;
+        let remembered = self.remember(&spoken).await?;
+        let retries = self.count_property(&spoken, "retry").await?;
+        let backoff = self.word_property(&spoken, "backoff").await?;
+        task.retries = retries;
+        let (reply, request) = self.attempts(task, remembered, backoff.as_deref()).await?;
+        let value = Value::Text(reply.text);
+        self.run.sessions.set(self.run.sessions.get() + 1);
+        if let Some((agent, _)) = &spoken.agent {
+            self.instance.replies.borrow_mut().insert(agent.clone(), value.clone());
+        }
+        if binds {
+            self.bind(&target, value.clone(), Some(request));
+        }
+        Ok((value, request))
+    }
+
+    /// `session "a" -> session "b"`: left to right, each waits for the one before (R34). The last one has the value.
+    pub(super) async fn chain(
+        &self,
+        links: &[StmtId],
+        mut target: Option<Target>,
+    ) -> Exec<(Value, Option<RequestId>)> {
+        let mut last = (Value::Null, None);
+        for (nth, link) in links.iter().enumerate() {
+            let cx = self.at(*link).step(format_args!("l{nth}"));
+            let is_last = nth + 1 == links.len();
+            last = match cx.stmt() {
+                Stmt::Session { .. } | Stmt::Resume { .. } => {
+                    let (value, request) = cx.session(target.take_if(|_| is_last)).await?;
+                    (value, Some(request))
+                }
+                _ => (cx.value(Some(prose_analysis::model::Value::Stmt(*link))).await?, None),
+            };
+        }
+        Ok(last)
+    }
+
+    fn anonymous_target(&self) -> Target {
+        let number = self.instance.anonymous.get() + 1;
+        self.instance.anonymous.set(number);
+        let name: SmolStr = format!("anon_{number:03}").into();
+        let mut target = self.target(&self.scope, name, BindingKind::Let, true);
+        target.anonymous = true;
+        target.was = None;
+        target
+    }
+
+    fn spoken(&self) -> Exec<Spoken> {
+        let body = self.program().body(self.at);
+        let (agent, own, resumes) = match self.stmt() {
+            Stmt::Session { agent, properties, .. } => (*agent, properties.clone(), false),
+            Stmt::Resume { agent, properties } => (*agent, properties.clone(), true),
+            _ => (None, Vec::new(), false),
+        };
+        let agent = match agent {
+            None => None,
+            Some(reference) => {
+                let name = body[reference].text.clone();
+                match self.program().agent(&name) {
+                    Some(at) => Some((name, at)),
+                    None => {
+                        return self.fail(
+                            ErrorKind::UnknownName,
+                            format!("there is no agent `{name}`; define it with `agent {name}:`"),
+                        );
+                    }
+                }
+            }
+        };
+        let of_agent = match agent.as_ref().map(|(_, at)| self.program().stmt(*at)) {
+            Some(Stmt::Agent { properties, .. }) => properties.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Spoken { agent, resumes, own, of_agent })
+    }
+
+    /// Puts together what a session is told (R25 to R29).
+    async fn task(
+        &self,
+        spoken: &Spoken,
+        text: Option<prose_analysis::model::ExprId>,
+        target: &Target,
+    ) -> Exec<SessionTask> {
+        let mut long = Vec::new();
+        let label = match text {
+            Some(text) => Some(self.session_text(text, &mut long).await?),
+            None => None,
+        };
+        let own_prompt = match property(&spoken.own, "prompt").and_then(|property| property.value) {
+            Some(prompt) => Some(self.session_text(prompt, &mut long).await?),
+            None => None,
+        };
+        let agent_prompt = match (&spoken.agent, property(&spoken.of_agent, "prompt")) {
+            // The agent's texts are filled in with what the session sees (A11).
+            (Some((_, at)), Some(property)) => match property.value {
+                Some(prompt) => Some(self.reading(*at).session_text(prompt, &mut long).await?),
+                None => None,
+            },
+            _ => None,
+        };
+        let (task, system): (Arc<str>, _) = match (label, own_prompt) {
+            (Some(label), Some(prompt)) => (format!("{label}\n\n{prompt}").into(), agent_prompt),
+            (Some(text), None) | (None, Some(text)) => (text, agent_prompt),
+            (None, None) => (agent_prompt.unwrap_or_default(), None),
+        };
+        let mut passed = match spoken.property(self.at, "context") {
+            Some((at, property)) => self.reading(at).context(property).await?,
+            None => Vec::new(),
+        };
+        long.retain(|long| !passed.iter().any(|known| known.name == long.name));
+        passed.append(&mut long);
+        let context = self.items(passed).await?;
+        let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
+        let skills = self.list_property(spoken, "skills").await?;
+        let timeout = match spoken.property(self.at, "timeout") {
+            Some((at, property)) => self.reading(at).duration(property).await?,
+            None => None,
+        };
+        let early_exit = match spoken.property(self.at, "early_exit") {
+            Some((at, Property { value: Some(value), .. })) => Some(self.reading(at).text(*value).await?),
+            _ => None,
+        };
+        let parts = Parts {
+            task: &task,
+            context: &context,
+            early_exit: early_exit.as_deref(),
+            frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
+            binding: &target.binding,
+            path: self.run.world.settings.agents_write.then(|| self.from_root(&target.binding.path)),
+            by_reference: self.run.world.settings.context_by_reference,
+        };
+        let prompt = prompt::assemble(&parts).into();
+        Ok(SessionTask {
+            agent: spoken.agent.as_ref().map(|(name, _)| name.clone()),
+            task,
+            prompt,
+            system,
+            model,
+            skills,
+            permissions: self.permissions(spoken).await?,
+            timeout,
+            attempt: 0,
+            retries: 0,
+            context,
+            binding: target.binding.clone(),
+            memory: None,
+        })
+    }
+
+    /// Tries a session as often as it may be (R77, R78).
+    async fn attempts(
+        &self,
+        mut task: SessionTask,
+        remembered: Option<Remembered>,
+        backoff: Option<&str>,
+    ) -> Exec<(Reply, RequestId)> {
+        let retries = task.retries;
+        if let Some(remembered) = &remembered {
+            task.memory = Some(remembered.memory.clone());
+            task.prompt = remembered.around(&task.prompt).into();
+        }
+        for attempt in 0..=retries {
+            let cx = if attempt == 0 { self.clone() } else { self.step(format_args!("a{attempt}")) };
+            task.attempt = attempt;
+            let task = Arc::new(task.clone());
+            let request = cx.next_request();
+            cx.say(What::SessionStarted { request, task: Arc::clone(&task) });
+            let outcome = cx.ask(Effect::Session(Arc::clone(&task))).await;
+            let failure = match outcome {
+                Outcome::Reply(reply) => match cx.taken(reply, remembered.as_ref(), &task) {
+                    Ok(reply) => {
+                        cx.say(What::SessionEnded { request, status: Status::Complete, error: None });
+                        return Ok((reply, request));
+                    }
+                    Err(failure) => failure,
+                },
+                Outcome::Failed(failure) => failure,
+                outcome => return self.unexpected(&outcome),
+            };
+            let mut error = self.error(failure.kind, failure.message);
+            Arc::make_mut(&mut error).attempts = attempt + 1;
+            let failed = Some(Arc::clone(&error));
+            cx.say(What::SessionEnded { request, status: Status::Failed, error: failed });
+            // What is not allowed does not become so by another try.
+            if attempt == retries || error.kind == ErrorKind::Permission {
+                return self.raise(error);
+            }
+            let delay = self.delay(attempt, backoff);
+            let next = self.step(format_args!("a{}", attempt + 1));
+            let delay_ms = delay.as_millis() as u64;
+            next.say(What::Retrying { attempt: attempt + 1, retries, delay_ms, error });
+            if !delay.is_zero() {
+                next.step("wait").ask(Effect::Sleep(delay)).await;
+            }
+        }
+        self.fail(ErrorKind::Session, "the session was not tried")
+    }
+
+    /// The pause before the retry behind an attempt (R78): 1, 2, 4 … seconds for `exponential`, 1 second each for `linear`.
+    fn delay(&self, attempt: u32, backoff: Option<&str>) -> Duration {
+        let settings = &self.run.world.settings;
+        let ms = match backoff {
+            Some("linear") => settings.backoff_ms,
+            Some("exponential") => {
+                let factor = 1u64.checked_shl(attempt).unwrap_or(u64::MAX);
+                settings.backoff_ms.saturating_mul(factor).min(settings.backoff_cap_ms)
+            }
+            _ => 0,
+        };
+        Duration::from_millis(ms)
+    }
+
+    /// This place, reading the expressions of another statement.
+    pub(super) fn reading(&self, at: At) -> Self {
+        Self { at, ..self.clone() }
+    }
+
+    /// A property that is a word, such as that of a model.
+    async fn word_property(&self, spoken: &Spoken, name: &str) -> Exec<Option<SmolStr>> {
+        let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
+            return Ok(None);
+        };
+        let text = self.reading(at).text(*value).await?;
+        Ok((!text.trim().is_empty()).then(|| text.trim().into()))
+    }
+
+    /// A property that is a count.
+    async fn count_property(&self, spoken: &Spoken, name: &str) -> Exec<u32> {
+        let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
+            return Ok(0);
+        };
+        let value = self.reading(at).expr(*value).await?;
+        match value.as_number() {
+            Some(number) if number >= 0.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX) => {
+                Ok(number as u32)
+            }
+            _ => {
+                self.fail(ErrorKind::Type, format!("`{name}` needs a whole number such as `3`, not {value}"))
+            }
+        }
+    }
+
+    /// A property that is a list of words.
+    async fn list_property(&self, spoken: &Spoken, name: &str) -> Exec<Vec<SmolStr>> {
+        let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
+            return Ok(Vec::new());
+        };
+        let value = self.reading(at).expr(*value).await?;
+        let items = match &value {
+            Value::Array(items) => items.iter().map(|item| item.to_string().into()).collect(),
+            other => vec![other.to_string().into()],
+        };
+        Ok(items)
+    }
+
+    /// How long a session may take: `120s`, `2m`, or a number of seconds.
+    async fn duration(&self, property: &Property) -> Exec<Option<Duration>> {
+        let Some(value) = property.value else { return Ok(None) };
+        let value = self.expr(value).await?;
+        let text = value.to_string();
+        let text = text.trim();
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match &text[digits.len()..] {
+            "ms" => Some(0.001),
+            "" | "s" | "sec" | "seconds" => Some(1.0),
+            "m" | "min" | "minutes" => Some(60.0),
+            "h" => Some(3600.0),
+            _ => None,
+        };
+        let seconds = digits.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+        match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
+            _ => self.fail(
+                ErrorKind::Type,
+                format!("`timeout` needs a duration such as `120s` or `5m`, not `{text}`"),
+            ),
+        }
+    }
+
+    /// The rules of a session: its own go before its agent's, each by what it is about (R27, C10).
+    async fn permissions(&self, spoken: &Spoken) -> Exec<Vec<Permission>> {
+        let mut rules: Vec<Permission> = Vec::new();
+        let agent = spoken.agent.as_ref().map(|(_, at)| (*at, &spoken.of_agent));
+        for (at, properties) in agent.into_iter().chain([(self.at, &spoken.own)]) {
+            let entries = property(properties, "permissions").and_then(|property| property.entries.as_ref());
+            for entry in entries.into_iter().flatten() {
+                let rule = self.reading(at).permission(entry).await?;
+                rules.retain(|known| known.about != entry.name.text);
+                rules.push(Permission { about: entry.name.text.clone(), rule });
+            }
+        }
+        Ok(rules)
+    }
+
+    async fn permission(&self, entry: &Property) -> Exec<PermissionRule> {
+        let Some(value) = entry.value else { return Ok(PermissionRule::Deny) };
+        let body = self.program().body(self.at);
+        if let Expr::Array(items) = &body[value].expr {
+            let mut patterns = Vec::new();
+            for item in items {
+                let pattern = match item {
+                    // A bare word in such a list stands for itself if it is no variable (C11).
+                    prose_analysis::model::Value::Expr(expr) => match body.name_of(*expr) {
+                        Some(name) => self
+                            .look_up(&body[name].text)
+                            .map_or_else(|| body[name].text.to_string(), |found| found.value.to_string()),
+                        None => self.expr(*expr).await?.to_string(),
+                    },
+                    other => self.value(Some(*other)).await?.to_string(),
+                };
+                patterns.push(pattern);
+            }
+            return Ok(PermissionRule::Patterns(patterns));
+        }
+        let text = self.text(value).await?;
+        Ok(match text.trim() {
+            "allow" | "true" => PermissionRule::Allow,
+            "deny" | "false" => PermissionRule::Deny,
+            "prompt" | "ask" => PermissionRule::Prompt,
+            pattern => PermissionRule::Patterns(vec![pattern.to_owned()]),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Texts with the references in braces filled in (R12, R13).
+
+use std::sync::Arc;
+
+use prose_analysis::model::{ExprId, Interpolation, Step};
+use smol_str::SmolStr;
+
+use super::context::Passed;
+use super::{Cx, Exec};
+use crate::program::Piece;
+use crate::structure;
+use crate::value::Value;
+
+/// From how many characters on a value is not put into a text but passed as context (R13).
+pub(super) const INLINE: usize = 2000;
+
+impl Cx {
+    /// A text with every reference filled in.
+    pub(super) async fn text(&self, expr: ExprId) -> Exec<Arc<str>> {
+        self.render(expr, None).await
+    }
+
+    /// A text for a session: a value that is long goes into the context, and the text refers to it (R13).
+    pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<Passed>) -> Exec<Arc<str>> {
+        self.render(expr, Some(long)).await
+    }
+
+    async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<Passed>>) -> Exec<Arc<str>> {
+        let program = Arc::clone(self.program());
+        let body = program.body(self.at);
+        let Some(text) = body.text(expr) else {
+            // Anything else that stands where a text does, such as a variable.
+            return Ok(self.expr(expr).await?.to_string().into());
+        };
+        let Some(pieces) = program.texts(self.at, expr) else {
+            return Ok(text.value.as_deref().unwrap_or_default().into());
+        };
+        // Most texts have no references, and are shared with the program.
+        match &pieces[..] {
+            [] => return Ok("".into()),
+            [Piece::Text(text)] => return Ok(Arc::clone(text)),
+            _ => {}
+        }
+        let mut out = String::new();
+        for piece in pieces.iter() {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Hole(hole) => {
+                    let Some(interpolation) = text.interpolations.get(*hole) else { continue };
+                    let written = program.source(self.at, interpolation.range);
+                    match self.interpolated(interpolation).await? {
+                        None => out.push_str(written),
+                        Some((value, path)) => {
+                            let shown = value.to_string();
+                            match &mut long {
+                                Some(long) if shown.chars().count() >= INLINE => {
+                                    let name = SmolStr::from(written.trim_matches(['{', '}']));
+                                    out.push_str(&format!("[{name}, see the context]"));
+                                    if !long.iter().any(|item| item.name == name) {
+                                        long.push(Passed { name, value, path });
+                                    }
+                                }
+                                _ => out.push_str(&shown),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(out.into())
+    }
+
+    /// The value of a reference in braces, and the file of the variable if it is nothing but one. None where the name is unknown: then the
+    /// braces are text (A10).
+    async fn interpolated(&self, interpolation: &Interpolation) -> Exec<Option<(Value, Option<Arc<str>>)>> {
+        let program = Arc::clone(self.program());
+        let body = program.body(self.at);
+        let Some(found) = self.look_up(&body[interpolation.root].text) else { return Ok(None) };
+        let mut value = found.value;
+        for step in &interpolation.path {
+            value = match step {
+                Step::Field(name) => match structure::field(&value, &name.text) {
+                    Some(value) => value,
+                    None => self.field(&value, &name.text).await?,
+                },
+                Step::Number(digits) => {
+                    let index = Value::text(digits.text.as_str());
+                    self.element(&value, &index).await?
+                }
+                Step::Name(name) => {
+                    let Some(index) = self.look_up(&body[*name].text) else { return Ok(None) };
+                    self.element(&value, &index.value).await?
+                }
+            };
+        }
+        let path = found.path.filter(|_| interpolation.path.is_empty());
+        Ok(Some((value, path)))
+    }
+}

@@ -1,0 +1,48 @@
+//! `try`, `catch` and `finally` (R73 to R75).
+
+use std::sync::Arc;
+
+use prose_analysis::model::{Catch, ListId};
+
+use super::{Cx, Exec, Flow};
+use crate::event::{Status, TryPart, What};
+use crate::value::Value;
+
+impl Cx {
+    pub(super) async fn try_catch(
+        &self,
+        body: Option<ListId>,
+        catches: &[Catch],
+        finally: Option<ListId>,
+    ) -> Exec<Value> {
+        self.say(What::TryStarted);
+        let mut result = self.step("try").list(body).await;
+        self.ended(TryPart::Body, &result);
+        if let (Err(Flow::Throw(error)), Some(catch)) = (&result, catches.first()) {
+            let error = Arc::clone(error);
+            let name = catch.error.map(|name| self.name_text(name));
+            self.say(What::Caught { name, error: Arc::clone(&error) });
+            let mut cx = self.step("catch").with_item(catch.error, Value::Error(Arc::clone(&error)));
+            cx.caught = Some(error);
+            result = cx.list(catch.body).await;
+            self.ended(TryPart::Catch, &result);
+        }
+        if finally.is_some() {
+            self.say(What::FinallyStarted);
+            let end = self.step("finally").list(finally).await;
+            self.ended(TryPart::Finally, &end);
+            // What leads out of `finally` takes the place of what led there (R75).
+            end?;
+        }
+        result
+    }
+
+    fn ended(&self, part: TryPart, result: &Exec<Value>) {
+        let status = match result {
+            Ok(_) => Status::Complete,
+            Err(Flow::Throw(_)) => Status::Failed,
+            Err(_) => Status::Left,
+        };
+        self.say(What::TryEnded { part, status });
+    }
+}

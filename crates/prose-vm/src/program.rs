@@ -1,0 +1,542 @@
+//! Programs as they are run: what the analysis resolved, free of its database.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_analysis::Db;
+use prose_analysis::contract::{Contract, contract};
+use prose_analysis::db::SourceFile;
+use prose_analysis::imports::{Imported, imported};
+use prose_analysis::location::Origin;
+use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
+use prose_analysis::statements::{body, statements};
+use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
+use prose_syntax::{SyntaxNode, TextRange, TextSize};
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+use smol_str::SmolStr;
+
+use crate::place::Site;
+
+/// A program that can be run.
+#[derive(Debug)]
+pub struct Program {
+    /// The name of its file, such as `review.prose`.
+    pub name: SmolStr,
+    /// Where it was read from: a path, a reference or an address.
+    pub from: String,
+    /// Its text.
+    pub text: Arc<str>,
+    /// The SHA-256 of its text, in hexadecimal digits.
+    pub sha256: String,
+    /// What it takes and gives.
+    pub contract: Contract,
+    /// Its `use` lines in the order of the text.
+    pub imports: Vec<Import>,
+    /// Its top-level statements.
+    pub(crate) statements: Vec<TopLevel>,
+    agents: FxHashMap<SmolStr, At>,
+    blocks: FxHashMap<SmolStr, At>,
+    /// The models that have a name of their own, with what they stand for (decision 5).
+    models: Arc<std::collections::BTreeMap<SmolStr, String>>,
+    line_starts: Vec<u32>,
+}
+
+/// A program that another one imports.
+#[derive(Debug)]
+pub struct Import {
+    /// The path as it is written.
+    pub path: SmolStr,
+    /// The name that it is called by.
+    pub alias: SmolStr,
+    /// The folder below `imports/` for its files (R93).
+    pub folder: SmolStr,
+    /// The program; none where `use` names a skill or something that could not be read.
+    pub program: Option<Arc<Program>>,
+    /// Where it stands.
+    pub(crate) at: At,
+}
+
+/// A top-level statement.
+#[derive(Debug)]
+pub(crate) struct TopLevel {
+    pub(crate) start: u32,
+    pub(crate) body: Body,
+    texts: FxHashMap<ExprId, Arc<[Piece]>>,
+}
+
+/// A statement of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct At {
+    pub(crate) top: u32,
+    pub(crate) stmt: StmtId,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece {
+    /// Text as it stands, with escapes replaced.
+    Text(Arc<str>),
+    /// A reference in braces: its number among those of the text.
+    Hole(usize),
+}
+
+impl Program {
+    /// The program of a file with all that it imports, as far as the analysis knows it. Diagnostics are not looked at: a program with errors is
+    /// for the caller to refuse (decision 15).
+    pub fn new(db: &dyn Db, file: SourceFile) -> Arc<Self> {
+        Self::within(db, file, &mut Vec::new())
+    }
+
+    /// `around` are the programs that import this one: a circle ends where it closes.
+    fn within(db: &dyn Db, file: SourceFile, around: &mut Vec<SourceFile>) -> Arc<Self> {
+        around.push(file);
+        let text = file.text(db).shared();
+        let placed = &statements(db, file).list;
+        let mut program = Self {
+            name: file_name(file.path(db)),
+            from: match file.origin(db) {
+                Origin::Local => file.path(db).display().to_string(),
+                Origin::Remote(origin) => origin.url.to_string(),
+            },
+            sha256: hex(&Sha256::digest(text.as_bytes())),
+            contract: contract(db, file).clone(),
+            imports: Vec::new(),
+            statements: Vec::with_capacity(placed.len()),
+            agents: FxHashMap::default(),
+            blocks: FxHashMap::default(),
+            models: Arc::clone(file.settings(db).models(db)),
+            line_starts: line_starts(&text),
+            text,
+        };
+        for (top, placed) in placed.iter().enumerate() {
+            let body = body(db, placed.statement).clone();
+            let texts = texts(&placed.statement.syntax(db), &body);
+            for (stmt, data) in body.stmts() {
+                let at = At { top: top as u32, stmt };
+                match &data.stmt {
+                    // Definitions are known everywhere, also those inside bodies (R8). The first of several answers.
+                    Stmt::Agent { name: Some(name), .. } => {
+                        program.agents.entry(body[*name].text.clone()).or_insert(at);
+                    }
+                    Stmt::Block { name: Some(name), .. } => {
+                        program.blocks.entry(body[*name].text.clone()).or_insert(at);
+                    }
+                    Stmt::Use { path: Some(path), name, .. } => {
+                        let Some(path) = body.string(*path).map(SmolStr::new) else { continue };
+                        let imported = match imported(db, file, path.clone()) {
+                            Imported::Program(imported) if !around.contains(&imported) => {
+                                Some(Self::within(db, imported, around))
+                            }
+                            Imported::Program(_) | Imported::Missing | Imported::Unknown => None,
+                        };
+                        let alias = name.map_or_else(|| path.clone(), |name| body[name].text.clone());
+                        let folder = import_folder(&path);
+                        program.imports.push(Import { path, alias, folder, program: imported, at });
+                    }
+                    _ => {}
+                }
+            }
+            program.statements.push(TopLevel { start: placed.start, body, texts });
+        }
+        around.pop();
+        Arc::new(program)
+    }
+
+    /// The names of all inputs, also of those inside bodies, in the order of the text.
+    pub fn inputs(&self) -> Vec<SmolStr> {
+        let mut names: Vec<SmolStr> = Vec::new();
+        for top in &self.statements {
+            for (_, data) in top.body.stmts() {
+                if let Stmt::Input { name: Some(name), .. } = &data.stmt {
+                    let name = &top.body[*name].text;
+                    if !names.contains(name) {
+                        names.push(name.clone());
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether the program has an input of that name.
+    pub fn takes_input(&self, name: &str) -> bool {
+        self.inputs().iter().any(|input| input == name)
+    }
+
+    /// Every program that is imported, directly or by others, by path and hash in the order in which they are met.
+    pub fn imported(&self) -> Vec<(SmolStr, String)> {
+        let mut list = Vec::new();
+        self.collect_imported(&mut list);
+        list
+    }
+
+    fn collect_imported(&self, list: &mut Vec<(SmolStr, String)>) {
+        for import in &self.imports {
+            let Some(program) = &import.program else { continue };
+            let entry = (import.path.clone(), program.sha256.clone());
+            if !list.contains(&entry) {
+                list.push(entry);
+                program.collect_imported(list);
+            }
+        }
+    }
+
+    pub(crate) fn agent(&self, name: &str) -> Option<At> {
+        self.agents.get(name).copied()
+    }
+
+    pub(crate) fn block(&self, name: &str) -> Option<At> {
+        self.blocks.get(name).copied()
+    }
+
+    pub(crate) fn import(&self, alias: &str) -> Option<(usize, &Import)> {
+        self.imports.iter().enumerate().find(|(_, import)| import.alias == alias)
+    }
+
+    pub(crate) fn agents(&self) -> Vec<(&SmolStr, At)> {
+        in_order(&self.agents)
+    }
+
+    pub(crate) fn blocks(&self) -> Vec<(&SmolStr, At)> {
+        in_order(&self.blocks)
+    }
+
+    /// Whether a statement defines something and does nothing where it stands.
+    pub(crate) fn is_definition(&self, at: At) -> bool {
+        is_definition(self.stmt(at))
+    }
+
+    pub(crate) fn body(&self, at: At) -> &Body {
+        &self.statements[at.top as usize].body
+    }
+
+    pub(crate) fn stmt(&self, at: At) -> &Stmt {
+        &self.body(at)[at.stmt].stmt
+    }
+
+    pub(crate) fn list(&self, at: At, list: ListId) -> &[StmtId] {
+        &self.body(at)[list].stmts
+    }
+
+    pub(crate) fn texts(&self, at: At, expr: ExprId) -> Option<&Arc<[Piece]>> {
+        self.statements[at.top as usize].texts.get(&expr)
+    }
+
+    /// What a model of that name stands for (decision 5).
+    pub(crate) fn model(&self, name: &str) -> SmolStr {
+        self.models.get(name).map_or_else(|| name.into(), Into::into)
+    }
+
+    /// The bytes of a part of a statement, in the text of the program.
+    pub(crate) fn range(&self, at: At, range: TextRange) -> TextRange {
+        range + TextSize::from(self.statements[at.top as usize].start)
+    }
+
+    /// The text of a part of a statement.
+    pub(crate) fn source(&self, at: At, range: TextRange) -> &str {
+        self.text.get(std::ops::Range::<usize>::from(self.range(at, range))).unwrap_or_default()
+    }
+
+    /// A statement with its properties or its body, indented as if it stood alone.
+    pub(crate) fn statement_source(&self, at: At) -> Arc<str> {
+        let range = self.range(at, self.body(at)[at.stmt].range);
+        let start = usize::from(range.start());
+        let text = self.text.get(start..usize::from(range.end())).unwrap_or_default().trim_end();
+        let line = self.text.get(..start).map_or(start, |before| before.rfind('\n').map_or(0, |at| at + 1));
+        let indent = self.text.get(line..start).unwrap_or_default();
+        if indent.is_empty() || !indent.trim().is_empty() || !text.contains('\n') {
+            return text.into();
+        }
+        let mut lines = text.lines();
+        let mut out = lines.next().unwrap_or_default().to_owned();
+        for line in lines {
+            out.push('\n');
+            out.push_str(line.strip_prefix(indent).unwrap_or(line));
+        }
+        out.into()
+    }
+
+    /// The first line of a statement, without the colon of its body and without what follows a comment sign.
+    pub(crate) fn header(&self, at: At) -> SmolStr {
+        let source = self.source(at, self.body(at)[at.stmt].range);
+        let line = source.lines().next().unwrap_or_default();
+        let opens_body = self.body(at).lists().any(|(_, list)| list.owner == at.stmt);
+        let line = without_comment(line).trim_end();
+        if opens_body { line.strip_suffix(':').unwrap_or(line).into() } else { line.into() }
+    }
+
+    /// Where a part of a statement stands.
+    pub(crate) fn site(&self, program: u32, at: At, range: TextRange) -> Site {
+        let range = self.range(at, range);
+        let (start, end) = (u32::from(range.start()), u32::from(range.end()));
+        let last = if end > start { end - 1 } else { end };
+        Site { program, start, end, line: self.line(start), last_line: self.line(last) }
+    }
+
+    /// The line of a byte, from 1.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.line_starts.partition_point(|start| *start <= offset) as u32
+    }
+
+    /// How large the program is, by the measures that decide whether narration alone can be its state (R106).
+    pub fn extent(&self) -> Extent {
+        let mut extent = Extent { imports: self.imports.len(), ..Extent::default() };
+        for top in &self.statements {
+            for (id, data) in top.body.stmts() {
+                let is_definition = is_definition(&data.stmt);
+                extent.statements +=
+                    usize::from(!is_definition && (data.list.is_some() || id == StmtId::ROOT));
+                if let Stmt::Parallel { body: Some(list), .. } = &data.stmt {
+                    extent.branches = extent.branches.max(top.body[*list].stmts.len());
+                }
+                extent.nesting = extent.nesting.max(nesting(&top.body, id));
+            }
+        }
+        extent
+    }
+}
+
+/// How large a program is (R106).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// Statements, without definitions and with those inside of others.
+    pub statements: usize,
+    /// The most branches of a `parallel`.
+    pub branches: usize,
+    /// `use` lines.
+    pub imports: usize,
+    /// How deep bodies are nested.
+    pub nesting: usize,
+}
+
+fn is_definition(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Agent { .. } | Stmt::Block { .. } | Stmt::Use { .. } | Stmt::Import { .. })
+}
+
+/// How many bodies lie around a statement.
+fn nesting(body: &Body, mut stmt: StmtId) -> usize {
+    let mut depth = 0;
+    while let Some(list) = body[stmt].list {
+        depth += 1;
+        stmt = body[list].owner;
+    }
+    depth
+}
+
+fn in_order(map: &FxHashMap<SmolStr, At>) -> Vec<(&SmolStr, At)> {
+    let mut list: Vec<_> = map.iter().map(|(name, at)| (name, *at)).collect();
+    list.sort_by_key(|(_, at)| (at.top, at.stmt));
+    list
+}
+
+fn file_name(path: &Path) -> SmolStr {
+    path.file_name().map_or_else(|| "program.prose".into(), |name| name.to_string_lossy().as_ref().into())
+}
+
+/// The property of that name among those of a statement.
+pub(crate) fn property<'a>(properties: &'a [Property], name: &str) -> Option<&'a Property> {
+    properties.iter().find(|property| property.name.text == name)
+}
+
+/// The folder of an imported program's files (R93, B13): `{handle}--{slug}`; the host and the stem of the file for an address, and the
+/// folder and the stem for a file.
+fn import_folder(path: &str) -> SmolStr {
+    let without_scheme = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let plain = without_scheme.split(['?', '#']).next().unwrap_or_default();
+    let mut parts: Vec<String> = plain.split('/').map(safe_part).filter(|part| !part.is_empty()).collect();
+    let slug = parts.pop().unwrap_or_else(|| "program".to_owned());
+    let slug = slug.strip_suffix(".prose").unwrap_or(&slug).to_owned();
+    match parts.first() {
+        Some(handle) => format!("{handle}--{slug}").into(),
+        None => slug.into(),
+    }
+}
+
+/// A part of a path as a part of the name of a folder: nothing in it leads anywhere else (decision 14).
+fn safe_part(part: &str) -> String {
+    let part = part.trim_start_matches('@').trim_matches('.');
+    part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(80).collect()
+}
+
+fn line_starts(text: &str) -> Vec<u32> {
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+    std::iter::once(0).chain(breaks).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A line up to a comment. A `#` inside quotes or discretion marks is none.
+fn without_comment(line: &str) -> &str {
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' if !escaped => quoted = !quoted,
+            '#' if !quoted && line[..at].matches("**").count() % 2 == 0 => return &line[..at],
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    line
+}
+
+/// The texts of a statement in pieces.
+fn texts(node: &SyntaxNode, body: &Body) -> FxHashMap<ExprId, Arc<[Piece]>> {
+    let wanted: FxHashMap<TextRange, ExprId> = body
+        .exprs()
+        .filter(|(id, data)| body.text(*id).is_some_and(|text| text.content != data.range))
+        .map(|(id, data)| (data.range, id))
+        .collect();
+    let mut texts = FxHashMap::default();
+    if wanted.is_empty() {
+        return texts;
+    }
+    for node in node.descendants() {
+        let Some(&id) = wanted.get(&node.text_range()) else { continue };
+        let Some(text) = body.text(id) else { continue };
+        let pieces = match (Str::cast(node.clone()), Discretion::cast(node)) {
+            (Some(text), _) => pieces(&text),
+            (None, Some(text)) => pieces(&text),
+            (None, None) => continue,
+        };
+        let pieces = match text.kind {
+            TextKind::Triple => dedented(pieces),
+            TextKind::Discretion => trimmed(pieces),
+            TextKind::OneLine => pieces,
+        };
+        texts.insert(id, pieces.into());
+    }
+    texts
+}
+
+fn pieces(text: &impl Template) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut open = String::new();
+    let mut holes = 0;
+    for part in text.parts() {
+        match part {
+            Part::Text(token) => open.push_str(token.text()),
+            Part::Escape(token) => open.push_str(prose_syntax::ast::unescape(token.text())),
+            // One without a name to look up is text, as it is in the model.
+            Part::Interpolation(node) if node.root().and_then(|root| root.token()).is_none() => {
+                open.push_str(&node.syntax().text().to_string());
+            }
+            Part::Interpolation(_) => {
+                if !open.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut open).into()));
+                }
+                pieces.push(Piece::Hole(holes));
+                holes += 1;
+            }
+        }
+    }
+    if !open.is_empty() {
+        pieces.push(Piece::Text(open.into()));
+    }
+    pieces
+}
+
+/// Without what only serves the layout of the program: the line break behind the opening marks, the indentation that all lines have, and the
+/// last line before the closing marks if it is blank (E1).
+fn dedented(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let is_block = matches!(pieces.first(), Some(Piece::Text(text)) if first_line_is_blank(text));
+    if !is_block {
+        return pieces;
+    }
+    let mut indent: Option<usize> = None;
+    let count = pieces.len();
+    for (at, piece) in pieces.iter().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        let mut lines = text.split('\n');
+        // What stands before the first line break goes on with a line that started in an earlier piece.
+        lines.next();
+        let mut lines = lines.peekable();
+        while let Some(line) = lines.next() {
+            let content = line.trim_start_matches([' ', '\t']);
+            // A line that ends with the piece goes on behind a reference, unless it is the last one of the text.
+            let goes_on = lines.peek().is_none() && at + 1 < count;
+            if !content.trim().is_empty() || goes_on {
+                let width = line.len() - content.len();
+                indent = Some(indent.map_or(width, |indent| indent.min(width)));
+            }
+        }
+    }
+    let indent = indent.unwrap_or(0);
+    for (at, piece) in pieces.iter_mut().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        let mut out = String::with_capacity(text.len());
+        for (line_at, line) in text.split('\n').enumerate() {
+            if at == 0 && line_at == 0 {
+                continue;
+            }
+            if line_at > usize::from(at == 0) {
+                out.push('\n');
+            }
+            let margin = if line_at == 0 { 0 } else { indent };
+            let spaces = line.len() - line.trim_start_matches([' ', '\t']).len();
+            out.push_str(&line[spaces.min(margin)..]);
+        }
+        *piece = Piece::Text(out.into());
+    }
+    if let Some(Piece::Text(text)) = pieces.last_mut()
+        && let Some((before, last)) = text.rsplit_once('\n')
+        && last.trim().is_empty()
+    {
+        *text = before.into();
+    }
+    pieces
+}
+
+fn first_line_is_blank(text: &str) -> bool {
+    text.split_once('\n').is_some_and(|(first, _)| first.trim().is_empty())
+}
+
+/// Without blanks around it, and with those inside folded: a discretion that goes over several lines is one sentence.
+fn trimmed(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let count = pieces.len();
+    for (at, piece) in pieces.iter_mut().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        let mut out = String::with_capacity(text.len());
+        if at > 0 && text.starts_with(char::is_whitespace) {
+            out.push(' ');
+        }
+        for (nth, word) in text.split_whitespace().enumerate() {
+            if nth > 0 {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        if at + 1 < count && text.ends_with(char::is_whitespace) && !out.ends_with(' ') {
+            out.push(' ');
+        }
+        *piece = Piece::Text(out.into());
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_imports_are_named_after_handle_and_slug() {
+        assert_eq!(import_folder("@alice/research"), "alice--research");
+        assert_eq!(import_folder("alice/research"), "alice--research");
+        assert_eq!(import_folder("https://example.com/flows/deep/review.prose?v=2"), "example.com--review");
+        assert_eq!(import_folder("./lib/review.prose"), "lib--review");
+        assert_eq!(import_folder("../../etc/passwd"), "etc--passwd");
+        assert_eq!(import_folder("review.prose"), "review");
+    }
+
+    #[test]
+    fn comments_are_left_out_of_headers() {
+        assert_eq!(without_comment("session \"a # b\" # c"), "session \"a # b\" ");
+        assert_eq!(
+            without_comment("loop until **issue #3 is closed**:"),
+            "loop until **issue #3 is closed**:"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! What a session is told, put together in the order of R28.
+
+use std::fmt::Write;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::effect::{Binding, ContextItem};
+use crate::interpret::Frame;
+
+/// The parts of a prompt. Memory is put around it by who knows of it.
+pub(crate) struct Parts<'a> {
+    pub(crate) task: &'a str,
+    pub(crate) context: &'a [ContextItem],
+    pub(crate) early_exit: Option<&'a str>,
+    /// The frame, inside of blocks (R29).
+    pub(crate) frame: Option<Rc<Frame>>,
+    pub(crate) binding: &'a Binding,
+    /// Where the agent writes its result to; none where it only returns it (decision 11).
+    pub(crate) path: Option<Arc<str>>,
+    pub(crate) by_reference: bool,
+}
+
+/// A prompt, without the system part.
+pub(crate) fn assemble(parts: &Parts<'_>) -> String {
+    let mut sections = Vec::new();
+    if !parts.task.trim().is_empty() {
+        sections.push(parts.task.trim_end().to_owned());
+    }
+    sections.extend(context(parts.context, parts.by_reference));
+    if let Some(condition) = parts.early_exit {
+        sections.push(format!("You may stop before the task is done as soon as this is so: {condition}"));
+    }
+    if let Some(frame) = &parts.frame {
+        let mut scope = format!(
+            "Execution scope:\n  execution_id: {}\n  block: {}\n  depth: {}",
+            frame.id, frame.block, frame.depth
+        );
+        if let Some(parent) = frame.parent.filter(|parent| *parent > 0) {
+            // Writing to a string does not fail.
+            _ = write!(scope, "\n  parent_execution_id: {parent}");
+        }
+        sections.push(scope);
+    }
+    if let Some(path) = &parts.path {
+        sections.push(output(parts, path));
+    }
+    sections.join("\n\n")
+}
+
+/// What is passed: files to read (R36), or values between rules (R38).
+fn context(items: &[ContextItem], by_reference: bool) -> Option<String> {
+    if items.is_empty() {
+        return None;
+    }
+    let mut out = String::new();
+    let (files, values): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.path.is_some());
+    if by_reference && !files.is_empty() {
+        out.push_str("Context (by reference):\n");
+        for item in &files {
+            _ = writeln!(out, "- {}: {}", item.name, item.path.as_deref().unwrap_or_default());
+        }
+        out.push_str("\nRead these files to access the content. For large bindings, read selectively.");
+        if !values.is_empty() {
+            out.push_str("\n\n");
+        }
+    }
+    let values: Vec<_> = if by_reference { values } else { items.iter().collect() };
+    if !values.is_empty() {
+        out.push_str("Context provided:\n---\n");
+        for item in values {
+            match (&item.text, &item.path) {
+                (Some(text), _) => _ = writeln!(out, "{}: \"{}\"", item.name, text.trim_end()),
+                (None, Some(path)) => _ = writeln!(out, "{}: the file {path}", item.name),
+                // A branch that was cancelled has no value (R40).
+                (None, None) => _ = writeln!(out, "{}: (not available)", item.name),
+            }
+        }
+        out.push_str("---");
+    }
+    Some(out)
+}
+
+/// Where to write the result, and in which form (R30).
+fn output(parts: &Parts<'_>, path: &str) -> String {
+    let binding = parts.binding;
+    let lead = if parts.frame.is_some() {
+        "Write your output to:"
+    } else {
+        "When you complete this task, write your output to:"
+    };
+    let mut out =
+        format!("{lead}\n  {path}\n\nFormat:\n# {}\n\nkind: {}\n", binding.name, binding.kind.name());
+    if binding.frame > 0 {
+        _ = writeln!(out, "execution_id: {}", binding.frame);
+    }
+    let fence = fence(&binding.source);
+    _ = write!(out, "\nsource:\n{fence}prose\n{}\n{fence}\n\n---\n\n[Your output here]", binding.source);
+    _ = write!(
+        out,
+        "\n\nThen return only a confirmation, not the content:\nBinding written: {}\nLocation: {path}\n",
+        binding.name
+    );
+    if binding.frame > 0 {
+        _ = writeln!(out, "Execution ID: {}", binding.frame);
+    }
+    out.push_str("Summary: [1 or 2 sentences about the result]");
+    out
+}
+
+/// A fence that is longer than every run of backticks in a text.
+pub fn fence(text: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    "`".repeat((longest + 1).max(3))
+}

@@ -1,0 +1,523 @@
+//! Brings a machine, a harness and a store together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::StreamExt;
+use futures_util::future::{AbortHandle, Abortable};
+use futures_util::stream::FuturesUnordered;
+use smol_str::SmolStr;
+
+use crate::effect::{
+    Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
+};
+use crate::error::{ErrorKind, RuntimeError};
+use crate::event::{Event, RunEnd, RunStatus, What};
+use crate::harness::{Answer, Harness};
+use crate::machine::{Happening, Machine, Said};
+use crate::place::Place;
+use crate::store::{Recall, Store};
+use crate::value::Value;
+
+/// What a run needs around it.
+pub struct Host<'a> {
+    /// Who answers sessions.
+    pub harness: Arc<dyn Harness>,
+    /// Who keeps the state.
+    pub store: &'a mut dyn Store,
+    /// What is known of an earlier execution of the same run.
+    pub recall: &'a mut dyn Recall,
+    /// Who is asked for inputs.
+    pub inputs: Arc<dyn Inputs>,
+    /// Is told every event. The second argument says whether it happens now, and not once more.
+    pub observer: &'a mut dyn FnMut(&Event, bool),
+    /// Ends the run when it is ready, with a reason for the person.
+    pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
+    /// What the run may not exceed.
+    pub limits: Limits,
+    /// The time in milliseconds since 1970-01-01 in UTC.
+    pub clock: &'a dyn Fn() -> u64,
+}
+
+/// What a run may not exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many sessions, conditions and choices are worked on at the same time (R58, `run.max-parallel`).
+    pub max_parallel: usize,
+    /// How many sessions are started, in this execution of the run.
+    pub max_sessions: Option<u32>,
+    /// Whether sessions run whose rules the harness cannot enforce (decision 13).
+    pub allow_unenforced_permissions: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_parallel: 8, max_sessions: None, allow_unenforced_permissions: false }
+    }
+}
+
+/// Who is asked for inputs.
+pub trait Inputs: Send + Sync {
+    /// Gives an input.
+    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value>;
+}
+
+/// Nobody is there to give inputs: one that is optional is `null`, any other is an error (R89).
+pub struct NoInputs;
+
+impl Inputs for NoInputs {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+        Box::pin(async move {
+            if input.optional {
+                return Ok(Value::Null);
+            }
+            let hint = match &input.name {
+                Some(name) => format!("give it with `--input {name}=…`"),
+                None => "run the program at a terminal to answer".to_owned(),
+            };
+            let message = format!(
+                "the program needs an input and nobody is there to give it; {hint}: {}",
+                input.prompt
+            );
+            Err(Failure { kind: ErrorKind::MissingInput, message })
+        })
+    }
+}
+
+/// Why a run could not go on, apart from what went wrong in the program.
+#[derive(Debug)]
+pub enum RunError {
+    /// Its state cannot be kept.
+    Store(io::Error),
+    /// It does not go the way it went before.
+    Diverged(Box<Divergence>),
+}
+
+/// Where a run that is executed again leaves the way it went before.
+#[derive(Debug)]
+pub struct Divergence {
+    /// What happened then.
+    pub expected: Event,
+    /// What happens now.
+    pub found: Event,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Store(error) => write!(f, "the state of the run cannot be kept: {error}"),
+            RunError::Diverged(divergence) => {
+                let Divergence { expected, found } = divergence.as_ref();
+                let line = |event: &Event| event.site.map_or(0, |site| site.line);
+                write!(
+                    f,
+                    "the run does not go the way it went before (event {}): there was `{}` at line {}, and now there is `{}` at line {}",
+                    expected.seq,
+                    name(&expected.what),
+                    line(expected),
+                    name(&found.what),
+                    line(found)
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+fn name(what: &What) -> String {
+    let json = serde_json::to_value(what).unwrap_or_default();
+    json.get("event").and_then(|event| event.as_str()).unwrap_or("?").to_owned()
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        RunError::Store(error)
+    }
+}
+
+/// The time of this machine.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+/// Runs a program to its end, or until it is interrupted.
+pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
+    let mut runner = Runner {
+        host,
+        seq: 0,
+        replays: true,
+        waiting: BTreeMap::new(),
+        agents_wanted: BTreeSet::new(),
+        at_once: BTreeSet::new(),
+        running: FuturesUnordered::new(),
+        handles: BTreeMap::new(),
+        agents: 0,
+        sessions: 0,
+        reused: 0,
+        resumed: false,
+    };
+    let end = runner.drive(&mut machine).await?;
+    runner.host.store.settle()?;
+    Ok(end)
+}
+
+type Work = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
+
+struct Runner<'a> {
+    host: Host<'a>,
+    /// The number of the last event of the machine.
+    seq: u64,
+    /// Whether outcomes still come from an earlier execution.
+    replays: bool,
+    /// Requests without an outcome.
+    waiting: BTreeMap<RequestId, Request>,
+    /// Those of them that wait for an agent, in the order in which they were made (R58).
+    agents_wanted: BTreeSet<RequestId>,
+    /// Those of them that nobody works on yet and that need no agent.
+    at_once: BTreeSet<RequestId>,
+    running: FuturesUnordered<Abortable<Work>>,
+    handles: BTreeMap<RequestId, AbortHandle>,
+    /// How many agents work.
+    agents: usize,
+    /// How many sessions were started.
+    sessions: u32,
+    /// How many outcomes were taken from an earlier execution.
+    reused: u64,
+    /// Whether it was told that the run goes on.
+    resumed: bool,
+}
+
+impl Runner<'_> {
+    async fn drive(&mut self, machine: &mut Machine) -> Result<RunEnd, RunError> {
+        loop {
+            for said in machine.settle() {
+                match said {
+                    Said::Event(happening) => self.emit(happening)?,
+                    Said::Ask(request) => {
+                        let needs_agent = request.effect.needs_agent();
+                        let queue = if needs_agent { &mut self.agents_wanted } else { &mut self.at_once };
+                        queue.insert(request.id);
+                        self.waiting.insert(request.id, request);
+                    }
+                    Said::Cancel(id) => self.cancel(id),
+                }
+            }
+            if let Some(end) = machine.end() {
+                return Ok(end);
+            }
+            if self.replays {
+                if let Some((id, outcome)) = self.recall() {
+                    self.deliver(machine, id, outcome)?;
+                    continue;
+                }
+                self.replays = self.host.recall.may_know_more();
+                if self.reused > 0 && !self.resumed {
+                    self.resumed = true;
+                    let harness: SmolStr = self.host.harness.name().into();
+                    self.say_aside(What::Resumed { harness });
+                }
+            }
+            if let Some((id, outcome)) = self.remembered()? {
+                self.deliver(machine, id, outcome)?;
+                continue;
+            }
+            if let Some(reason) = self.start()? {
+                return self.interrupt(reason);
+            }
+            self.host.store.settle()?;
+            tokio::select! {
+                biased;
+                reason = &mut self.host.interrupted => return self.interrupt(reason),
+                Some(done) = self.running.next() => {
+                    // One that was cancelled is not waited for by anybody.
+                    let Ok((id, outcome)) = done else { continue };
+                    let Some(request) = self.waiting.get(&id) else { continue };
+                    if request.effect.needs_agent() {
+                        self.agents -= 1;
+                    }
+                    self.handles.remove(&id);
+                    let outcome = self.checked(id, outcome)?;
+                    self.deliver(machine, id, outcome)?;
+                }
+            }
+        }
+    }
+
+    fn recall(&mut self) -> Option<(RequestId, Outcome)> {
+        let waiting: Vec<&Request> = self.waiting.values().collect();
+        let recalled = self.host.recall.recall(&waiting)?;
+        self.reused += 1;
+        if let Some(request) = self.waiting.get(&recalled.0) {
+            self.host.harness.recalled(request);
+        }
+        Some(recalled)
+    }
+
+    /// Records an outcome, and only then tells the machine (decision 10).
+    fn deliver(&mut self, machine: &mut Machine, id: RequestId, outcome: Outcome) -> Result<(), RunError> {
+        let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
+        self.forget(id);
+        self.emit(Happening {
+            place: request.place.clone(),
+            site: Some(request.site),
+            frame: 0,
+            nesting: 0,
+            what: What::Effect {
+                request: id,
+                effect: request.effect.kind().into(),
+                fingerprint: fingerprint(&request.effect),
+                outcome: outcome.clone(),
+            },
+        })?;
+        machine.deliver(id, outcome);
+        Ok(())
+    }
+
+    fn emit(&mut self, happening: Happening) -> Result<(), RunError> {
+        self.seq += 1;
+        let Happening { place, site, frame, nesting, what } = happening;
+        let mut event = Event { seq: self.seq, at: 0, place, site, frame, nesting, what };
+        let expected = if self.replays { self.host.recall.expected(self.seq) } else { None };
+        let is_new = expected.is_none();
+        match expected {
+            None => event.at = (self.host.clock)(),
+            Some(expected) => {
+                event.at = expected.at;
+                if event != expected {
+                    return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
+                }
+            }
+        }
+        self.record(&event, is_new)
+    }
+
+    /// Says something of this execution that is not part of the run: it is not recorded, and has the number of the event before it.
+    fn say_aside(&mut self, what: What) {
+        let event = self.event_outside(what);
+        (self.host.observer)(&event, true);
+    }
+
+    fn event_outside(&self, what: What) -> Event {
+        let at = (self.host.clock)();
+        Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+    }
+
+    fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
+        self.host.store.record(event, is_new)?;
+        (self.host.observer)(event, is_new);
+        Ok(())
+    }
+
+    fn cancel(&mut self, id: RequestId) {
+        if let Some(request) = self.waiting.remove(&id)
+            && let Some(handle) = self.handles.remove(&id)
+        {
+            handle.abort();
+            if request.effect.needs_agent() {
+                self.agents -= 1;
+            }
+        }
+        self.forget(id);
+    }
+
+    /// Takes a request that nobody works on yet out of the queues.
+    fn forget(&mut self, id: RequestId) {
+        self.agents_wanted.remove(&id);
+        self.at_once.remove(&id);
+    }
+
+    /// The memory that an agent asks for. It is read before anything else goes on: what an agent knows then depends neither on how many agents
+    /// work at the same time nor on how long they take.
+    fn remembered(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
+        for id in &self.at_once {
+            let Some(request) = self.waiting.get(id) else { continue };
+            let Effect::Memory(place) = &request.effect else { continue };
+            let memory = match self.host.harness.memory(request, place) {
+                Some(memory) => memory,
+                None => self.host.store.read_memory(place)?,
+            };
+            return Ok(Some((*id, Outcome::Memory(memory))));
+        }
+        Ok(None)
+    }
+
+    fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
+        for (_, handle) in std::mem::take(&mut self.handles) {
+            handle.abort();
+        }
+        // What is dropped is stopped: agents are killed with the futures that wait for them.
+        self.running = FuturesUnordered::new();
+        let error = RuntimeError::new(ErrorKind::Other, reason);
+        let end = RunEnd {
+            status: RunStatus::Interrupted,
+            outputs: Vec::new(),
+            value: Value::Null,
+            error: Some(Arc::new(error)),
+            sessions: self.sessions,
+        };
+        self.seq += 1;
+        let event = self.event_outside(What::RunEnded(end.clone()));
+        self.record(&event, true)?;
+        self.host.store.settle()?;
+        Ok(end)
+    }
+
+    /// Starts what waits, as far as the limits allow. Gives the reason why the run has to stop, if there is one.
+    fn start(&mut self) -> Result<Option<String>, RunError> {
+        while let Some(id) = self.at_once.pop_first() {
+            self.begin(id);
+        }
+        while self.agents < self.host.limits.max_parallel
+            && let Some(id) = self.agents_wanted.pop_first()
+        {
+            if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
+                if self.host.limits.max_sessions.is_some_and(|max| self.sessions >= max) {
+                    let max = self.sessions;
+                    return Ok(Some(format!(
+                        "it has started {max} sessions, which is the most it may (`--max-sessions`)"
+                    )));
+                }
+                self.sessions += 1;
+                self.host.store.prepare(&task.binding)?;
+            }
+            self.agents += 1;
+            self.begin(id);
+        }
+        Ok(None)
+    }
+
+    fn begin(&mut self, id: RequestId) {
+        let Some(work) = self.waiting.get(&id).cloned().and_then(|request| self.work(request)) else {
+            return;
+        };
+        let (handle, registration) = AbortHandle::new_pair();
+        self.handles.insert(id, handle);
+        self.running.push(Abortable::new(work, registration));
+    }
+
+    /// What answers a request; none for a memory, which is read at once.
+    fn work(&self, request: Request) -> Option<Work> {
+        let id = request.id;
+        let harness = Arc::clone(&self.host.harness);
+        let allow = self.host.limits.allow_unenforced_permissions;
+        Some(match &request.effect {
+            Effect::Memory(_) => return None,
+            Effect::Sleep(duration) => {
+                let duration = *duration;
+                Box::pin(async move {
+                    tokio::time::sleep(duration).await;
+                    (id, Outcome::Slept)
+                })
+            }
+            Effect::Input(input) => {
+                let (input, inputs) = (Arc::clone(input), Arc::clone(&self.host.inputs));
+                Box::pin(async move {
+                    let given = match harness.input(&request, &input) {
+                        Some(given) => given.await,
+                        None => inputs.give(&input).await,
+                    };
+                    (id, outcome(given.map(Outcome::Value)))
+                })
+            }
+            Effect::Session(task) => {
+                let task = Arc::clone(task);
+                Box::pin(async move { (id, session(harness.as_ref(), &request, &task, allow).await) })
+            }
+            Effect::Judge(question) => {
+                let question = Arc::clone(question);
+                Box::pin(async move {
+                    (id, outcome(harness.judge(&request, &question).await.map(Outcome::Verdict)))
+                })
+            }
+            Effect::Choose(question) => {
+                let question = Arc::clone(question);
+                Box::pin(async move {
+                    (id, outcome(harness.choose(&request, &question).await.map(Outcome::Choice)))
+                })
+            }
+            Effect::Extract(question) => {
+                let question = Arc::clone(question);
+                Box::pin(async move {
+                    let part = harness.extract(&request, &question).await;
+                    let value = part.map(|part| part.map_or(Value::Null, Value::text));
+                    (id, outcome(value.map(Outcome::Value)))
+                })
+            }
+            Effect::Summarise(summary) => {
+                let summary = Arc::clone(summary);
+                Box::pin(async move {
+                    let short = harness.summarise(&request, &summary).await;
+                    (id, outcome(short.map(|text| Outcome::Value(Value::text(text)))))
+                })
+            }
+        })
+    }
+
+    /// Completes the reply of an agent that writes files: what it wrote is the value (R31).
+    fn checked(&mut self, id: RequestId, outcome: Outcome) -> Result<Outcome, RunError> {
+        let Outcome::Reply(mut reply) = outcome else { return Ok(outcome) };
+        let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) else {
+            return Ok(Outcome::Reply(reply));
+        };
+        if !self.host.harness.capabilities().writes_files {
+            return Ok(Outcome::Reply(reply));
+        }
+        match self.host.store.read_binding(&task.binding)? {
+            Some(text) => {
+                reply.text = text.into();
+                reply.wrote_binding = true;
+            }
+            None => reply.warnings.push(format!(
+                "the agent wrote no file for `{}`; what it said is taken as the result",
+                task.binding.name
+            )),
+        }
+        if let Some(memory) = &task.memory {
+            reply.wrote_memory = self.host.store.has_written_memory(memory)?;
+        }
+        Ok(Outcome::Reply(reply))
+    }
+}
+
+fn outcome(result: Result<Outcome, Failure>) -> Outcome {
+    result.unwrap_or_else(Outcome::Failed)
+}
+
+/// Has a session run within its time, if the harness can see to its rules.
+async fn session(
+    harness: &dyn Harness,
+    request: &Request,
+    task: &Arc<SessionTask>,
+    allow_unenforced: bool,
+) -> Outcome {
+    let broken = task.permissions.iter().find(|rule| !harness.enforces(&rule.about, &rule.rule));
+    if let Some(rule) = broken.filter(|_| !allow_unenforced) {
+        let message = format!(
+            "the harness `{}` cannot see to it that `{}` is kept to, so the session is not started; use a harness that can, or pass \
+            `--allow-unenforced-permissions`",
+            harness.name(),
+            rule.about
+        );
+        return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });
+    }
+    let reply = harness.session(request, task);
+    let reply: Result<Reply, Failure> = match task.timeout {
+        None => reply.await,
+        Some(limit) => tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {
+            let message = format!("the session took longer than {}", shown(limit));
+            Err(Failure { kind: ErrorKind::Timeout, message })
+        }),
+    };
+    outcome(reply.map(Outcome::Reply))
+}
+
+fn shown(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 1.0 { format!("{} ms", duration.as_millis()) } else { format!("{seconds} s") }
+}

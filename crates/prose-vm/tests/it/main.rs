@@ -1,0 +1,16 @@
+//! Programs and what happens when they run.
+
+mod support;
+
+mod bindings;
+mod blocks;
+mod context;
+mod discretion;
+mod errors;
+mod inputs_and_imports;
+mod loops;
+mod memory;
+mod parallel;
+mod pipelines;
+mod sessions;
+mod values;

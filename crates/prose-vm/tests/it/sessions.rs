@@ -1,0 +1,674 @@
+//! Sessions: what they are told and where their results go (R5, R8, R22 to R34).
+
+use expect_test::{Expect, expect};
+
+use crate::support::{Setup, check, run, run_with};
+
+const OK: &str = "[[session]]\nreply = \"ok\"";
+
+/// What the last session of a program is told.
+#[track_caller]
+fn check_prompt(program: &str, change: impl FnOnce(&mut Setup), expected: Expect) {
+    let ran = run_with(program, OK, change);
+    let session = ran.sessions().pop().unwrap_or_else(|| panic!("{}", ran.story()));
+    let system =
+        session.system.as_ref().map_or(String::new(), |system| format!("\n=== system ===\n{system}"));
+    expected.assert_eq(&format!("{}{system}\n", session.prompt));
+}
+
+#[test]
+fn r005_statements_run_in_order_and_definitions_before_them() {
+    check(
+        r#"
+let a = session "First"
+do later("{a}")
+block later(x):
+  session: worker
+    prompt: "Second {x}"
+agent worker:
+  model: haiku
+session "Third"
+"#,
+        r#"
+[[session]]
+label = "First"
+reply = "one"
+[[session]]
+reply = "more"
+"#,
+        expect![[r#"
+            session: First
+            let a = one
+            call later (1, depth 1)
+            session worker: Second one
+            let anon_001 in 1 = more
+            left 1: Complete
+            session: Third
+            let anon_002 = more
+            value: more
+        "#]],
+    );
+}
+
+#[test]
+fn r008_definitions_inside_of_bodies_are_known_everywhere() {
+    check(
+        r#"
+do f()
+if false:
+  block f():
+    session: worker
+  agent worker:
+    prompt: "Work"
+"#,
+        OK,
+        expect![[r#"
+            call f (1, depth 1)
+            session worker: Work
+            let anon_001 in 1 = ok
+            left 1: Complete
+            condition: false
+            value: null
+        "#]],
+    );
+}
+
+#[test]
+fn r022_a_session_is_waited_for() {
+    let ran = run("session \"A\"\nsession \"B\"", "[[session]]\nreply = \"ok\"\ndelay = \"1s\"");
+    expect![[r#"
+             0 start A
+          1000 Complete
+          1000 start B
+          2000 Complete
+    "#]]
+    .assert_eq(&ran.times());
+}
+
+#[test]
+fn r024_the_model_of_the_session_comes_before_that_of_the_agent() {
+    let ran = run(
+        r#"
+agent a:
+  model: opus
+  prompt: "A"
+session: a
+session: a
+  model: haiku
+session "B"
+  model: "vendor/some-model-7"
+session "C"
+"#,
+        OK,
+    );
+    let models: Vec<_> = ran.sessions().iter().map(|session| session.model.clone()).collect();
+    expect![[r#"
+        [
+            Some(
+                "opus",
+            ),
+            Some(
+                "haiku",
+            ),
+            Some(
+                "vendor/some-model-7",
+            ),
+            None,
+        ]
+    "#]]
+    .assert_debug_eq(&models);
+}
+
+#[test]
+fn r025_text_and_prompt_of_a_session_are_put_together() {
+    check_prompt(
+        "session \"Review\"\n  prompt: \"Look at the tests\"\n",
+        |_| {},
+        expect![[r#"
+        Review
+
+        Look at the tests
+    "#]],
+    );
+}
+
+#[test]
+fn r025_without_a_text_the_agents_prompt_is_the_task() {
+    check_prompt(
+        "agent a:\n  prompt: \"You review\"\nsession: a\n",
+        |_| {},
+        expect![[r#"
+        You review
+    "#]],
+    );
+}
+
+#[test]
+fn r026_the_agents_prompt_is_the_system_part_of_a_session_with_a_text() {
+    check_prompt(
+        "agent a:\n  prompt: \"You review\"\nsession: a\n  prompt: \"Review this\"\n",
+        |_| {},
+        expect![[r#"
+        Review this
+        === system ===
+        You review
+    "#]],
+    );
+}
+
+#[test]
+fn r027_properties_of_the_session_replace_those_of_the_agent_one_by_one() {
+    let ran = run(
+        r#"
+agent a:
+  model: opus
+  prompt: "A"
+  skills: ["one", "two"]
+  retry: 1
+  permissions:
+    read: ["src/*"]
+    bash: deny
+    network: prompt
+session: a
+  skills: ["three"]
+  permissions:
+    bash: allow
+    write: ["out.md", notes]
+"#,
+        OK,
+    );
+    let session = ran.session("A");
+    expect![[r#"
+        (
+            Some(
+                "opus",
+            ),
+            [
+                "three",
+            ],
+            1,
+            [
+                Permission {
+                    about: "read",
+                    rule: Patterns(
+                        [
+                            "src/*",
+                        ],
+                    ),
+                },
+                Permission {
+                    about: "network",
+                    rule: Prompt,
+                },
+                Permission {
+                    about: "bash",
+                    rule: Allow,
+                },
+                Permission {
+                    about: "write",
+                    rule: Patterns(
+                        [
+                            "out.md",
+                            "notes",
+                        ],
+                    ),
+                },
+            ],
+        )
+    "#]]
+    .assert_debug_eq(&(&session.model, &session.skills, session.retries, &session.permissions));
+}
+
+#[test]
+fn r028_parts_of_a_prompt_by_value() {
+    check_prompt(
+        r#"
+agent a:
+  prompt: "You work"
+  persist: true
+block outer():
+  do inner()
+block inner():
+  let notes = session "Notes"
+  let r = resume: a
+    prompt: "Go on"
+    context: notes
+do outer()
+"#,
+        |setup| setup.memory("agents/a/", "# Agent Memory: a\n\n## Current Understanding\n\nTwo pages.\n", 2),
+        expect![[r###"
+            ## Agent Memory: a
+
+            ## Current Understanding
+
+            Two pages.
+
+            Go on
+
+            Context provided:
+            ---
+            notes: "ok"
+            ---
+
+            Execution scope:
+              execution_id: 2
+              block: inner
+              depth: 2
+              parent_execution_id: 1
+
+            Your memory starts with the line `# Agent Memory: a` and has the sections `## Current Understanding`, `## Decisions Made` (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three sessions in full and shorten what is older. Your result and your memory are two things: write both.
+
+            End your reply with your new memory and a record of this session, each behind a line of its own:
+            === MEMORY ===
+            [your memory from now on]
+            === SEGMENT ===
+            - Reviewed: …
+            - Found: …
+            - Decided: …
+            - Next: …
+            === system ===
+            You work
+        "###]],
+    );
+}
+
+#[test]
+fn r028_parts_of_a_prompt_by_reference() {
+    check_prompt(
+        r#"
+agent a:
+  prompt: "You work"
+  persist: true
+block outer():
+  do inner()
+block inner():
+  let notes = session "Notes"
+  let r = resume: a
+    prompt: "Go on"
+    context: notes
+do outer()
+"#,
+        |setup| {
+            setup.with_files();
+            setup.memory("agents/a/", "# Agent Memory: a\n", 2);
+        },
+        expect![[r#"
+            Your memory is at:
+            .prose/runs/20260115-143052-a7b3c9/agents/a/memory.md
+
+            Read it first to understand your prior context. When done, update it
+            with your compacted state following the guidelines in primitives/session.md.
+
+            Also write your segment record to:
+            .prose/runs/20260115-143052-a7b3c9/agents/a/a-003.md
+
+            Go on
+
+            Context (by reference):
+            - notes: .prose/runs/20260115-143052-a7b3c9/bindings/notes__2.md
+
+            Read these files to access the content. For large bindings, read selectively.
+
+            Execution scope:
+              execution_id: 2
+              block: inner
+              depth: 2
+              parent_execution_id: 1
+
+            Write your output to:
+              .prose/runs/20260115-143052-a7b3c9/bindings/r__2.md
+
+            Format:
+            # r
+
+            kind: let
+            execution_id: 2
+
+            source:
+            ```prose
+            let r = resume: a
+              prompt: "Go on"
+              context: notes
+            ```
+
+            ---
+
+            [Your output here]
+
+            Then return only a confirmation, not the content:
+            Binding written: r
+            Location: .prose/runs/20260115-143052-a7b3c9/bindings/r__2.md
+            Execution ID: 2
+            Summary: [1 or 2 sentences about the result]
+
+            Your memory starts with the line `# Agent Memory: a` and has the sections `## Current Understanding`, `## Decisions Made` (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three sessions in full and shorten what is older. Your result and your memory are two things: write both.
+            === system ===
+            You work
+        "#]],
+    );
+}
+
+#[test]
+fn r029_frames_are_told_in_blocks_only() {
+    check_prompt(
+        "block f():\n  session \"S\"\ndo f()\n",
+        |_| {},
+        expect![[r#"
+        S
+
+        Execution scope:
+          execution_id: 1
+          block: f
+          depth: 1
+    "#]],
+    );
+    check_prompt(
+        "session \"S\"\n",
+        |_| {},
+        expect![[r#"
+        S
+    "#]],
+    );
+}
+
+#[test]
+fn r030_agents_with_files_are_told_where_to_write() {
+    check_prompt(
+        "let report = session \"Write\"\n  context: []\n",
+        Setup::with_files,
+        expect![[r#"
+        Write
+
+        When you complete this task, write your output to:
+          .prose/runs/20260115-143052-a7b3c9/bindings/report.md
+
+        Format:
+        # report
+
+        kind: let
+
+        source:
+        ```prose
+        let report = session "Write"
+          context: []
+        ```
+
+        ---
+
+        [Your output here]
+
+        Then return only a confirmation, not the content:
+        Binding written: report
+        Location: .prose/runs/20260115-143052-a7b3c9/bindings/report.md
+        Summary: [1 or 2 sentences about the result]
+    "#]],
+    );
+    check_prompt(
+        "session \"Write `it`\"\n",
+        Setup::with_files,
+        expect![[r#"
+        Write `it`
+
+        When you complete this task, write your output to:
+          .prose/runs/20260115-143052-a7b3c9/bindings/anon_001.md
+
+        Format:
+        # anon_001
+
+        kind: let
+
+        source:
+        ```prose
+        session "Write `it`"
+        ```
+
+        ---
+
+        [Your output here]
+
+        Then return only a confirmation, not the content:
+        Binding written: anon_001
+        Location: .prose/runs/20260115-143052-a7b3c9/bindings/anon_001.md
+        Summary: [1 or 2 sentences about the result]
+    "#]],
+    );
+}
+
+#[test]
+fn r031_an_agent_that_writes_no_file_has_said_the_result() {
+    check(
+        "let x = session \"A\"\n",
+        "[[session]]\nreply = \"  said  \"",
+        expect![[r#"
+            session: A
+            let x =   said  
+            value:   said  
+        "#]],
+    );
+}
+
+#[test]
+fn r034_an_arrow_chain_goes_from_left_to_right() {
+    check(
+        r#"
+let x = session "A" -> session "B" -> session "C"
+session "{x}"
+session "D" -> session "E"
+"#,
+        r#"
+[[session]]
+label = "C"
+reply = "c"
+[[session]]
+reply = "ok"
+"#,
+        expect![[r#"
+            session: A
+            let anon_001 = ok
+            session: B
+            let anon_002 = ok
+            session: C
+            let x = c
+            session: c
+            let anon_003 = ok
+            session: D
+            let anon_004 = ok
+            session: E
+            let anon_005 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r034_properties_belong_to_the_session_they_stand_behind() {
+    let ran = run("session \"A\"\n  model: opus\n-> session \"B\"\n  model: haiku\n", OK);
+    let models: Vec<_> =
+        ran.sessions().iter().map(|session| (session.task.to_string(), session.model.clone())).collect();
+    expect![[r#"
+        [
+            (
+                "A",
+                Some(
+                    "opus",
+                ),
+            ),
+            (
+                "B",
+                Some(
+                    "haiku",
+                ),
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&models);
+}
+
+#[test]
+fn c12_properties_of_an_agent_hold_for_its_sessions() {
+    check(
+        r#"
+let notes = "n"
+agent a:
+  prompt: "A"
+  retry: 1
+  context: notes
+session: a
+"#,
+        "[[session]]\ntimes = 1\nfail = \"no\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            let notes = n
+            session a: A
+            failed: no
+            retry 1 after 0 ms
+            session a: A
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn c13_a_session_of_an_agent_without_a_prompt_sends_its_context() {
+    check_prompt(
+        "let a = \"x\"\nagent w:\n  model: sonnet\nsession: w\n  context: a\n",
+        |_| {},
+        expect![[r#"
+        Context provided:
+        ---
+        a: "x"
+        ---
+    "#]],
+    );
+}
+
+#[test]
+fn c17_a_session_that_takes_too_long_fails() {
+    let ran = run(
+        r#"
+try:
+  session "Slow"
+    timeout: 90s
+catch as e:
+  session "After {e.kind}: {e.message}"
+"#,
+        "[[session]]\nlabel = \"Slow\"\nreply = \"x\"\ndelay = \"2m\"\n[[session]]\nreply = \"ok\"",
+    );
+    expect![[r#"
+             0 start Slow
+         90000 Failed
+         90000 start After timeout: the session took longer than 90 s
+         90000 Complete
+    "#]]
+    .assert_eq(&ran.times());
+}
+
+#[test]
+fn c17_a_session_may_be_told_when_to_stop_early() {
+    check_prompt(
+        "session \"Search\"\n  early_exit: **an answer is found**\n",
+        |_| {},
+        expect![[r#"
+        Search
+
+        You may stop before the task is done as soon as this is so: an answer is found
+    "#]],
+    );
+}
+
+#[test]
+fn c18_a_named_session_binds_its_name() {
+    check(
+        "agent a:\n  prompt: \"A\"\nsession plan: a\nsession \"Use {plan}\"\n",
+        OK,
+        expect![[r#"
+            session a: A
+            let plan = ok
+            session: Use ok
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn decision_13_rules_that_a_harness_cannot_see_to_stop_the_session() {
+    let program = "session \"A\"\n  retry: 2\n  permissions:\n    bash: deny\n";
+    struct Lax(prose_harness::offline::Offline);
+    // Everything is as it is offline, but for the rules.
+    impl prose_vm::harness::Harness for Lax {
+        fn name(&self) -> &str {
+            "lax"
+        }
+        fn capabilities(&self) -> prose_vm::harness::Capabilities {
+            self.0.capabilities()
+        }
+        fn enforces(&self, _: &str, _: &prose_vm::effect::PermissionRule) -> bool {
+            false
+        }
+        fn session<'a>(
+            &'a self,
+            request: &'a prose_vm::effect::Request,
+            task: &'a std::sync::Arc<prose_vm::effect::SessionTask>,
+        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Reply> {
+            self.0.session(request, task)
+        }
+        fn judge<'a>(
+            &'a self,
+            request: &'a prose_vm::effect::Request,
+            question: &'a prose_vm::effect::Question,
+        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Verdict> {
+            self.0.judge(request, question)
+        }
+        fn choose<'a>(
+            &'a self,
+            request: &'a prose_vm::effect::Request,
+            question: &'a prose_vm::effect::Question,
+        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Choice> {
+            self.0.choose(request, question)
+        }
+        fn extract<'a>(
+            &'a self,
+            request: &'a prose_vm::effect::Request,
+            question: &'a prose_vm::effect::Question,
+        ) -> prose_vm::harness::Answer<'a, Option<String>> {
+            self.0.extract(request, question)
+        }
+        fn summarise<'a>(
+            &'a self,
+            request: &'a prose_vm::effect::Request,
+            summary: &'a prose_vm::effect::Summary,
+        ) -> prose_vm::harness::Answer<'a, String> {
+            self.0.summarise(request, summary)
+        }
+    }
+    let lax = || std::sync::Arc::new(Lax(prose_harness::offline::Offline::new(0)));
+    let refused = run_with(program, "", |setup| setup.harness = lax());
+    expect![[r#"
+        session: A
+        failed: the harness `lax` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        Failed: the harness `lax` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+    "#]].assert_eq(&refused.story());
+    let allowed = run_with(program, "", |setup| {
+        setup.harness = lax();
+        setup.limits.allow_unenforced_permissions = true;
+    });
+    assert_eq!(allowed.end.sessions, 1);
+}
+
+#[test]
+fn the_most_sessions_end_a_run() {
+    let ran = run_with("repeat 5:\n  session \"A\"\n", OK, |setup| setup.limits.max_sessions = Some(2));
+    expect![[r#"
+        iteration 1
+        session: A
+        let anon_001 = ok
+        iteration 2
+        session: A
+        let anon_002 = ok
+        iteration 3
+        session: A
+        Interrupted: it has started 2 sessions, which is the most it may (`--max-sessions`)
+    "#]]
+    .assert_eq(&ran.story());
+}

@@ -1,0 +1,257 @@
+//! Runs programs with scripted answers, in virtual time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::Expect;
+use prose_analysis::Text;
+use prose_analysis::host::AnalysisHost;
+use prose_fixture::Fixture;
+use prose_harness::script::Script;
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, SessionTask};
+use prose_vm::event::{Event, RunEnd, RunStatus, What};
+use prose_vm::harness::Harness;
+use prose_vm::machine::Machine;
+use prose_vm::program::Program;
+use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
+use prose_vm::settings::Settings;
+use prose_vm::store::{Fresh, Store};
+use prose_vm::value::Value;
+
+/// What a run said and how it ended.
+pub(crate) struct Ran {
+    pub(crate) events: Vec<Event>,
+    pub(crate) end: RunEnd,
+}
+
+/// The program of a fixture: its first file, with the others to import.
+pub(crate) fn program(fixture: &str) -> Arc<Program> {
+    let fixture = Fixture::parse(fixture);
+    let mut host = AnalysisHost::default();
+    let files: Vec<_> = fixture
+        .files
+        .iter()
+        .map(|file| host.set_text(Path::new(&file.path), Text::new(file.text.as_str())))
+        .collect();
+    host.load_imports(files[0], |_| None);
+    Program::new(host.db(), files[0])
+}
+
+/// Runs a program. `script` says what is answered.
+pub(crate) fn run(fixture: &str, script: &str) -> Ran {
+    run_with(fixture, script, |_| {})
+}
+
+/// How a program is run.
+pub(crate) struct Setup {
+    pub(crate) settings: Settings,
+    pub(crate) limits: Limits,
+    pub(crate) harness: Arc<dyn Harness>,
+    pub(crate) inputs: Arc<dyn Inputs>,
+    /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
+    pub(crate) memories: BTreeMap<Arc<str>, Memory>,
+}
+
+impl Setup {
+    /// Gives the program an input.
+    pub(crate) fn input(&mut self, name: &str, value: impl Into<Value>) {
+        self.settings.inputs.push((name.into(), value.into()));
+    }
+
+    /// Gives an agent a memory.
+    pub(crate) fn memory(&mut self, folder: &str, text: &str, segments: u32) {
+        self.memories.insert(folder.into(), Memory { text: Some(text.into()), segments });
+    }
+
+    /// Passes files, as to an agent that has them.
+    pub(crate) fn with_files(&mut self) {
+        self.settings.context_by_reference = true;
+        self.settings.agents_write = true;
+    }
+}
+
+/// Runs a program in another way than usual.
+pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Setup)) -> Ran {
+    let script = Script::parse("answers.toml", script, 0).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut setup = Setup {
+        settings: Settings::new("20260115-143052-a7b3c9"),
+        limits: Limits::default(),
+        harness: Arc::new(script),
+        inputs: Arc::new(NoInputs),
+        memories: BTreeMap::new(),
+    };
+    change(&mut setup);
+    run_program(program(fixture), setup)
+}
+
+/// Runs a program in virtual time: the time of an event says how many milliseconds answers have taken up to it.
+pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let mut events = Vec::new();
+    let end = runtime.block_on(async {
+        let start = tokio::time::Instant::now();
+        let host = Host {
+            harness: setup.harness,
+            store: &mut Memories(setup.memories),
+            recall: &mut Fresh,
+            inputs: setup.inputs,
+            observer: &mut |event, _| events.push(event.clone()),
+            interrupted: Box::pin(std::future::pending()),
+            limits: setup.limits,
+            clock: &|| start.elapsed().as_millis() as u64,
+        };
+        runner::run(Machine::new(program, setup.settings), host).await.unwrap()
+    });
+    Ran { events, end }
+}
+
+/// Keeps what agents remember, and nothing else.
+struct Memories(BTreeMap<Arc<str>, Memory>);
+
+impl Store for Memories {
+    fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
+        if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
+            let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
+            self.0.insert(Arc::clone(&place.folder), memory);
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
+        Ok(self.0.get(&place.folder).cloned().unwrap_or_default())
+    }
+
+    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Runs a program and compares what happened.
+#[track_caller]
+pub(crate) fn check(program: &str, script: &str, expected: Expect) {
+    expected.assert_eq(&run(program, script).story());
+}
+
+/// Runs a program whose sessions all answer `ok`, and compares what it outputs as `result`.
+#[track_caller]
+pub(crate) fn check_result(program: &str, expected: &str) {
+    let ran = run(program, "[[session]]\nreply = \"ok\"");
+    let result = ran.end.outputs.iter().find(|(name, _)| name == "result");
+    let result = result.unwrap_or_else(|| panic!("{}", ran.story()));
+    assert_eq!(result.1.to_string(), expected);
+}
+
+impl Ran {
+    /// The sessions that were started, in order.
+    pub(crate) fn sessions(&self) -> Vec<Arc<SessionTask>> {
+        let sessions = self.events.iter().filter_map(|event| match &event.what {
+            What::SessionStarted { task, .. } => Some(Arc::clone(task)),
+            _ => None,
+        });
+        sessions.collect()
+    }
+
+    /// What the sessions were told to do, in the order in which they started.
+    pub(crate) fn tasks(&self) -> Vec<String> {
+        self.sessions().iter().map(|task| task.task.to_string()).collect()
+    }
+
+    /// The first session whose task begins like that.
+    #[track_caller]
+    pub(crate) fn session(&self, task: &str) -> Arc<SessionTask> {
+        let found = self.sessions().into_iter().find(|session| session.task.starts_with(task));
+        found.unwrap_or_else(|| panic!("no session is told `{task}`:\n{}", self.story()))
+    }
+
+    /// The files that values are bound to, in order.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let files = self.events.iter().filter_map(|event| match &event.what {
+            What::Bound { binding, .. } => Some(binding.path.to_string()),
+            _ => None,
+        });
+        files.collect()
+    }
+
+    /// The places of what was answered of a kind of effect, in the order of the answers.
+    pub(crate) fn asked(&self, kind: &str) -> Vec<String> {
+        let asked = self.events.iter().filter_map(|event| match &event.what {
+            What::Effect { effect, .. } if effect == kind => Some(event.place.to_string()),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// When sessions started, ended and were tried again, in virtual milliseconds.
+    pub(crate) fn times(&self) -> String {
+        let mut times = String::new();
+        for event in &self.events {
+            let line = match &event.what {
+                What::SessionStarted { task, .. } => format!("start {}", task.task),
+                What::SessionEnded { status, .. } => format!("{status:?}"),
+                What::Retrying { attempt, retries, delay_ms, .. } => {
+                    format!("retry {attempt}/{retries} in {delay_ms} ms")
+                }
+                _ => continue,
+            };
+            _ = writeln!(times, "{:>6} {line}", event.at);
+        }
+        times
+    }
+
+    /// What happened, in short: sessions, what was bound, what was judged, and how it ended.
+    pub(crate) fn story(&self) -> String {
+        let mut story = String::new();
+        for event in &self.events {
+            let line = match &event.what {
+                What::SessionStarted { task, .. } => {
+                    let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(" {agent}"));
+                    format!("session{agent}: {}", task.task.replace('\n', " / "))
+                }
+                What::Effect { outcome: Outcome::Failed(failure), .. } => {
+                    format!("failed: {}", failure.message)
+                }
+                What::Bound { binding, value, .. } => {
+                    let frame =
+                        if binding.frame > 0 { format!(" in {}", binding.frame) } else { String::new() };
+                    format!("{} {}{frame} = {value}", binding.kind.name(), binding.name)
+                }
+                What::ConditionJudged { met, .. } => format!("condition: {met}"),
+                What::IterationStarted { number, .. } => format!("iteration {number}"),
+                What::LoopEnded { why, iterations } => format!("loop ended: {why:?} after {iterations}"),
+                What::BranchEnded { name, status, .. } => format!("{name}: {status:?}"),
+                What::Retrying { attempt, delay_ms, .. } => format!("retry {attempt} after {delay_ms} ms"),
+                What::Caught { error, .. } => format!("caught: {error}"),
+                What::FinallyStarted => "finally".to_owned(),
+                What::Chosen { label, .. } => format!("chosen: {label}"),
+                What::FrameEntered { id, block, depth, .. } => format!("call {block} ({id}, depth {depth})"),
+                What::FrameLeft { id, status, .. } => format!("left {id}: {status:?}"),
+                What::ImportCalled { alias, folder, .. } => format!("import {alias} in {folder}"),
+                What::OutputGiven { name, value } => {
+                    format!("output {} = {value}", name.as_deref().unwrap_or("(unnamed)"))
+                }
+                What::Warning { message } => format!("warning: {message}"),
+                _ => continue,
+            };
+            _ = writeln!(story, "{line}");
+        }
+        let end = &self.end;
+        match (&end.error, end.status) {
+            (Some(error), status) => _ = writeln!(story, "{status:?}: {error}"),
+            (None, RunStatus::Completed) => _ = writeln!(story, "value: {}", end.value),
+            (None, status) => _ = writeln!(story, "{status:?}"),
+        }
+        story
+    }
+}
