@@ -19,6 +19,7 @@ mod memory;
 mod program;
 pub mod reader;
 pub mod recall;
+pub mod remembered;
 pub mod runs;
 mod state_file;
 mod told;

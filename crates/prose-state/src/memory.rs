@@ -110,8 +110,8 @@ impl Memories {
         record: &str,
     ) -> Result<(), StateError> {
         let mut tree = Tree::new(&self.folder(place)?)?;
-        tree.write(MEMORY_FILE, memory.as_bytes())?;
-        tree.write(&segment_name(&place.agent, segment), record.as_bytes())
+        tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
+        tree.write_lasting(&segment_name(&place.agent, segment), record.as_bytes())
     }
 
     pub(crate) fn has_segment(&self, place: &MemoryPlace, segment: u32) -> Result<bool, StateError> {

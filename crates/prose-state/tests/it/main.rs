@@ -10,7 +10,7 @@ mod foreign;
 mod journal;
 mod memory;
 mod paths;
-mod programs;
 mod resume;
 mod runs;
+mod scale;
 mod state_md;

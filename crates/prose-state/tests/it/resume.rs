@@ -7,12 +7,15 @@ use prose_state::StateError;
 use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
-use prose_vm::effect::{ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId};
+use prose_state::runs::RunState;
+use prose_vm::effect::{
+    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, fingerprint,
+};
 use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::place::Site;
 use prose_vm::store::{Recall, Store};
 
-use crate::support::{Driver, bound, effect, project, session};
+use crate::support::{Driver, effect, project, session};
 
 const TEXT: &str = "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n";
 
@@ -235,6 +238,51 @@ fn accepting_changes_reuses_what_asks_for_the_same() {
     assert!(folder.join("journal-1.jsonl").is_file());
 }
 
+#[test]
+fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let asked: Vec<Request> = (0..3).map(|number| run.ask(&format!("s1/i{number}"), 1, "a", 0)).collect();
+    for (request, text) in asked.iter().zip(["one", "two", "three"]) {
+        run.tell(request.place.as_str(), 1, effect(request, reply(text)));
+    }
+    let id = run.store.run().to_owned();
+    drop(run);
+
+    // The changed program takes over the first one, and is killed.
+    let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
+    let (_, first) = recall.recall(&[&asked[0]]).unwrap();
+    assert_eq!(first, reply("one"));
+    let mut run = Driver::on(store, TEXT);
+    run.head("three.prose");
+    let request = run.ask("s2/i0", 1, "a", 0);
+    run.tell("s2/i0", 1, effect(&request, first));
+    drop(run);
+
+    for _ in 0..2 {
+        let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::Exact);
+        assert_eq!(recall.recall(&[&request]), Some((request.id, reply("one"))));
+        assert!(recall.may_know_more());
+        let others = [1, 2, 3].map(|id| {
+            session(id, &format!("s2/i{id}"), SITE, "let a = session \"A\"", request.effect_binding(), &[])
+        });
+        assert_eq!(recall.recall(&[&others[0]]), Some((RequestId(1), reply("two"))));
+        assert_eq!(recall.recall(&[&others[1]]), Some((RequestId(2), reply("three"))));
+        assert_eq!(recall.recall(&[&others[2]]), None);
+        assert!(!recall.may_know_more());
+        assert_eq!(recall.reused(), 3);
+        drop(store);
+    }
+
+    // The process is killed between putting the journal away and starting the next one.
+    let folder = project.existing_run(&id).unwrap();
+    fs::rename(folder.join("journal.jsonl"), folder.join("journal-2.jsonl")).unwrap();
+    let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
+    for (request, text) in asked.iter().zip(["one", "two", "three"]) {
+        assert_eq!(recall.recall(&[request]), Some((request.id, reply(text))));
+    }
+}
+
 trait Bindings {
     fn effect_binding(&self) -> prose_vm::effect::Binding;
 }
@@ -249,29 +297,41 @@ impl Bindings for Request {
 }
 
 #[test]
-fn accepting_changes_asks_again_where_a_file_of_the_context_has_changed() {
-    for (now, is_reused) in [("a!", true), ("another", false)] {
-        let (_folder, project) = project();
-        let mut run = Driver::start(&project, "three.prose", TEXT);
-        run.session("s1", 1, "a", "a!");
-        let path = format!(".prose/runs/{}/bindings/a.md", run.store.run());
-        let context =
-            [ContextItem { name: "a".into(), path: Some(path.as_str().into()), text: None, digest: None }];
-        let binding = run.binding("b", 0, 2);
-        let b = session(7, "s2", SITE, "B", binding.clone(), &context);
-        let Effect::Session(task) = &b.effect else { unreachable!() };
-        run.tell("s2", 2, What::SessionStarted { request: b.id, task: task.clone() });
-        run.tell("s2", 2, effect(&b, reply("b!")));
-        run.tell("s2", 2, bound(binding, "b!".into(), Some(b.id)));
-        let id = run.store.run().to_owned();
-        drop(run);
-
-        let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
-        let mut run = Driver::on(store, TEXT);
-        run.head("three.prose");
-        run.bind("s1", 1, "a", now);
-        assert_eq!(recall.recall(&[&b]).is_some(), is_reused, "{now}");
+fn accepting_changes_asks_again_where_what_a_file_of_the_context_holds_has_changed() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let binding = run.binding("b", 0, 2);
+    let path = Some(".prose/runs/20260115-143052-a7b3c9/bindings/a.md".into());
+    let [before, after] = ["a!", "another"].map(|value| {
+        let digest = Some(prose_vm::effect::digest(value));
+        let context = [ContextItem { name: "a".into(), path: path.clone(), text: None, digest }];
+        session(7, "s2", SITE, "B", binding.clone(), &context)
+    });
+    run.tell("s2", 2, effect(&before, reply("b!")));
+    let id = run.store.run().to_owned();
+    drop(run);
+    for (request, is_reused) in [(after, false), (before, true)] {
+        let mut recall = resume(&project, &id, Resume::AcceptChanges).recall;
+        assert_eq!(recall.recall(&[&request]).is_some(), is_reused);
     }
+}
+
+#[test]
+fn the_file_of_an_earlier_session_is_not_taken_for_what_the_next_one_wrote() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    let binding = run.binding("a", 0, 1);
+    let path = run.store.folder().join("bindings/a.md");
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
+    // The session may be shown the earlier value, so the file is there.
+    assert!(path.is_file());
+    fs::write(&path, "# a\n\n---\n\nSecond, by the agent.\n").unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some("Second, by the agent."));
+    fs::remove_file(&path).unwrap();
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
 }
 
 #[test]
@@ -293,6 +353,77 @@ fn one_process_executes_a_run_at_a_time() {
     assert_ne!(other.store.run(), id);
     drop(run);
     resume(&project, &id, Resume::Exact);
+}
+
+/// Names the folder of the project that another process of these tests works in.
+const HELD: &str = "PROSE_STATE_TEST_HELD";
+
+#[test]
+#[ignore = "does nothing but in the process that the next test starts"]
+fn holds_a_run() {
+    if let Some(folder) = std::env::var_os(HELD) {
+        let mut run = Driver::start(&Project::new(folder), "three.prose", TEXT);
+        run.session("s1", 1, "a", "First.");
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn the_lock_dies_with_its_process_and_what_was_recorded_does_not() {
+    let (_folder, project) = project();
+    let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "resume::holds_a_run", "--ignored"])
+        .env(HELD, &project.root)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = std::time::Instant::now();
+    let run = loop {
+        let run = project.last_run().unwrap().filter(|run| run.sessions == Some(1));
+        if let Some(run) = run {
+            break run;
+        }
+        assert!(start.elapsed().as_secs() < 30, "the other process records nothing");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(run.status, RunState::Running(Some(process.id())));
+    let error = FilesystemStore::resume(&project, &run.id, TEXT, Resume::Exact).unwrap_err().to_string();
+    assert!(error.contains(&format!("is being executed by process {}.", process.id())), "{error}");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(project.last_run().unwrap().unwrap().status, RunState::Interrupted);
+    let Resumed { store, recall, notes } = resume(&project, &run.id, Resume::Exact);
+    assert!(notes.is_empty());
+    assert_eq!(recall.reused(), 0);
+    assert!(journal(&store).len() >= 5);
+}
+
+#[test]
+fn fingerprints_leave_out_where_an_effect_stands() {
+    let context = |path: &str, text: &str| {
+        [ContextItem { name: "a".into(), path: Some(path.into()), text: Some(text.into()), digest: None }]
+    };
+    let binding = |name: &str| Binding {
+        name: name.into(),
+        kind: BindingKind::Let,
+        frame: 0,
+        path: format!("bindings/{name}.md").into(),
+        source: "".into(),
+    };
+    let print = |name: &str, task: &str, path: &str, text: &str, attempt: u32| {
+        let request = session(0, "s1", SITE, task, binding(name), &context(path, text));
+        let Effect::Session(task) = request.effect else { unreachable!() };
+        let mut task = (*task).clone();
+        // A prompt names the files that belong to the run.
+        task.prompt = format!("{} Write to {path}", task.prompt).into();
+        task.attempt = attempt;
+        fingerprint(&Effect::Session(task.into()))
+    };
+    let first = print("a", "Do", "x.md", "text", 0);
+    assert_eq!(first, print("b", "Do", "y.md", "text", 2));
+    assert_ne!(first, print("a", "Do not", "x.md", "text", 0));
+    assert_ne!(first, print("a", "Do", "x.md", "another text", 0));
+    assert!(first.len() == 16 && first.bytes().all(|byte| byte.is_ascii_hexdigit()), "{first}");
 }
 
 #[test]
