@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Play, more, programs, reply};
+use common::{Play, more, programs, question, reply};
 use expect_test::{Expect, expect};
 use prose_narration::{Markers, Narrator, ProgramSize};
 use prose_vm::effect::*;
@@ -178,7 +178,7 @@ fn r108_verdicts_and_choices() {
             play.choose("the severity", &["Critical", "Minor"], 0, "all is down");
             play.start_loop(LoopKind::Until, "**done**", None);
             play.iterate(1, None, |_| {});
-            let question = Question { text: "done".into(), labels: Vec::new(), context: Vec::new() };
+            let question = question("done", &[]);
             let request = play.ask(Effect::Judge(Arc::new(question)));
             play.emit(What::ConditionAsked {
                 request: Some(request),
@@ -343,6 +343,7 @@ fn r109_memory_of_agents_is_told() {
                 place,
                 memory: "# Captain\nmore".into(),
                 segment: 3,
+                prompt: "".into(),
                 record: "".into(),
             });
         },
@@ -361,31 +362,31 @@ fn r108_branches_that_are_more_than_a_session_take_turns() {
         [Position] Statement 1: parallel for item in items
         [Parallel] Entering parallel (3 branches, strategy: all)
            [Parallel] Branch 1:
-              [Position] session "Look" with context: item
-              [Task with serialized context]
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
            [Parallel] Branch 2:
-              [Position] session "Look" with context: item
-              [Task with serialized context]
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
            [Parallel] Branch 3:
-              [Position] session "Look" with context: item
-              [Task with serialized context]
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
            [Parallel] Branch 2:
-              [Success] Result: "1 in round 1"
-              [Position] session "Look" with context: item
-              [Task with serialized context]
+                 [Success] Result: "1 in round 1"
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
            [Parallel] Branch 3:
-              [Success] Result: "2 in round 1"
-              [Position] session "Look" with context: item
-              [Task with serialized context]
+                 [Success] Result: "2 in round 1"
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
            [Parallel] Branch 2:
-              [Success] Result: "1 in round 2"
+                 [Success] Result: "1 in round 2"
            [Parallel] Branch 1:
-              [Success] Result: "0 in round 1"
-              [Position] session "Look" with context: item
-              [Task with serialized context]
-              [Success] Result: "0 in round 2"
+                 [Success] Result: "0 in round 1"
+                 [Position] session "Look" with context: item
+                 [Task with serialized context]
+                 [Success] Result: "0 in round 2"
            [Parallel] Branch 3:
-              [Success] Result: "2 in round 2"
+                 [Success] Result: "2 in round 2"
         [Parallel] Parallel complete
 
         [Position] Statement 2: session "Look"
@@ -460,9 +461,8 @@ fn r108_branches_fail_and_are_tried_again() {
            - a: complete = "It works now."
         [Parallel] Parallel complete:
            - a = <result>
-           - b = {message: "too slow"}
+           - b: failed
            - 3 = <result>
-        [Warning] Failed branches: b
         [Binding] a, b bound
 
     "#]]

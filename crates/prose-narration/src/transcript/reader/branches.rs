@@ -90,6 +90,10 @@ impl<'a> Reader<'a> {
             }
         } else if let Some(rest) = after(rest, "failed") {
             let answer = self.failure(rest);
+            // The join only repeats how a branch has ended.
+            if is_joined && self.is_told(name) {
+                return;
+            }
             self.strand().know_branch(name);
             self.strand().tell_branch(name);
             self.add_of_branch(name, line, answer);
@@ -113,6 +117,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn is_told(&self, name: &str) -> bool {
+        let stack = self.strands.get(&self.path).map(|strand| strand.stack.as_slice()).unwrap_or_default();
+        stack.iter().rev().find_map(told_of).is_some_and(|told| told.iter().any(|it| it == name))
+    }
+
     fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
         let is_absent = ["null", "cancelled", "skipped", "(cancelled", "(skipped", "<cancelled"]
             .iter()
@@ -121,13 +130,7 @@ impl<'a> Reader<'a> {
         let is_joined = self.list == List::Joined;
         let strand = self.strand();
         strand.know_branch(name);
-        let is_told = is_joined
-            && strand
-                .stack
-                .iter()
-                .rev()
-                .find_map(told_of)
-                .is_some_and(|told| told.iter().any(|it| it == name));
+        let is_told = is_joined && self.is_told(name);
         if is_absent || is_told || read == Read::Reference {
             return;
         }
