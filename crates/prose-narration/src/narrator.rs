@@ -257,7 +257,7 @@ impl Narrator {
         let tries = around.filter(|place| {
             self.constructs_at(place).any(|construct| matches!(construct, Construct::Try(_)))
         });
-        (event.nesting as usize + self.strand(&event.place).len()).saturating_sub(tries.count())
+        (event.nesting as usize + self.indent_below_names(&event.place)).saturating_sub(tries.count())
     }
 
     /// How far the lines are indented that belong to the innermost statement that has started at a place or around it.

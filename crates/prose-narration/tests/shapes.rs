@@ -362,31 +362,31 @@ fn r108_branches_that_are_more_than_a_session_take_turns() {
         [Position] Statement 1: parallel for item in items
         [Parallel] Entering parallel (3 branches, strategy: all)
            [Parallel] Branch 1:
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
+              [Position] session "Look" with context: item
+              [Task with serialized context]
            [Parallel] Branch 2:
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
+              [Position] session "Look" with context: item
+              [Task with serialized context]
            [Parallel] Branch 3:
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
+              [Position] session "Look" with context: item
+              [Task with serialized context]
            [Parallel] Branch 2:
-                 [Success] Result: "1 in round 1"
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
+              [Success] Result: "1 in round 1"
+              [Position] session "Look" with context: item
+              [Task with serialized context]
            [Parallel] Branch 3:
-                 [Success] Result: "2 in round 1"
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
+              [Success] Result: "2 in round 1"
+              [Position] session "Look" with context: item
+              [Task with serialized context]
            [Parallel] Branch 2:
-                 [Success] Result: "1 in round 2"
+              [Success] Result: "1 in round 2"
            [Parallel] Branch 1:
-                 [Success] Result: "0 in round 1"
-                 [Position] session "Look" with context: item
-                 [Task with serialized context]
-                 [Success] Result: "0 in round 2"
+              [Success] Result: "0 in round 1"
+              [Position] session "Look" with context: item
+              [Task with serialized context]
+              [Success] Result: "0 in round 2"
            [Parallel] Branch 3:
-                 [Success] Result: "2 in round 2"
+              [Success] Result: "2 in round 2"
         [Parallel] Parallel complete
 
         [Position] Statement 2: session "Look"
@@ -406,31 +406,31 @@ fn r108_branches_inside_branches() {
         [Position] Statement 1: parallel block
         [Parallel] Entering parallel (2 branches, strategy: all)
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, first"
+              [Position] session "Look"
+              [Success] Session complete: "b, first"
            [Parallel] Branch a (1):
-                 [Position] session "Look"
-                 [Success] Session complete: "a, first"
-                 [Parallel] Entering parallel block (2 branches, strategy: all)
-                    - x: pending
-                    - y: pending
-                    [Multiple Task calls]
-                    - y: complete = "y in a"
+              [Position] session "Look"
+              [Success] Session complete: "a, first"
+              [Parallel] Entering parallel block (2 branches, strategy: all)
+                 - x: pending
+                 - y: pending
+                 [Multiple Task calls]
+                 - y: complete = "y in a"
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, second"
+              [Position] session "Look"
+              [Success] Session complete: "b, second"
            [Parallel] Branch a (1):
-                    - x: complete = "x in a"
-                 [Parallel] Parallel complete:
-                    - x = <result>
-                    - y = <result>
-                 [Binding] x, y bound
+                 - x: complete = "x in a"
+              [Parallel] Parallel complete:
+                 - x = <result>
+                 - y = <result>
+              [Binding] x, y bound
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, third"
+              [Position] session "Look"
+              [Success] Session complete: "b, third"
            [Parallel] Branch a (1):
-                 [Position] session "Look"
-                 [Success] Session complete: "a, last"
+              [Position] session "Look"
+              [Success] Session complete: "a, last"
         [Parallel] Parallel complete:
            - a = "a, last"
            - b = "b, third"

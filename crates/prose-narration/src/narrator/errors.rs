@@ -13,6 +13,8 @@ use crate::text;
 #[derive(Debug)]
 pub(super) struct Try {
     indent: usize,
+    /// The frame that it is executed in. What a block does that is called from it is told as that of the block.
+    pub(super) frame: u32,
     pub(super) part: Part,
 }
 
@@ -39,7 +41,7 @@ impl Narrator {
     pub(super) fn try_started(&mut self, event: &Event) {
         let indent = self.indent_of_statement(event);
         self.put(indent, Marker::Try, "Entering try block");
-        let it = Try { indent, part: Part::Body };
+        let it = Try { indent, frame: event.frame, part: Part::Body };
         self.start(&event.place, Construct::Try(it));
     }
 

@@ -40,6 +40,8 @@ pub(super) struct Branch {
     index: usize,
     name: String,
     is_lone: bool,
+    /// Whether it is a body, whose statements are nested once more than a single statement.
+    is_body: bool,
     statements: u32,
     sessions: u32,
     reply: Option<Arc<str>>,
@@ -111,6 +113,7 @@ impl Narrator {
             index,
             name: displayed(name, index, is_loop),
             is_lone: !is_loop,
+            is_body: is_loop,
             statements: 0,
             sessions: 0,
             reply: None,
@@ -119,10 +122,12 @@ impl Narrator {
     }
 
     /// A branch is told at length as soon as it turns out to be more than one session.
-    pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind) {
+    pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind, source: &str) {
         if let Some(branch) = self.branch_around(place) {
             branch.statements += 1;
+            branch.is_body |= branch.statements == 1 && kind == StatementKind::Do;
             branch.is_lone &= branch.statements == 1
+                && !source.contains("->")
                 && matches!(kind, StatementKind::Session | StatementKind::Resume | StatementKind::Binding);
         }
     }
@@ -222,6 +227,14 @@ impl Narrator {
         titles
     }
 
+    /// How far the names of branches push what stands below them further in than it is nested.
+    pub(super) fn indent_below_names(&self, place: &Place) -> usize {
+        let is_body = |around: &&str| {
+            self.constructs_at(around).any(|it| matches!(it, Construct::Branch(Branch { is_body: true, .. })))
+        };
+        self.long_branches(place.as_str()).filter(|(around, _)| !is_body(around)).count()
+    }
+
     /// The places and titles of the branches around a place that are told at length, from the innermost one.
     fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
         parents(place).filter_map(|around| {
@@ -254,7 +267,10 @@ impl Narrator {
         let place = self.place.clone();
         let branch = self.long_branches(place.as_str()).next().map(|(branch, _)| branch);
         if let Some(branch) = branch {
-            let indent = self.parallel_around(branch).map_or(strand.len(), |parallel| parallel.indent + 1);
+            let indent = match self.item_of_stage(branch) {
+                Some(_) => self.statement_around(branch).map_or(1, |statement| statement.indent + 1),
+                None => self.parallel_around(branch).map_or(1, |parallel| parallel.indent + 1),
+            };
             let marker = self.markers.write(Marker::Parallel);
             self.push(indent, &format!("{marker} Branch {}:", strand.join(" > ")));
         }

@@ -32,7 +32,7 @@ impl Narrator {
             } else {
                 session.success = self.tell_session(event, indent, task);
             }
-        } else if let Some(part) = self.part_of_try(&event.place) {
+        } else if let Some(part) = self.part_of_try(event) {
             session.success = part.success();
         }
         self.sessions.insert(request, session);
@@ -51,7 +51,7 @@ impl Narrator {
             }
             let words = self.session_words(event, task);
             let executing =
-                if is_of_program && self.part_of_try(&event.place).is_none() { "Executing: " } else { "" };
+                if is_of_program && self.part_of_try(event).is_none() { "Executing: " } else { "" };
             self.put(indent, Marker::Position, format!("{executing}{words}"));
         }
         if !self.statement(&event.place).is_some_and(|it| it.source.contains(&*task.task)) {
@@ -61,7 +61,7 @@ impl Narrator {
         if let Some(model) = &task.model {
             self.detail(indent + 1, format!("Model: {model}"));
         }
-        if let Some(part) = self.part_of_try(&event.place) {
+        if let Some(part) = self.part_of_try(event) {
             return part.success();
         }
         if is_said || is_of_program || self.is_of_block(event) {
@@ -196,10 +196,10 @@ impl Narrator {
         );
     }
 
-    /// The part of the `try` that a place is directly in.
-    fn part_of_try(&self, place: &prose_vm::place::Place) -> Option<Part> {
-        match self.around(place.as_str()).next() {
-            Some(Construct::Try(it)) => Some(it.part),
+    /// The part of the `try` that something happens directly in.
+    fn part_of_try(&self, event: &Event) -> Option<Part> {
+        match self.around(event.place.as_str()).next() {
+            Some(Construct::Try(it)) if it.frame == event.frame => Some(it.part),
             _ => None,
         }
     }

@@ -20,7 +20,11 @@ pub(super) struct Statement {
 impl Narrator {
     /// The innermost statement that has started at a place or around it.
     pub(super) fn statement(&self, place: &Place) -> Option<&Statement> {
-        parents(place.as_str()).find_map(|place| self.started.get(place))
+        self.statement_around(place.as_str())
+    }
+
+    pub(super) fn statement_around(&self, place: &str) -> Option<&Statement> {
+        parents(place).find_map(|place| self.started.get(place))
     }
 
     /// A program of one statement needs no numbers: its statement is told like one inside another.
@@ -31,7 +35,7 @@ impl Narrator {
         source: &str,
         kind: StatementKind,
     ) {
-        self.note_in_branch(&event.place, kind);
+        self.note_in_branch(&event.place, kind, source);
         let indent = self.indent(event);
         // The position of a run is that of the program that was started; what an imported one does is told like a body.
         let number = number.filter(|_| self.imports == 0);

@@ -87,6 +87,10 @@ fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
 /// Whether what is told is about a request. `is_exact` asks that the whole way to it is told as well.
 fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
     let is_about = match (&entry.about, &request.effect) {
+        // A branch without a name is known by its number alone.
+        (About::Session(told), Effect::Session(_)) if *told == Told::default() => {
+            is_exact && matches!(entry.steps.last(), Some(Step::Branch(Some(_))))
+        }
         (About::Session(told), Effect::Session(task)) => is_told_of(told, task),
         (About::Judge(text), Effect::Judge(question)) | (About::Choose(text), Effect::Choose(question)) => {
             text.as_ref().is_none_or(|text| is_same_question(text, &question.text))

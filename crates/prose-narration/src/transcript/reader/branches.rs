@@ -71,7 +71,8 @@ impl<'a> Reader<'a> {
         }
         let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
         let line = self.at;
-        self.go_to_parallel(Some(name));
+        // The items below a line belong to what that is about; others are known by their names.
+        self.go_to_parallel(Some(name).filter(|_| self.list == List::None));
         if !self.strand().stack.iter().any(|around| matches!(around, Around::Parallel { .. })) {
             return;
         }
