@@ -94,6 +94,7 @@ enum Answer {
 /// A step on the way to an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
+    /// The number of an iteration, from 0.
     Iteration(u32),
     /// The number of the branch from 0, where it is known.
     Branch(Option<u32>),

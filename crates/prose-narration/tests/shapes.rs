@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Play, more, programs, reply};
+use common::{Play, more, programs, question, reply};
 use expect_test::{Expect, expect};
 use prose_narration::{Markers, Narrator, ProgramSize};
 use prose_vm::effect::*;
@@ -178,7 +178,7 @@ fn r108_verdicts_and_choices() {
             play.choose("the severity", &["Critical", "Minor"], 0, "all is down");
             play.start_loop(LoopKind::Until, "**done**", None);
             play.iterate(1, None, |_| {});
-            let question = Question { text: "done".into(), labels: Vec::new(), context: Vec::new() };
+            let question = question("done", &[]);
             let request = play.ask(Effect::Judge(Arc::new(question)));
             play.emit(What::ConditionAsked {
                 request: Some(request),
@@ -343,6 +343,7 @@ fn r109_memory_of_agents_is_told() {
                 place,
                 memory: "# Captain\nmore".into(),
                 segment: 3,
+                prompt: "".into(),
                 record: "".into(),
             });
         },
@@ -405,31 +406,31 @@ fn r108_branches_inside_branches() {
         [Position] Statement 1: parallel block
         [Parallel] Entering parallel (2 branches, strategy: all)
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, first"
+              [Position] session "Look"
+              [Success] Session complete: "b, first"
            [Parallel] Branch a (1):
-                 [Position] session "Look"
-                 [Success] Session complete: "a, first"
-                 [Parallel] Entering parallel block (2 branches, strategy: all)
-                    - x: pending
-                    - y: pending
-                    [Multiple Task calls]
-                    - y: complete = "y in a"
+              [Position] session "Look"
+              [Success] Session complete: "a, first"
+              [Parallel] Entering parallel block (2 branches, strategy: all)
+                 - x: pending
+                 - y: pending
+                 [Multiple Task calls]
+                 - y: complete = "y in a"
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, second"
+              [Position] session "Look"
+              [Success] Session complete: "b, second"
            [Parallel] Branch a (1):
-                    - x: complete = "x in a"
-                 [Parallel] Parallel complete:
-                    - x = <result>
-                    - y = <result>
-                 [Binding] x, y bound
+                 - x: complete = "x in a"
+              [Parallel] Parallel complete:
+                 - x = <result>
+                 - y = <result>
+              [Binding] x, y bound
            [Parallel] Branch b (2):
-                 [Position] session "Look"
-                 [Success] Session complete: "b, third"
+              [Position] session "Look"
+              [Success] Session complete: "b, third"
            [Parallel] Branch a (1):
-                 [Position] session "Look"
-                 [Success] Session complete: "a, last"
+              [Position] session "Look"
+              [Success] Session complete: "a, last"
         [Parallel] Parallel complete:
            - a = "a, last"
            - b = "b, third"
@@ -460,9 +461,8 @@ fn r108_branches_fail_and_are_tried_again() {
            - a: complete = "It works now."
         [Parallel] Parallel complete:
            - a = <result>
-           - b = {message: "too slow"}
+           - b: failed
            - 3 = <result>
-        [Warning] Failed branches: b
         [Binding] a, b bound
 
     "#]]

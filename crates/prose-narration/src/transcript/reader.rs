@@ -150,22 +150,31 @@ impl<'a> Reader<'a> {
 
     /// Adds an effect that the last line tells.
     fn add(&mut self, line: usize, about: About, answer: Result<Answer, &'static str>) -> usize {
-        let steps = self.steps();
+        let steps = self.steps(false);
         self.recovered.entries.push(Entry { line, about, steps, answer });
         self.recovered.entries.len() - 1
     }
 
-    /// The way to the current line.
-    fn steps(&self) -> Vec<Step> {
+    /// The way to the current line, or to the condition of the loop that it is in: that belongs to the iteration that would follow.
+    fn steps(&self, of_loop: bool) -> Vec<Step> {
         let mut steps = Vec::new();
         for depth in 0..=self.path.len() {
             let strand = self.strands.get(&self.path[..depth]);
             let stack = strand.map(|strand| strand.stack.as_slice()).unwrap_or_default();
-            steps.extend(stack.iter().filter_map(|around| match around {
-                Around::Loop { iteration: 0, .. } | Around::Parallel { .. } => None,
-                Around::Loop { iteration, .. } => Some(Step::Iteration(*iteration)),
-                Around::Frame(id) => Some(Step::Frame(*id)),
-            }));
+            let innermost = stack
+                .iter()
+                .rposition(|around| matches!(around, Around::Loop { .. }))
+                .filter(|_| of_loop && depth == self.path.len());
+            for (at, around) in stack.iter().enumerate() {
+                match around {
+                    Around::Loop { iteration, .. } if innermost == Some(at) => {
+                        steps.push(Step::Iteration(*iteration));
+                    }
+                    Around::Loop { iteration: 0, .. } | Around::Parallel { .. } => {}
+                    Around::Loop { iteration, .. } => steps.push(Step::Iteration(*iteration - 1)),
+                    Around::Frame(id) => steps.push(Step::Frame(*id)),
+                }
+            }
             if let Some(branch) = self.path.get(depth) {
                 steps.push(Step::Branch(index_of(stack, branch)));
             }
@@ -261,6 +270,7 @@ impl<'a> Reader<'a> {
             self.retry();
         } else if let Some(rest) = after(said, "No answer to ") {
             let about = match rest.split(' ').next() {
+                Some("judge") => About::Judge(self.strand().asked.take().map(|(text, _)| text)),
                 Some("choose") => About::Choose(None),
                 Some("extract") => About::Extract,
                 Some("summarise") => About::Summarise,

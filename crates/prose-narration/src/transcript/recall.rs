@@ -65,6 +65,10 @@ impl Recall for TranscriptRecall {
         }
         None
     }
+
+    fn may_know_more(&self) -> bool {
+        self.first < self.entries.len()
+    }
 }
 
 /// The outcome for a request; none for a label that it does not have.
@@ -83,6 +87,10 @@ fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
 /// Whether what is told is about a request. `is_exact` asks that the whole way to it is told as well.
 fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
     let is_about = match (&entry.about, &request.effect) {
+        // A branch without a name is known by its number alone.
+        (About::Session(told), Effect::Session(_)) if *told == Told::default() => {
+            is_exact && matches!(entry.steps.last(), Some(Step::Branch(Some(_))))
+        }
         (About::Session(told), Effect::Session(task)) => is_told_of(told, task),
         (About::Judge(text), Effect::Judge(question)) | (About::Choose(text), Effect::Choose(question)) => {
             text.as_ref().is_none_or(|text| is_same_question(text, &question.text))
@@ -102,20 +110,25 @@ fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
 /// Iterations, branches and frames that a narration tells have to be those of the place, as far as both count them in the same way: a model that
 /// leaves out a level is not taken at its word.
 fn is_on_the_way(steps: &[Step], place: &Place, is_exact: bool) -> bool {
-    let numbers = |letter: char| -> Vec<u32> {
-        place.as_str().split('/').filter_map(|step| step.strip_prefix(letter)?.parse().ok()).collect()
+    let numbers = |letters: &[char]| -> Vec<u32> {
+        place.as_str().split('/').filter_map(|step| step.strip_prefix(letters)?.parse().ok()).collect()
     };
-    let agree = |letter: char, told: Vec<Option<u32>>| {
-        let numbers = numbers(letter);
+    let agree = |letters: &[char], told: Vec<Option<u32>>| {
+        let numbers = numbers(letters);
         if numbers.len() != told.len() {
             return !is_exact;
         }
         told.iter().zip(numbers).all(|(told, number)| told.is_none_or(|it| it == number))
     };
     let told = |pick: fn(&Step) -> Option<Option<u32>>| steps.iter().filter_map(pick).collect();
-    agree('i', told(|step| if let Step::Iteration(number) = step { Some(Some(*number)) } else { None }))
-        && agree('b', told(|step| if let Step::Branch(index) = step { Some(*index) } else { None }))
-        && agree('f', told(|step| if let Step::Frame(id) = step { Some(Some(*id)) } else { None }))
+    // The iterations of a `parallel for` are told as branches.
+    let turns = told(|step| match step {
+        Step::Iteration(number) => Some(Some(*number)),
+        Step::Branch(index) => Some(*index),
+        Step::Frame(_) => None,
+    });
+    let frames = told(|step| if let Step::Frame(id) = step { Some(Some(*id)) } else { None });
+    agree(&['i', 'b'], turns) && agree(&['f'], frames)
 }
 
 /// Whether what is told about a session is about this one: by the name that its result gets, by what it is told to do, or by its statement.

@@ -51,11 +51,7 @@ pub(crate) fn other_effects(state: StateMode) -> Play {
             let request = play
                 .inside(&format!("a{attempt}"), |play| play.ask_attempt(source, None, "Draft", &[], attempt));
             play.end_session(request, failure(message));
-            let error = play.raise(ErrorKind::Session, message);
-            let pause = play.ask(Effect::Sleep(std::time::Duration::from_secs(1)));
-            play.answered(pause, "sleep", Outcome::Slept, |play| {
-                play.emit(What::Retrying { attempt: attempt + 1, retries: 3, delay_ms: 1000, error })
-            });
+            play.retry(attempt + 1, 3, message);
         }
         let request = play.ask_attempt("let draft = session \"Draft\"", None, "Draft", &[], 3);
         play.end_session(request, reply("A draft."));
@@ -80,7 +76,7 @@ pub(crate) fn other_effects(state: StateMode) -> Play {
         });
     });
     play.statement("let items = draft.items", StatementKind::Binding, |play| {
-        let question = Question { text: "items".into(), labels: Vec::new(), context: Vec::new() };
+        let question = super::question("items", &[]);
         let request = play.ask(Effect::Extract(Arc::new(question)));
         play.answered(request, "extract", Outcome::Value(Value::Null), |play| play.events.len() as u64);
         play.bind(BindingKind::Let, "items", Value::Null, None);
@@ -102,24 +98,16 @@ pub(crate) fn other_effects(state: StateMode) -> Play {
 pub(crate) fn long_branches(state: StateMode) -> Play {
     let mut play = Play::new(state, &[]);
     play.define(&[], &[], 2);
+    let look = "session \"Look\"";
     play.statement("parallel for item in items", StatementKind::Parallel, |play| {
-        play.parallel(&["item 1", "item 2", "item 3"], true);
-        let start = |play: &mut Play, index: u32| {
-            play.branch(index, &format!("item {}", index + 1), "session \"Look\"", "Look", &["item"])
-        };
-        let mut branches: Vec<_> = (0..3).map(|index| start(play, index)).collect();
+        play.parallel(&["iteration 1", "iteration 2", "iteration 3"], true);
+        let branches: Vec<_> = (0..3).map(|index| play.open_iteration(index)).collect();
+        let mut requests: Vec<_> = branches.iter().map(|branch| play.start_in(branch, look)).collect();
         for (index, round) in [(1, 1), (2, 1), (1, 2), (0, 1), (0, 2), (2, 2)] {
-            let back = play.here.clone();
-            play.here = branches[index].cursor.clone();
-            play.end_session(branches[index].request, reply(&format!("{index} in round {round}")));
-            play.end();
+            play.end_in(&branches[index], requests[index], &format!("{index} in round {round}"));
             if round == 1 {
-                play.here = play.here.outside();
-                play.start("session \"Look\"", StatementKind::Session);
-                branches[index].request = play.ask_session("session \"Look\"", None, "Look", &["item"]);
-                branches[index].cursor = play.here.clone();
+                requests[index] = play.start_in(&branches[index], look);
             }
-            play.here = back;
         }
         play.join(&[]);
     });
@@ -140,11 +128,7 @@ pub(crate) fn failing_branches(state: StateMode) -> Play {
             let last = play.branch(2, "", "session \"Ask\"", "Ask", &[]);
             let back = std::mem::replace(&mut play.here, a.cursor.clone());
             play.end_session(a.request, failure("no route"));
-            let error = play.raise(ErrorKind::Session, "no route");
-            let pause = play.ask(Effect::Sleep(std::time::Duration::from_secs(1)));
-            play.answered(pause, "sleep", Outcome::Slept, |play| {
-                play.emit(What::Retrying { attempt: 1, retries: 1, delay_ms: 1000, error })
-            });
+            play.retry(1, 1, "no route");
             a.request = play.ask_attempt("a = session \"Ask\"", None, "Ask", &[], 1);
             play.here = back;
             play.end_branch(last, reply("The last one."));

@@ -71,7 +71,8 @@ impl<'a> Reader<'a> {
         }
         let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
         let line = self.at;
-        self.go_to_parallel(Some(name));
+        // The items below a line belong to what that is about; others are known by their names.
+        self.go_to_parallel(Some(name).filter(|_| self.list == List::None));
         if !self.strand().stack.iter().any(|around| matches!(around, Around::Parallel { .. })) {
             return;
         }
@@ -90,6 +91,10 @@ impl<'a> Reader<'a> {
             }
         } else if let Some(rest) = after(rest, "failed") {
             let answer = self.failure(rest);
+            // The join only repeats how a branch has ended.
+            if is_joined && self.is_told(name) {
+                return;
+            }
             self.strand().know_branch(name);
             self.strand().tell_branch(name);
             self.add_of_branch(name, line, answer);
@@ -113,6 +118,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn is_told(&self, name: &str) -> bool {
+        let stack = self.strands.get(&self.path).map(|strand| strand.stack.as_slice()).unwrap_or_default();
+        stack.iter().rev().find_map(told_of).is_some_and(|told| told.iter().any(|it| it == name))
+    }
+
     fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
         let is_absent = ["null", "cancelled", "skipped", "(cancelled", "(skipped", "<cancelled"]
             .iter()
@@ -121,13 +131,7 @@ impl<'a> Reader<'a> {
         let is_joined = self.list == List::Joined;
         let strand = self.strand();
         strand.know_branch(name);
-        let is_told = is_joined
-            && strand
-                .stack
-                .iter()
-                .rev()
-                .find_map(told_of)
-                .is_some_and(|told| told.iter().any(|it| it == name));
+        let is_told = is_joined && self.is_told(name);
         if is_absent || is_told || read == Read::Reference {
             return;
         }

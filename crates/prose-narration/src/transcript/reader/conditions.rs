@@ -6,7 +6,7 @@ use super::{Around, Reader};
 use crate::text;
 use crate::transcript::lines::{after, discretions, number_after};
 use crate::transcript::values::{self, Read};
-use crate::transcript::{About, Answer};
+use crate::transcript::{About, Answer, Entry};
 
 impl<'a> Reader<'a> {
     pub(super) fn a_loop(&mut self, said: &'a str) {
@@ -59,8 +59,14 @@ impl<'a> Reader<'a> {
             let (condition, met) = (condition.clone(), is_over != *is_while);
             let verdict = Verdict { met, reason: String::new(), no_progress: false };
             self.strand().asked = None;
-            self.add(line, About::Judge(Some(condition)), Ok(Answer::Outcome(Outcome::Verdict(verdict))));
+            self.judged(line, Some(condition), verdict, true);
         }
+    }
+
+    fn judged(&mut self, line: usize, text: Option<String>, verdict: Verdict, of_loop: bool) {
+        let steps = self.steps(of_loop);
+        let answer = Ok(Answer::Outcome(Outcome::Verdict(verdict)));
+        self.recovered.entries.push(Entry { line, about: About::Judge(text), steps, answer });
     }
 
     fn asked(&mut self, rest: &str, is_of_loop: bool) {
@@ -94,11 +100,13 @@ impl<'a> Reader<'a> {
         let reason = said.find('(').map_or(String::new(), |at| reason_in(&said[at..]));
         let strand = self.strand();
         let asked = strand.asked.take();
+        let mut of_loop = false;
         let mut text = asked.as_ref().map(|(text, _)| text.clone());
         if let Some(Around::Loop { conditions, is_judged, .. }) = strand.loop_around()
             && asked.as_ref().is_none_or(|(_, is_of_loop)| *is_of_loop)
         {
             *is_judged = true;
+            of_loop = true;
             text = text.or_else(|| conditions.first().cloned());
         }
         if text.is_none() {
@@ -106,7 +114,7 @@ impl<'a> Reader<'a> {
             text = discretions(source).into_iter().next();
         }
         let verdict = Verdict { met, reason, no_progress };
-        self.add(line, About::Judge(text), Ok(Answer::Outcome(Outcome::Verdict(verdict))));
+        self.judged(line, text, verdict, of_loop);
     }
 
     fn chosen(&mut self, rest: &'a str) {
