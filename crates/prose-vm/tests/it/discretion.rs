@@ -1,39 +1,43 @@
 //! Conditions and choices (R64 to R68).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::effect::{Effect, Outcome, Verdict};
 
-use crate::support::{check, check_result, run};
+use crate::support::{check, check_result, drive, reply};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
 #[test]
 fn r064_a_model_judges_with_what_was_found_out() {
-    let ran = run(
+    let mut asked = String::new();
+    drive(
         r#"
 let notes = session "Notes"
+let count = 1
 for x in ["item"]:
   session "Anonymous"
   if **the {x} is done**:
     session "Then"
 "#,
-        "[[condition]]\nmet = true\nreason = \"it says so\"\n[[session]]\nlabel = \"Notes\"\nreply = \"n\"\n[[session]]\nreply = \"ok\"",
+        |request| match &request.effect {
+            Effect::Judge(question) => {
+                asked.push_str(&format!("{}\n", question.text));
+                for item in &question.context {
+                    asked.push_str(&format!("  {} = {}\n", item.name, item.text.as_deref().unwrap_or("-")));
+                }
+                Some(Outcome::Verdict(Verdict { met: true, reason: String::new(), no_progress: false }))
+            }
+            _ => reply("ok"),
+        },
     );
-    let asked: Vec<_> = ran
-        .events
-        .iter()
-        .filter_map(|event| match &event.what {
-            What::ConditionAsked { text, .. } => Some(text.to_string()),
-            What::ConditionJudged { met, reason, .. } => Some(format!("{met}: {reason}")),
-            _ => None,
-        })
-        .collect();
     expect![[r#"
-        [
-            "the item is done",
-            "true: it says so",
-        ]
-    "#]].assert_debug_eq(&asked);
+        the item is done
+          notes = ok
+          count = 1
+          anon_001 = ok
+          x = item
+    "#]]
+    .assert_eq(&asked);
 }
 
 #[test]
@@ -50,22 +54,32 @@ fn r065_branches_are_tried_in_order_and_the_first_that_holds_is_taken() {
             value: ok
         "#]],
     );
-    check(program, "[[condition]]\nmet = false\n[[session]]\nreply = \"ok\"", expect![[r#"
+    check(
+        program,
+        "[[condition]]\nmet = false\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
         condition: false
         condition: false
         condition: false
         session: else
         let anon_001 = ok
         value: ok
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn r066_no_model_is_asked_where_the_answer_is_known() {
     // No entry of the script would answer a condition.
     check_result("let d = 0\nif **it is a leaf** or d <= 0:\n  output result = \"known\"", "known");
-    check_result("let d = 1\nif **it is a leaf** and d <= 0:\n  output result = \"no\"\nelse:\n  output result = \"known\"", "known");
-    check_result("let d = 1\nif not (d == 1 or **anything**):\n  output result = \"no\"\nelse:\n  output result = \"known\"", "known");
+    check_result(
+        "let d = 1\nif **it is a leaf** and d <= 0:\n  output result = \"no\"\nelse:\n  output result = \"known\"",
+        "known",
+    );
+    check_result(
+        "let d = 1\nif not (d == 1 or **anything**):\n  output result = \"no\"\nelse:\n  output result = \"known\"",
+        "known",
+    );
 }
 
 #[test]
@@ -150,10 +164,18 @@ fn r068_a_condition_in_an_expression_is_true_or_false() {
 
 #[test]
 fn d21_options_without_a_choice_are_refused() {
-    check("option \"A\":\n  session \"a\"\n", OK, expect![[r#"
+    check(
+        "option \"A\":\n  session \"a\"\n",
+        OK,
+        expect![[r#"
         Failed: an `option` needs a `choice` around it; nothing chooses this one
-    "#]]);
-    check("choice **x**:\n  session \"a\"\n", OK, expect![[r#"
+    "#]],
+    );
+    check(
+        "choice **x**:\n  session \"a\"\n",
+        OK,
+        expect![[r#"
         Failed: there is nothing to choose from: a `choice` needs lines such as `option "label":`
-    "#]]);
+    "#]],
+    );
 }

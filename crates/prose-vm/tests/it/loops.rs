@@ -8,7 +8,10 @@ const OK: &str = "[[session]]\nreply = \"ok\"";
 
 #[test]
 fn r059_repeat_counts_from_0() {
-    check("repeat 2 as i:\n  session \"S{i}\"\n", OK, expect![[r#"
+    check(
+        "repeat 2 as i:\n  session \"S{i}\"\n",
+        OK,
+        expect![[r#"
         iteration 1
         session: S0
         let anon_001 = ok
@@ -17,12 +20,16 @@ fn r059_repeat_counts_from_0() {
         let anon_002 = ok
         loop ended: Exhausted after 2
         value: ok
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn r059_for_goes_through_items_with_their_index() {
-    check("for x, i in [\"a\", \"b\"]:\n  session \"{i}{x}\"\n", OK, expect![[r#"
+    check(
+        "for x, i in [\"a\", \"b\"]:\n  session \"{i}{x}\"\n",
+        OK,
+        expect![[r#"
         iteration 1
         session: 0a
         let anon_001 = ok
@@ -31,28 +38,41 @@ fn r059_for_goes_through_items_with_their_index() {
         let anon_002 = ok
         loop ended: Exhausted after 2
         value: ok
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn r059_an_empty_collection_has_no_iterations() {
-    check("for x in []:\n  session \"{x}\"\n", OK, expect![[r#"
+    check(
+        "for x in []:\n  session \"{x}\"\n",
+        OK,
+        expect![[r#"
         loop ended: Exhausted after 0
         value: null
-    "#]]);
-    check("let nothing = null\nfor x in nothing:\n  session \"{x}\"\n", OK, expect![[r#"
+    "#]],
+    );
+    check(
+        "let nothing = null\nfor x in nothing:\n  session \"{x}\"\n",
+        OK,
+        expect![[r#"
         let nothing = null
         loop ended: Exhausted after 0
         value: null
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn r059_what_is_no_list_is_an_error() {
-    check("let n = 3\nfor x in n:\n  session \"{x}\"\n", OK, expect![[r#"
+    check(
+        "let n = 3\nfor x in n:\n  session \"{x}\"\n",
+        OK,
+        expect![[r#"
         let n = 3
         Failed: a loop needs a list to go through, and this is a number: 3
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -157,10 +177,7 @@ fn r061_a_loop_without_a_limit_of_its_own_has_one_all_the_same() {
 
 #[test]
 fn r061_a_written_limit_may_be_higher_than_that() {
-    check_result(
-        "let n = 0\nloop (max: 1500):\n  n = n + 1\noutput result = n",
-        "1500",
-    );
+    check_result("let n = 0\nloop (max: 1500):\n  n = n + 1\noutput result = n", "1500");
 }
 
 #[test]
@@ -289,10 +306,14 @@ fn d6_counts_may_be_texts_and_have_to_be_whole_numbers() {
         let ran = crate::support::run(&format!("let k = {count}\nrepeat k:\n  session \"S\"\n"), OK);
         assert!(ran.sessions().is_empty() && ran.end.error.is_some(), "{}", ran.story());
     }
-    check("let k = 0\nloop (max: k):\n  session \"S\"\n", OK, expect![[r#"
+    check(
+        "let k = 0\nloop (max: k):\n  session \"S\"\n",
+        OK,
+        expect![[r#"
         let k = 0
         Failed: `max` needs a whole number from 1 on, and this is `0`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -46,7 +46,9 @@ session: e
     let places: Vec<_> = ran
         .sessions()
         .iter()
-        .map(|session| session.memory.as_ref().map(|memory| (memory.place.scope, memory.place.folder.to_string())))
+        .map(|session| {
+            session.memory.as_ref().map(|memory| (memory.place.scope, memory.place.folder.to_string()))
+        })
         .collect();
     expect![[r#"
         [
@@ -76,7 +78,8 @@ session: e
             ),
             None,
         ]
-    "#]].assert_debug_eq(&places);
+    "#]]
+    .assert_debug_eq(&places);
     let with_files = run_with(program, OK, |setup| setup.with_files());
     let prompt = &with_files.session("C").prompt;
     let told: Vec<_> = prompt.lines().filter(|line| line.contains("agents/c/")).collect();
@@ -85,7 +88,8 @@ session: e
             "~/.prose/agents/c/memory.md",
             "~/.prose/agents/c/c-001.md",
         ]
-    "#]].assert_debug_eq(&told);
+    "#]]
+    .assert_debug_eq(&told);
 }
 
 #[test]
@@ -120,7 +124,8 @@ reply = "Result two"
         session a: Go on
         let anon_002 = Result two
         value: Result two
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
     let known: Vec<_> = ran
         .sessions()
         .iter()
@@ -133,7 +138,8 @@ reply = "Result two"
                 "# Agent Memory: a\n\nI have started.\n",
             ),
         ]
-    "##]].assert_debug_eq(&known);
+    "##]]
+    .assert_debug_eq(&known);
     expect![[r#"
         .prose/agents/a/ 4
         # Agent Memory: a
@@ -153,7 +159,8 @@ reply = "Result two"
         ---
         - Found: Result two
 
-    "#]].assert_eq(&written(&ran));
+    "#]]
+    .assert_eq(&written(&ran));
 }
 
 #[test]
@@ -176,7 +183,8 @@ fn r044_a_resumed_agent_with_files_is_told_where_its_memory_is() {
         with your compacted state following the guidelines in primitives/session.md.
 
         Also write your segment record to:
-        .prose/runs/20260115-143052-a7b3c9/agents/captain/captain-003.md"#]].assert_eq(memory);
+        .prose/runs/20260115-143052-a7b3c9/agents/captain/captain-003.md"#]]
+    .assert_eq(memory);
 }
 
 #[test]
@@ -212,7 +220,8 @@ fn r046_a_memory_has_its_head_and_sections() {
         ---
         - Found: ok
 
-    "#]].assert_eq(&written(&ran));
+    "#]]
+    .assert_eq(&written(&ran));
 }
 
 #[test]
@@ -222,7 +231,8 @@ fn r047_segments_are_numbered_behind_the_highest() {
         OK,
         |setup| setup.memory("agents/a/", "m", 998),
     );
-    let segments: Vec<_> = ran.sessions().iter().filter_map(|session| Some(session.memory.as_ref()?.segment)).collect();
+    let segments: Vec<_> =
+        ran.sessions().iter().filter_map(|session| Some(session.memory.as_ref()?.segment)).collect();
     assert_eq!(segments, [999, 1000]);
 }
 
@@ -242,7 +252,8 @@ fn r048_result_and_memory_are_two_outputs() {
         ---
         - Found: Result
 
-    "#]].assert_eq(&written(&ran));
+    "#]]
+    .assert_eq(&written(&ran));
 }
 
 #[test]
@@ -301,7 +312,8 @@ reply = "ok"
                 ),
             ),
         ]
-    "##]].assert_debug_eq(&sessions);
+    "##]]
+    .assert_debug_eq(&sessions);
 }
 
 #[test]
@@ -320,11 +332,10 @@ fn c02_an_agent_that_is_not_persistent_cannot_be_resumed() {
 
 #[test]
 fn c03_that_session_leaves_a_memory_aside_is_told_once() {
-    let ran = run_with(
-        "agent a:\n  persist: true\n  prompt: \"A\"\nrepeat 2:\n  session: a\n",
-        OK,
-        |setup| setup.memory("agents/a/", "m", 1),
-    );
+    let ran =
+        run_with("agent a:\n  persist: true\n  prompt: \"A\"\nrepeat 2:\n  session: a\n", OK, |setup| {
+            setup.memory("agents/a/", "m", 1)
+        });
     expect![[r#"
         iteration 1
         warning: agent 'a' has a memory, and `session:` starts without it; `resume:` would go on with it
@@ -335,5 +346,6 @@ fn c03_that_session_leaves_a_memory_aside_is_told_once() {
         let anon_002 = ok
         loop ended: Exhausted after 2
         value: ok
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
 }

@@ -59,7 +59,9 @@ fn outcome(ran: &Ran) -> String {
     let mut out = thrown.map_or(String::new(), |nth| format!("!{nth} "));
     for (nth, name) in ["a", "b", "c"].into_iter().enumerate() {
         let ended = ran.events.iter().find_map(|event| match &event.what {
-            What::BranchEnded { name: ended, status, value, .. } if ended == name => Some((*status, value.clone())),
+            What::BranchEnded { name: ended, status, value, .. } if ended == name => {
+                Some((*status, value.clone()))
+            }
             _ => None,
         });
         let bound = bound_behind(ran, name);
@@ -80,7 +82,10 @@ fn outcome(ran: &Ran) -> String {
         });
     }
     _ = write!(out, " {at}");
-    let warned = ran.events.iter().any(|event| matches!(&event.what, What::Warning { message } if message.contains("branches failed")));
+    let warned = ran
+        .events
+        .iter()
+        .any(|event| matches!(&event.what, What::Warning { message } if message.contains("branches failed")));
     if warned {
         _ = write!(out, " warns of {failures}");
     }
@@ -90,7 +95,9 @@ fn outcome(ran: &Ran) -> String {
 /// The value of a name at the end of a run: the last one it was bound to; `null` if it was not bound.
 fn bound_behind(ran: &Ran, name: &str) -> Value {
     let bound = ran.events.iter().rev().find_map(|event| match &event.what {
-        What::Bound { binding, value, .. } if binding.name == name && binding.frame == 0 => Some(value.clone()),
+        What::Bound { binding, value, .. } if binding.name == name && binding.frame == 0 => {
+            Some(value.clone())
+        }
         _ => None,
     });
     bound.unwrap_or_default()
@@ -228,7 +235,8 @@ fn r054_all_orders_of_three_branches() {
           FSF .2. 3000
           FFS ..3 3000
           FFF ... 3000
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
 
 #[test]
@@ -264,15 +272,13 @@ parallel:
           2000 Complete
           2000 Complete
           2000 Complete
-    "#]].assert_eq(&ran.times());
+    "#]]
+    .assert_eq(&ran.times());
 }
 
 #[test]
 fn r051_count_is_cut_to_the_number_of_branches() {
-    let ran = run(
-        "parallel (\"any\", count: 9):\n  a = session \"A\"\n  b = session \"B\"\n",
-        OK,
-    );
+    let ran = run("parallel (\"any\", count: 9):\n  a = session \"A\"\n  b = session \"B\"\n", OK);
     expect![[r#"
         session: A
         session: B
@@ -284,10 +290,15 @@ fn r051_count_is_cut_to_the_number_of_branches() {
           "a": "ok",
           "b": "ok"
         }
-    "#]].assert_eq(&ran.story());
-    check("parallel (\"any\", count: 0):\n  session \"A\"\n", OK, expect![[r#"
+    "#]]
+    .assert_eq(&ran.story());
+    check(
+        "parallel (\"any\", count: 0):\n  session \"A\"\n",
+        OK,
+        expect![[r#"
         Failed: `count` needs a whole number from 1 on, and this is `0`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -303,7 +314,8 @@ fn r051_strategies_and_policies_without_quotes() {
           "a": "ok",
           "b": null
         }
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]
@@ -349,7 +361,8 @@ reply = "ok"
         value: {
           "a": "ok"
         }
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]
@@ -401,6 +414,7 @@ session "{a} {b}"
             let b = ok
             b: Complete
             a: Skipped
+            let a = null
             session: null ok
             let anon_001 = ok
             value: ok
@@ -597,7 +611,8 @@ delay = "3s"
           1000 Complete
           1000 start a again
           2000 Failed
-    "#]].assert_eq(&ran.times());
+    "#]]
+    .assert_eq(&ran.times());
     expect![[r#"
         session: a
         session: b
@@ -609,15 +624,20 @@ delay = "3s"
         iteration 1: Skipped
         iteration 3: Skipped
         Failed: no
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]
 fn r057_an_empty_collection_has_no_iterations() {
-    check("let r = parallel for x in []:\n  session \"{x}\"\n", OK, expect![[r#"
+    check(
+        "let r = parallel for x in []:\n  session \"{x}\"\n",
+        OK,
+        expect![[r#"
         let r = []
         value: []
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -658,7 +678,8 @@ fn r058_the_cap_queues_branches_in_the_order_of_the_text() {
                 "s0/i4/1",
             ),
         ]
-    "#]].assert_debug_eq(&ends);
+    "#]]
+    .assert_debug_eq(&ends);
 }
 
 #[test]
@@ -697,7 +718,8 @@ delay = "1s"
           1000 start B
           2000 Complete
           2000 Complete
-    "#]].assert_eq(&ran.times());
+    "#]]
+    .assert_eq(&ran.times());
 }
 
 #[test]
@@ -726,21 +748,18 @@ for x in [1, 2]:
             session: B
             let anon_001 in 1 = ok
             branch 1: Left
-            branch 1: Skipped
             branch 2: Skipped
             left 1: Complete
             let r = early
             iteration 1
             condition: true
             iteration 1: Left
-            iteration 1: Skipped
             iteration 2: Skipped
             session: D
             let anon_003 = ok
             iteration 2
             condition: true
             iteration 1: Left
-            iteration 1: Skipped
             iteration 2: Skipped
             session: D
             let anon_004 = ok
@@ -774,5 +793,6 @@ delay = "2s"
           "two",
           "three",
           "one"
-        ]"#]].assert_eq(&ran.end.outputs[0].1.to_string());
+        ]"#]]
+    .assert_eq(&ran.end.outputs[0].1.to_string());
 }

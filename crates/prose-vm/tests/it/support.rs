@@ -11,10 +11,10 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, SessionTask};
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Reply, Request, SessionTask};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::harness::Harness;
-use prose_vm::machine::Machine;
+use prose_vm::machine::{Machine, Said};
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
@@ -109,6 +109,31 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
     Ran { events, end }
 }
 
+/// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
+pub(crate) fn drive(fixture: &str, mut answer: impl FnMut(&Request) -> Option<Outcome>) -> Vec<Said> {
+    let mut machine = Machine::new(program(fixture), Settings::new("20260115-143052-a7b3c9"));
+    let mut all = Vec::new();
+    loop {
+        let said = machine.settle();
+        if said.is_empty() {
+            return all;
+        }
+        for said in &said {
+            if let Said::Ask(request) = said
+                && let Some(outcome) = answer(request)
+            {
+                machine.deliver(request.id, outcome);
+            }
+        }
+        all.extend(said);
+    }
+}
+
+/// The reply of a session.
+pub(crate) fn reply(text: &str) -> Option<Outcome> {
+    Some(Outcome::Reply(Reply { text: text.into(), ..Reply::default() }))
+}
+
 /// Keeps what agents remember, and nothing else.
 struct Memories(BTreeMap<Arc<str>, Memory>);
 
@@ -182,6 +207,15 @@ impl Ran {
             _ => None,
         });
         files.collect()
+    }
+
+    /// What was bound, in the order of the files.
+    pub(crate) fn bindings(&self) -> BTreeMap<String, Value> {
+        let bound = self.events.iter().filter_map(|event| match &event.what {
+            What::Bound { binding, value, .. } => Some((binding.path.to_string(), value.clone())),
+            _ => None,
+        });
+        bound.collect()
     }
 
     /// The places of what was answered of a kind of effect, in the order of the answers.
