@@ -2,6 +2,7 @@
 
 mod support;
 
+mod bad_programs;
 mod bindings;
 mod blocks;
 mod context;

@@ -14,14 +14,19 @@ use prose_vm::value::Value;
 use crate::support::{Ran, run_with};
 
 /// The programs that are declared to work, by the path below their folder.
-fn programs() -> BTreeMap<String, String> {
+pub(crate) fn programs() -> BTreeMap<String, String> {
     let root = std::env::var("PROSE_OFFICIAL_PROGRAMS").expect("PROSE_OFFICIAL_PROGRAMS names their folder");
+    programs_in(Path::new(&root))
+}
+
+/// The programs below a folder.
+pub(crate) fn programs_in(root: &Path) -> BTreeMap<String, String> {
     let mut programs = BTreeMap::new();
-    let mut folders = vec![Path::new(&root).to_owned()];
+    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
             if path.is_dir() && !path.ends_with("roadmap") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "prose") {
@@ -29,12 +34,12 @@ fn programs() -> BTreeMap<String, String> {
             }
         }
     }
-    assert!(!programs.is_empty(), "there is no program in {root}");
+    assert!(!programs.is_empty(), "there is no program in {}", root.display());
     programs
 }
 
 /// Gives every input a text that is made from its name.
-struct Anything;
+pub(crate) struct Anything;
 
 impl Inputs for Anything {
     fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
