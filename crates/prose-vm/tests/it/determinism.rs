@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prose_harness::offline::Offline;
 use prose_vm::effect::Effect;
+use prose_vm::event::RunStatus;
 use prose_vm::machine::Said;
 
 use crate::support::{drive, reply, run, run_with};
@@ -177,4 +178,18 @@ output result = all
     let (one, many) = (with(1), with(64));
     assert_eq!(one.end.outputs, many.end.outputs);
     assert_eq!(one.bindings(), many.bindings());
+}
+
+#[test]
+fn a_program_that_asks_for_nothing_can_be_interrupted() {
+    for program in [
+        "block f():\n  do f()\n  do f()\ntry:\n  do f()\ncatch:\n  session \"never\"\n",
+        "block f():\n  try:\n    do f()\n  finally:\n    do f()\ndo f()\n",
+        "repeat 4000000000:\n  # nothing\nsession \"never\"\n",
+    ] {
+        let ran = run_with(program, "", |setup| {
+            setup.interrupted = Box::pin(std::future::ready("stopped by hand".to_owned()));
+        });
+        assert_eq!(ran.end.status, RunStatus::Interrupted, "{:?}", ran.end.error);
+    }
 }

@@ -240,17 +240,17 @@ fn r077_retry_is_how_often_it_is_tried_again() {
         "[[session]]\ntimes = 3\nfail = \"no\"\n[[session]]\nreply = \"ok\"",
     );
     expect![[r#"
-             0 start Fail
-             0 Failed
-             0 retry 1/3 in 0 ms
-             0 start Fail
-             0 Failed
-             0 retry 2/3 in 0 ms
-             0 start Fail
-             0 Failed
-             0 retry 3/3 in 0 ms
-             0 start Fail
-             0 Complete
+        0: start Fail
+        0: Failed
+        0: retry 1/3 in 0 ms
+        0: start Fail
+        0: Failed
+        0: retry 2/3 in 0 ms
+        0: start Fail
+        0: Failed
+        0: retry 3/3 in 0 ms
+        0: start Fail
+        0: Complete
     "#]]
     .assert_eq(&ran.times());
 }
@@ -283,59 +283,59 @@ fn r078_backoff() {
         (
             "none",
             expect![[r#"
-                 0 start Fail
-                 0 Failed
-                 0 retry 1/4 in 0 ms
-                 0 start Fail
-                 0 Failed
-                 0 retry 2/4 in 0 ms
-                 0 start Fail
-                 0 Failed
-                 0 retry 3/4 in 0 ms
-                 0 start Fail
-                 0 Failed
-                 0 retry 4/4 in 0 ms
-                 0 start Fail
-                 0 Failed
-        "#]],
+                0: start Fail
+                0: Failed
+                0: retry 1/4 in 0 ms
+                0: start Fail
+                0: Failed
+                0: retry 2/4 in 0 ms
+                0: start Fail
+                0: Failed
+                0: retry 3/4 in 0 ms
+                0: start Fail
+                0: Failed
+                0: retry 4/4 in 0 ms
+                0: start Fail
+                0: Failed
+            "#]],
         ),
         (
             "linear",
             expect![[r#"
-                 0 start Fail
-                 0 Failed
-                 0 retry 1/4 in 1000 ms
-              1000 start Fail
-              1000 Failed
-              1000 retry 2/4 in 1000 ms
-              2000 start Fail
-              2000 Failed
-              2000 retry 3/4 in 1000 ms
-              3000 start Fail
-              3000 Failed
-              3000 retry 4/4 in 1000 ms
-              4000 start Fail
-              4000 Failed
-        "#]],
+                0: start Fail
+                0: Failed
+                0: retry 1/4 in 1000 ms
+                1000: start Fail
+                1000: Failed
+                1000: retry 2/4 in 1000 ms
+                2000: start Fail
+                2000: Failed
+                2000: retry 3/4 in 1000 ms
+                3000: start Fail
+                3000: Failed
+                3000: retry 4/4 in 1000 ms
+                4000: start Fail
+                4000: Failed
+            "#]],
         ),
         (
             "\"exponential\"",
             expect![[r#"
-                 0 start Fail
-                 0 Failed
-                 0 retry 1/4 in 1000 ms
-              1000 start Fail
-              1000 Failed
-              1000 retry 2/4 in 2000 ms
-              3000 start Fail
-              3000 Failed
-              3000 retry 3/4 in 4000 ms
-              7000 start Fail
-              7000 Failed
-              7000 retry 4/4 in 8000 ms
-             15000 start Fail
-             15000 Failed
-        "#]],
+                0: start Fail
+                0: Failed
+                0: retry 1/4 in 1000 ms
+                1000: start Fail
+                1000: Failed
+                1000: retry 2/4 in 2000 ms
+                3000: start Fail
+                3000: Failed
+                3000: retry 3/4 in 4000 ms
+                7000: start Fail
+                7000: Failed
+                7000: retry 4/4 in 8000 ms
+                15000: start Fail
+                15000: Failed
+            "#]],
         ),
     ] {
         let ran = run(&format!("session \"Fail\"\n  retry: 4\n  backoff: {backoff}\n"), FAILS);
@@ -347,23 +347,23 @@ fn r078_backoff() {
 fn r078_the_longest_pause_is_a_setting() {
     let ran = run_with("session \"Fail\"\n  retry: 9\n  backoff: exponential\n", FAILS, |_| {});
     let last = ran.times().lines().rfind(|line| line.contains("retry")).map(str::to_owned);
-    assert_eq!(last.as_deref(), Some("183000 retry 9/9 in 60000 ms"));
+    assert_eq!(last.as_deref(), Some("183000: retry 9/9 in 60000 ms"));
     let ran = run_with("session \"Fail\"\n  retry: 3\n  backoff: exponential\n", FAILS, |setup| {
         setup.settings.backoff_ms = 10;
         setup.settings.backoff_cap_ms = 15;
     });
     expect![[r#"
-             0 start Fail
-             0 Failed
-             0 retry 1/3 in 10 ms
-            10 start Fail
-            10 Failed
-            10 retry 2/3 in 15 ms
-            25 start Fail
-            25 Failed
-            25 retry 3/3 in 15 ms
-            40 start Fail
-            40 Failed
+        0: start Fail
+        0: Failed
+        0: retry 1/3 in 10 ms
+        10: start Fail
+        10: Failed
+        10: retry 2/3 in 15 ms
+        25: start Fail
+        25: Failed
+        25: retry 3/3 in 15 ms
+        40: start Fail
+        40: Failed
     "#]]
     .assert_eq(&ran.times());
 }

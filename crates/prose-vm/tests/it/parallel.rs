@@ -258,20 +258,20 @@ parallel:
         "[[session]]\nreply = \"ok\"\ndelay = \"1s\"",
     );
     expect![[r#"
-             0 start A
-             0 start B1
-             0 start C1
-             0 start D1
-          1000 Complete
-          1000 Complete
-          1000 start B2
-          1000 Complete
-          1000 start C2
-          1000 Complete
-          1000 start D2
-          2000 Complete
-          2000 Complete
-          2000 Complete
+        0: start A
+        0: start B1
+        0: start C1
+        0: start D1
+        1000: Complete
+        1000: Complete
+        1000: start B2
+        1000: Complete
+        1000: start C2
+        1000: Complete
+        1000: start D2
+        2000: Complete
+        2000: Complete
+        2000: Complete
     "#]]
     .assert_eq(&ran.times());
 }
@@ -605,12 +605,12 @@ delay = "3s"
 "#,
     );
     expect![[r#"
-             0 start a
-             0 start b
-             0 start c
-          1000 Complete
-          1000 start a again
-          2000 Failed
+        0: start a
+        0: start b
+        0: start c
+        1000: Complete
+        1000: start a again
+        2000: Failed
     "#]]
     .assert_eq(&ran.times());
     expect![[r#"
@@ -710,14 +710,14 @@ delay = "1s"
         |setup| setup.limits.max_parallel = 2,
     );
     expect![[r#"
-             0 start Fast
-             0 start Slow
-             0 start Never
-          1000 Complete
-          1000 start A
-          1000 start B
-          2000 Complete
-          2000 Complete
+        0: start Fast
+        0: start Slow
+        0: start Never
+        1000: Complete
+        1000: start A
+        1000: start B
+        2000: Complete
+        2000: Complete
     "#]]
     .assert_eq(&ran.times());
 }

@@ -74,17 +74,17 @@ delay = "1s"
     let pmap = run("output result = [\"a\", \"b\"] | pmap: session \"{item}\"\n", script);
     assert_eq!(map.end.outputs, pmap.end.outputs);
     expect![[r#"
-             0 start a
-          2000 Complete
-          2000 start b
-          3000 Complete
+        0: start a
+        2000: Complete
+        2000: start b
+        3000: Complete
     "#]]
     .assert_eq(&map.times());
     expect![[r#"
-             0 start a
-             0 start b
-          1000 Complete
-          2000 Complete
+        0: start a
+        0: start b
+        1000: Complete
+        2000: Complete
     "#]]
     .assert_eq(&pmap.times());
     expect![[r#"
@@ -102,9 +102,9 @@ fn r070_the_first_failure_of_pmap_cancels_the_others() {
         "[[session]]\nlabel = \"a\"\nfail = \"no\"\ndelay = \"1s\"\n[[session]]\nreply = \"ok\"\ndelay = \"2s\"",
     );
     expect![[r#"
-             0 start a
-             0 start b
-          1000 Failed
+        0: start a
+        0: start b
+        1000: Failed
     "#]]
     .assert_eq(&ran.times());
     expect![[r#"

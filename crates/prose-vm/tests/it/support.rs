@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use expect_test::Expect;
@@ -51,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) harness: Arc<dyn Harness>,
     pub(crate) inputs: Arc<dyn Inputs>,
+    /// Ends the run when it is ready.
+    pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
     pub(crate) memories: BTreeMap<Arc<str>, Memory>,
 }
@@ -81,6 +84,7 @@ pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Set
         limits: Limits::default(),
         harness: Arc::new(script),
         inputs: Arc::new(NoInputs),
+        interrupted: Box::pin(std::future::pending()),
         memories: BTreeMap::new(),
     };
     change(&mut setup);
@@ -100,7 +104,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             recall: &mut Fresh,
             inputs: setup.inputs,
             observer: &mut |event, _| events.push(event.clone()),
-            interrupted: Box::pin(std::future::pending()),
+            interrupted: setup.interrupted,
             limits: setup.limits,
             clock: &|| start.elapsed().as_millis() as u64,
         };
@@ -239,7 +243,7 @@ impl Ran {
                 }
                 _ => continue,
             };
-            _ = writeln!(times, "{:>6} {line}", event.at);
+            _ = writeln!(times, "{}: {line}", event.at);
         }
         times
     }
