@@ -65,6 +65,7 @@ impl Machine {
             settings,
             said: RefCell::default(),
             waiting: RefCell::default(),
+            paused: RefCell::default(),
             requests: Cell::new(0),
             end: RefCell::default(),
         });
@@ -79,10 +80,18 @@ impl Machine {
         Self { pool, world }
     }
 
-    /// Goes on as far as possible without an answer, and gives what was said since the last time.
+    /// Goes on as far as possible without an answer, and gives what was said since the last time. Where much is said without a question, it
+    /// pauses in between ([`Machine::is_paused`]).
     pub fn settle(&mut self) -> Vec<Said> {
+        let paused = self.world.paused.take();
+        paused.into_iter().for_each(Waker::wake);
         self.pool.run_until_stalled();
         std::mem::take(&mut *self.world.said.borrow_mut())
+    }
+
+    /// Whether it can go on at once and only waits for the next call of [`Machine::settle`].
+    pub fn is_paused(&self) -> bool {
+        !self.world.paused.borrow().is_empty()
     }
 
     /// Tells what came of a request. Nothing happens if it is not needed any more.
@@ -102,12 +111,17 @@ impl Machine {
     }
 }
 
+/// How much may be said before a machine pauses.
+const BREATH: usize = 4096;
+
 /// What an interpreter shares with the machine around it.
 pub(crate) struct World {
     spawner: futures_executor::LocalSpawner,
     pub(crate) settings: Settings,
     said: RefCell<Vec<Said>>,
     waiting: RefCell<BTreeMap<RequestId, Slot>>,
+    /// Those that go on with the next settling.
+    paused: RefCell<Vec<Waker>>,
     requests: Cell<u64>,
     end: RefCell<Option<RunEnd>>,
 }
@@ -121,6 +135,22 @@ struct Slot {
 impl World {
     pub(crate) fn say(&self, happening: Happening) {
         self.said.borrow_mut().push(Said::Event(happening));
+    }
+
+    /// Pauses where much was said since the last settling, so that a program that asks for nothing can be stopped too.
+    pub(crate) async fn breathe(&self) {
+        if self.said.borrow().len() < BREATH {
+            return;
+        }
+        let mut has_paused = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut has_paused, true) {
+                return Poll::Ready(());
+            }
+            self.paused.borrow_mut().push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// The number of the next request. To be used by [`World::ask`] at once.

@@ -8,9 +8,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
 use crate::effect::{
@@ -210,6 +210,13 @@ impl Runner<'_> {
             }
             if let Some(end) = machine.end() {
                 return Ok(end);
+            }
+            if machine.is_paused() {
+                if let Some(reason) = (&mut self.host.interrupted).now_or_never() {
+                    return self.interrupt(reason);
+                }
+                tokio::task::yield_now().await;
+                continue;
             }
             if self.replays {
                 if let Some((id, outcome)) = self.recall() {

@@ -21,10 +21,12 @@ impl Cx {
             _ => self.written(callee),
         };
         let Some((_, import)) = program.import(&name) else {
-            return self.fail(
-                ErrorKind::UnknownName,
-                format!("there is no program `{name}` to call; import it with `use \"…\" as {name}`"),
-            );
+            let hint = match callee.map(|callee| &body[callee].expr) {
+                Some(Expr::Name(_)) => format!("import it with `use \"…\" as {name}`"),
+                _ => "what is called has the name of a `use` line".to_owned(),
+            };
+            return self
+                .fail(ErrorKind::UnknownName, format!("there is no program `{name}` to call; {hint}"));
         };
         let Some(called) = &import.program else {
             return self.fail(

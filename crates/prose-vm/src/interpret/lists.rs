@@ -40,6 +40,7 @@ impl Cx {
                 continue;
             }
             number += 1;
+            self.run.world.breathe().await;
             let cx = Self { at, place: self.place.step(format_args!("s{top}")), ..self.clone() };
             last = cx.statement(Some(number)).await?;
         }
@@ -111,6 +112,7 @@ impl Cx {
 
     /// Executes the statements of a body; gives the value of the last one (R87).
     pub(super) async fn list(&self, list: Option<ListId>) -> Exec<Value> {
+        self.run.world.breathe().await;
         let Some(list) = list else { return Ok(Value::Null) };
         let program = Arc::clone(self.program());
         let mut last = Value::Null;

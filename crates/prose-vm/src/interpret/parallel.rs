@@ -153,6 +153,7 @@ impl Cx {
     ) -> Exec<()> {
         let mut succeeded = 0;
         let mut outcome = Ok(());
+        let mut left = None;
         while let Some((nth, result)) = running.next().await {
             let decided = match result {
                 Ok(value) => {
@@ -176,6 +177,7 @@ impl Cx {
                 // What leads out of the whole construct ends every branch.
                 Err(flow) => {
                     self.say_ended(branches, nth, Status::Left, Value::Null);
+                    left = Some(nth);
                     outcome = Err(flow);
                     true
                 }
@@ -189,7 +191,7 @@ impl Cx {
         drop(running);
         if unfinished {
             for nth in 0..branches.len() {
-                if branches[nth].result.is_none() {
+                if branches[nth].result.is_none() && left != Some(nth) {
                     self.say_ended(branches, nth, Status::Skipped, Value::Null);
                 }
             }
@@ -272,7 +274,8 @@ impl Cx {
                 continue;
             };
             match branch.value(policy) {
-                Value::Null => self.scope.set(Variable {
+                // A name that is new here gets no file for having no value.
+                Value::Null if !self.scope.has(&name) => self.scope.set(Variable {
                     name,
                     value: Value::Null,
                     mutable: true,

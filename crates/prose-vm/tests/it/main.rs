@@ -2,14 +2,17 @@
 
 mod support;
 
+mod bad_programs;
 mod bindings;
 mod blocks;
 mod context;
+mod determinism;
 mod discretion;
 mod errors;
 mod inputs_and_imports;
 mod loops;
 mod memory;
+mod official_programs;
 mod parallel;
 mod pipelines;
 mod sessions;

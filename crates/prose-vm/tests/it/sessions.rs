@@ -77,10 +77,10 @@ if false:
 fn r022_a_session_is_waited_for() {
     let ran = run("session \"A\"\nsession \"B\"", "[[session]]\nreply = \"ok\"\ndelay = \"1s\"");
     expect![[r#"
-             0 start A
-          1000 Complete
-          1000 start B
-          2000 Complete
+        0: start A
+        1000: Complete
+        1000: start B
+        2000: Complete
     "#]]
     .assert_eq(&ran.times());
 }
@@ -555,10 +555,10 @@ catch as e:
         "[[session]]\nlabel = \"Slow\"\nreply = \"x\"\ndelay = \"2m\"\n[[session]]\nreply = \"ok\"",
     );
     expect![[r#"
-             0 start Slow
-         90000 Failed
-         90000 start After timeout: the session took longer than 90 s
-         90000 Complete
+        0: start Slow
+        90000: Failed
+        90000: start After timeout: the session took longer than 90 s
+        90000: Complete
     "#]]
     .assert_eq(&ran.times());
 }

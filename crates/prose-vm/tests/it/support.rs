@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use expect_test::Expect;
@@ -11,10 +12,10 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, SessionTask};
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Reply, Request, SessionTask};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::harness::Harness;
-use prose_vm::machine::Machine;
+use prose_vm::machine::{Machine, Said};
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
@@ -51,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) harness: Arc<dyn Harness>,
     pub(crate) inputs: Arc<dyn Inputs>,
+    /// Ends the run when it is ready.
+    pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
     pub(crate) memories: BTreeMap<Arc<str>, Memory>,
 }
@@ -81,6 +84,7 @@ pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Set
         limits: Limits::default(),
         harness: Arc::new(script),
         inputs: Arc::new(NoInputs),
+        interrupted: Box::pin(std::future::pending()),
         memories: BTreeMap::new(),
     };
     change(&mut setup);
@@ -100,13 +104,38 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             recall: &mut Fresh,
             inputs: setup.inputs,
             observer: &mut |event, _| events.push(event.clone()),
-            interrupted: Box::pin(std::future::pending()),
+            interrupted: setup.interrupted,
             limits: setup.limits,
             clock: &|| start.elapsed().as_millis() as u64,
         };
         runner::run(Machine::new(program, setup.settings), host).await.unwrap()
     });
     Ran { events, end }
+}
+
+/// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
+pub(crate) fn drive(fixture: &str, mut answer: impl FnMut(&Request) -> Option<Outcome>) -> Vec<Said> {
+    let mut machine = Machine::new(program(fixture), Settings::new("20260115-143052-a7b3c9"));
+    let mut all = Vec::new();
+    loop {
+        let said = machine.settle();
+        if said.is_empty() {
+            return all;
+        }
+        for said in &said {
+            if let Said::Ask(request) = said
+                && let Some(outcome) = answer(request)
+            {
+                machine.deliver(request.id, outcome);
+            }
+        }
+        all.extend(said);
+    }
+}
+
+/// The reply of a session.
+pub(crate) fn reply(text: &str) -> Option<Outcome> {
+    Some(Outcome::Reply(Reply { text: text.into(), ..Reply::default() }))
 }
 
 /// Keeps what agents remember, and nothing else.
@@ -184,6 +213,15 @@ impl Ran {
         files.collect()
     }
 
+    /// What was bound, in the order of the files.
+    pub(crate) fn bindings(&self) -> BTreeMap<String, Value> {
+        let bound = self.events.iter().filter_map(|event| match &event.what {
+            What::Bound { binding, value, .. } => Some((binding.path.to_string(), value.clone())),
+            _ => None,
+        });
+        bound.collect()
+    }
+
     /// The places of what was answered of a kind of effect, in the order of the answers.
     pub(crate) fn asked(&self, kind: &str) -> Vec<String> {
         let asked = self.events.iter().filter_map(|event| match &event.what {
@@ -205,7 +243,7 @@ impl Ran {
                 }
                 _ => continue,
             };
-            _ = writeln!(times, "{:>6} {line}", event.at);
+            _ = writeln!(times, "{}: {line}", event.at);
         }
         times
     }
