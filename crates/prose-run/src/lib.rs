@@ -136,6 +136,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
             delay: order.delay,
             script: order.script.clone(),
             commands: state::commands(&order.config),
+            environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
             ..HarnessSettings::new(workplace)
         },
     )

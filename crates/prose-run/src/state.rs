@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
-use prose_harness::command::{Agent, Argument, CommandSettings, PromptBy};
+use prose_harness::command::CommandSettings;
 use prose_narration::transcript::{self, TranscriptRecall};
 use prose_state::filesystem::{self, FilesystemStore};
 use prose_state::runs::RunState;
@@ -143,29 +143,9 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
 
 /// The programs of agents that a project's settings name.
 pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
-    let variables: Vec<String> = config.environment.iter().map(|name| name.as_str().to_owned()).collect();
-    let mut commands: BTreeMap<String, CommandSettings> = BTreeMap::new();
-    let words: Vec<&str> = config.command.iter().map(Word::as_str).collect();
-    if let [program, arguments @ ..] = &words[..] {
-        let mut command = CommandSettings::new(*program);
-        if arguments.iter().any(|argument| argument.contains("{prompt}")) {
-            command.prompt = PromptBy::Argument;
-        }
-        command.arguments = arguments.iter().map(|argument| Argument::One((*argument).to_owned())).collect();
-        commands.insert(HarnessName::Command.as_str().to_owned(), command);
-    }
-    let agents = [
-        (HarnessName::Claude, Agent::Claude),
-        (HarnessName::Codex, Agent::Codex),
-        (HarnessName::OpenCode, Agent::OpenCode),
-    ];
-    for (name, agent) in agents {
-        commands.insert(name.as_str().to_owned(), agent.settings());
-    }
-    for command in commands.values_mut() {
-        command.variables.extend(variables.iter().cloned());
-    }
-    commands
+    let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
+    let name = HarnessName::Command.as_str().to_owned();
+    command.map(|command| (name, command)).into_iter().collect()
 }
 
 /// Keeps what agents remember as long as a run without files lasts.
