@@ -385,9 +385,7 @@ impl<'a> Reader<'a> {
             let prompt = match read {
                 Read::Whole(prompt) => Some(prompt),
                 // A beginning is enough to know a session by.
-                Read::Doubtful(_) if remark.is_empty() => {
-                    Some(rest.trim().trim_matches('"').replace("\\n", " "))
-                }
+                Read::Doubtful(_) if remark.is_empty() => Some(values::start(rest)),
                 _ => None,
             };
             self.strand().said.prompt = prompt;
