@@ -135,12 +135,15 @@ impl<'a> Reader<'a> {
             }
             Marker::FrameLeft => {
                 self.close();
+                // What is bound behind a call is the result of the call.
+                self.strand().last = None;
                 let stack = &mut self.strand().stack;
                 if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Frame(_))) {
                     stack.truncate(at);
                 }
             }
-            Marker::Output | Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
+            Marker::Output => self.bound(said),
+            Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
         }
     }
 
