@@ -449,3 +449,52 @@ reason = "nothing burns"
         "#]],
     );
 }
+
+/// Official programs with made-up answers: what is narrated is recovered, all of it.
+#[test]
+#[ignore = "needs PROSE_OFFICIAL_PROGRAMS, the folder of the official programs"]
+fn r109_official_programs_are_recovered() {
+    let folder = std::env::var("PROSE_OFFICIAL_PROGRAMS")
+        .expect("PROSE_OFFICIAL_PROGRAMS names the official programs");
+    let mut programs: Vec<_> = ["examples", "lib"]
+        .iter()
+        .flat_map(|part| std::fs::read_dir(Path::new(&folder).join(part)).expect("a folder"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "prose"))
+        .collect();
+    programs.sort();
+    let mut amiss = Vec::new();
+    for path in &programs {
+        let text = std::fs::read_to_string(path).expect("a program");
+        let script = "unmatched = \"offline\"\n[[input]]\nvalue = \"tea\"\n";
+        let mut fresh = Counted { recall: Fresh, recalled: Vec::new() };
+        let (events, end) = run(&text, script, StateMode::InContext, &mut fresh);
+        let outcomes = |events: &[Event]| -> Vec<(RequestId, &'static str)> {
+            let outcomes = events.iter().filter_map(|event| match &event.what {
+                What::Effect { request, outcome: Outcome::Reply(_), .. } => Some((*request, "session")),
+                What::Effect { request, outcome: Outcome::Verdict(_), .. } => Some((*request, "verdict")),
+                What::Effect { request, outcome: Outcome::Choice(_), .. } => Some((*request, "choice")),
+                What::Effect { request, outcome: Outcome::Value(_), effect, .. } => {
+                    Some((*request, if effect == "input" { "input" } else { "value" }))
+                }
+                _ => None,
+            });
+            outcomes.collect()
+        };
+        let narration: String = narrate(&events).into_iter().map(|line| line + "\n").collect();
+        let mut recall = Counted { recall: transcript::read(&narration).into_recall(), recalled: Vec::new() };
+        let (_, ended) = run(&text, script, StateMode::InContext, &mut recall);
+        let expected = outcomes(&events);
+        let missing: Vec<_> =
+            expected.iter().filter(|(id, _)| !recall.recalled.iter().any(|(it, _)| it == id)).collect();
+        if !missing.is_empty() || ended.value != end.value {
+            amiss.push(format!(
+                "{}: {} of {} missing: {missing:?}",
+                path.display(),
+                missing.len(),
+                expected.len()
+            ));
+        }
+    }
+    assert!(programs.len() > 40 && amiss.is_empty(), "{}", amiss.join("\n"));
+}

@@ -154,6 +154,9 @@ impl Narrator {
 
     /// What came of a request is told with the event that says what it means; a few have no such event.
     pub(super) fn effect(&mut self, event: &Event, request: RequestId, kind: &str, outcome: &Outcome) {
+        if !matches!(kind, "session" | "sleep") && self.length == Length::Whole {
+            self.tell_at_length(&event.place);
+        }
         let indent = self.indent_of_statement(event);
         match (kind, outcome) {
             ("extract" | "summarise", Outcome::Value(value)) if self.length == Length::Whole => {

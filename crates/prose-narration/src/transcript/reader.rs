@@ -135,12 +135,15 @@ impl<'a> Reader<'a> {
             }
             Marker::FrameLeft => {
                 self.close();
+                // What is bound behind a call is the result of the call.
+                self.strand().last = None;
                 let stack = &mut self.strand().stack;
                 if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Frame(_))) {
                     stack.truncate(at);
                 }
             }
-            Marker::Output | Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
+            Marker::Output => self.bound(said),
+            Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
         }
     }
 
@@ -385,9 +388,7 @@ impl<'a> Reader<'a> {
             let prompt = match read {
                 Read::Whole(prompt) => Some(prompt),
                 // A beginning is enough to know a session by.
-                Read::Doubtful(_) if remark.is_empty() => {
-                    Some(rest.trim().trim_matches('"').replace("\\n", " "))
-                }
+                Read::Doubtful(_) if remark.is_empty() => Some(values::start(rest)),
                 _ => None,
             };
             self.strand().said.prompt = prompt;

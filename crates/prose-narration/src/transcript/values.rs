@@ -150,6 +150,14 @@ fn is_cut(text: &str) -> bool {
     text.ends_with("...") || text.ends_with('…') || text.ends_with("[truncated]") || text.ends_with("[...]")
 }
 
+/// The beginning of a text of which not all is there, with the dots that say so.
+pub(super) fn start(raw: &str) -> String {
+    let raw = raw.trim();
+    let inner = raw.strip_prefix('"').unwrap_or(raw);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    serde_json::from_str(&format!("\"{inner}\"")).unwrap_or_else(|_| inner.to_owned())
+}
+
 /// The value of an input: JSON where it is such, and a text otherwise.
 pub(super) fn input(read: Read, raw: &str) -> Result<Value, &'static str> {
     let remark = |text: &str| -> String {
