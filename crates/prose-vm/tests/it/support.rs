@@ -103,7 +103,12 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             store: &mut Memories(setup.memories),
             recall: &mut Fresh,
             inputs: setup.inputs,
-            observer: &mut |event, _| events.push(event.clone()),
+            observer: &mut |event, _| {
+                // Whatever happens in these tests is what journals keep.
+                let line = serde_json::to_string(event).unwrap();
+                assert_eq!(serde_json::from_str::<Event>(&line).as_ref().ok(), Some(event), "{line}");
+                events.push(event.clone());
+            },
             interrupted: setup.interrupted,
             limits: setup.limits,
             clock: &|| start.elapsed().as_millis() as u64,
