@@ -110,7 +110,9 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         };
         runner::run(Machine::new(program, setup.settings), host).await.unwrap()
     });
-    Ran { events, end }
+    let ran = Ran { events, end };
+    ran.check_places();
+    ran
 }
 
 /// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
@@ -183,6 +185,19 @@ pub(crate) fn check_result(program: &str, expected: &str) {
 }
 
 impl Ran {
+    /// No two requests of a run are made at the same place: that is how they are known again.
+    #[track_caller]
+    fn check_places(&self) {
+        let mut places = BTreeMap::new();
+        for event in &self.events {
+            if let What::Effect { effect, .. } = &event.what
+                && let Some(other) = places.insert(event.place.as_str(), effect)
+            {
+                panic!("{other} and {effect} are both asked for at {}", event.place);
+            }
+        }
+    }
+
     /// The sessions that were started, in order.
     pub(crate) fn sessions(&self) -> Vec<Arc<SessionTask>> {
         let sessions = self.events.iter().filter_map(|event| match &event.what {
