@@ -158,11 +158,20 @@ impl Cx {
         Ok(Value::object(values))
     }
 
+    /// What takes time is worked out first: between reading a name and giving it its new value nothing else happens, so that `xs = xs + [do f()]` loses
+    /// nothing in iterations that run beside each other (R57).
     async fn binary(&self, operands: &[ValueNode], operators: &[Operator]) -> Exec<Value> {
-        let mut operands = operands.iter();
-        let mut left = self.value(operands.next().copied()).await?;
-        for (operator, right) in operators.iter().zip(operands) {
-            let right = self.value(Some(*right)).await?;
+        let mut values: Vec<Option<Value>> = vec![None; operands.len()];
+        for takes_time in [true, false] {
+            for (operand, value) in operands.iter().zip(&mut values) {
+                if self.asks_a_model(*operand) == takes_time {
+                    *value = Some(self.value(Some(*operand)).await?);
+                }
+            }
+        }
+        let mut values = values.into_iter().flatten();
+        let mut left = values.next().unwrap_or_default();
+        for (operator, right) in operators.iter().zip(values) {
             left = self.apply(*operator, &left, &right)?;
         }
         Ok(left)
