@@ -70,7 +70,7 @@ impl Cx {
     /// The path of a file of a memory, as agents are told it.
     pub(super) fn memory_file(&self, place: &MemoryPlace, file: &str) -> Arc<str> {
         match place.scope {
-            MemoryScope::Execution => self.from_root(&format!("{}{file}", place.folder)),
+            MemoryScope::Execution => self.path_from_root(&format!("{}{file}", place.folder)),
             MemoryScope::Project | MemoryScope::Custom => format!("{}{file}", place.folder).into(),
             MemoryScope::User => format!("~/{}{file}", place.folder).into(),
         }

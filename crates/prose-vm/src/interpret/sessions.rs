@@ -186,7 +186,7 @@ impl Cx {
             early_exit: early_exit.as_deref(),
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
             binding: &target.binding,
-            path: self.run.world.settings.agents_write.then(|| self.from_root(&target.binding.path)),
+            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&target.binding.path)),
             by_reference: self.run.world.settings.context_by_reference,
         };
         let prompt = prompt::assemble(&parts).into();

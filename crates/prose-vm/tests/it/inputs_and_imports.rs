@@ -471,5 +471,6 @@ fn b12_imports_are_taken_up_before_inputs() {
             "research [\"topic\", \"depth\"] [\"findings\", \"sources\"]",
             "[(\"topic\", Text(\"tides\"))]",
         ]
-    "#]].assert_debug_eq(&order);
+    "#]]
+    .assert_debug_eq(&order);
 }

@@ -829,7 +829,8 @@ delay = "2s"
           "two",
           "three",
           "one"
-        ]"#]].assert_eq(&ran.end.outputs[0].1.to_string());
+        ]"#]]
+    .assert_eq(&ran.end.outputs[0].1.to_string());
 }
 
 #[test]

@@ -576,7 +576,8 @@ fn r031_what_an_agent_writes_is_the_result_and_what_it_says_where_it_writes_noth
         warning: the agent wrote no file for `b`; what it said is taken as the result
         let b = Binding written: it
         value: Binding written: it
-    "#]].assert_eq(&ran.story());
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]

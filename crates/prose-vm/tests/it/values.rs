@@ -450,7 +450,10 @@ fn r009_parts_of_the_same_name_are_asked_for_one_by_one() {
 
 #[test]
 fn r010_what_is_too_large_for_a_number_is_an_error() {
-    check("let n = 2\nrepeat 11:\n  let n = n * n\n", "", expect![[r#"
+    check(
+        "let n = 2\nrepeat 11:\n  let n = n * n\n",
+        "",
+        expect![[r#"
         let n = 2
         iteration 1
         let n = 4
@@ -473,5 +476,6 @@ fn r010_what_is_too_large_for_a_number_is_an_error() {
         iteration 10
         loop ended: Failed after 10
         Failed: the result is too large for a number
-    "#]]);
+    "#]],
+    );
 }
