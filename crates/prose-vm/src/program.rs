@@ -380,7 +380,7 @@ fn without_comment(line: &str) -> &str {
     for (at, c) in line.char_indices() {
         match c {
             '"' if !escaped => quoted = !quoted,
-            '#' if !quoted && line[..at].matches("**").count() % 2 == 0 => return &line[..at],
+            '#' if !quoted && line[..at].matches("**").count().is_multiple_of(2) => return &line[..at],
             _ => {}
         }
         escaped = c == '\\' && !escaped;

@@ -380,7 +380,7 @@ impl Runner<'_> {
         while let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }
-        while self.agents < self.host.limits.max_parallel
+        while self.agents < self.host.limits.max_parallel.max(1)
             && let Some(id) = self.agents_wanted.pop_first()
         {
             if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {

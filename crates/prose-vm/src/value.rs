@@ -10,7 +10,8 @@ use smol_str::SmolStr;
 
 use crate::error::RuntimeError;
 
-/// The key that marks an error value among the objects of a journal.
+/// The key that marks an error value among the objects of a journal. Keys of objects that start with `$` get a second one there, so that nothing an
+/// agent says is taken for a mark.
 const ERROR_KEY: &str = "$error";
 /// The key that marks a reference to a file.
 const FILE_KEY: &str = "$file";
@@ -180,7 +181,11 @@ fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S:
         Value::Object(entries) => {
             let mut map = serializer.serialize_map(Some(entries.len()))?;
             for (key, value) in entries.iter() {
-                map.serialize_entry(key, &Nested(value, marked))?;
+                if marked && key.starts_with('$') {
+                    map.serialize_entry(&format!("${key}"), &Nested(value, marked))?;
+                } else {
+                    map.serialize_entry(key, &Nested(value, marked))?;
+                }
             }
             map.end()
         }
@@ -264,9 +269,50 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     while access.next_entry::<SmolStr, Value>()?.is_some() {}
                     return Ok(Value::File(path.into()));
                 }
-                _ => entries.push((key, access.next_value()?)),
+                _ => {
+                    let key = key
+                        .strip_prefix('$')
+                        .filter(|_| key.starts_with("$$"))
+                        .map_or(key.clone(), Into::into);
+                    entries.push((key, access.next_value()?));
+                }
             }
         }
         Ok(Value::object(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_journal_gives_back_every_value_as_it_was() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut values = vec![
+            Value::Null,
+            Value::Bool(true),
+            Value::text("text \u{0} \u{2028}"),
+            Value::Error(RuntimeError::new(ErrorKind::Thrown, "it broke").into()),
+            Value::File("docs/a.md".into()),
+            Value::object([("$error", Value::Number(1.0)), ("$$file", Value::Null), ("", Value::array([]))]),
+            Value::object([("$file", Value::from("no file"))]),
+            Value::Number(0.1 + 0.2),
+            Value::Number(9e15),
+            Value::Number(-9_007_199_254_740_993.0),
+            Value::Number(f64::MAX),
+            Value::Number(f64::MIN_POSITIVE),
+        ];
+        values.extend(
+            (0..10_000)
+                .map(|_| f64::from_bits(random.u64(..)))
+                .filter(|number| number.is_finite())
+                .map(Value::Number),
+        );
+        for value in values {
+            let json = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
+        }
     }
 }

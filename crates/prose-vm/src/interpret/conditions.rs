@@ -77,7 +77,7 @@ impl Cx {
     }
 
     /// Whether a part of a condition cannot be worked out without asking a model or an agent.
-    fn asks_a_model(&self, value: ValueNode) -> bool {
+    pub(super) fn asks_a_model(&self, value: ValueNode) -> bool {
         let ValueNode::Expr(expr) = value else { return true };
         let body = self.program().body(self.at);
         let any = |parts: &[Option<ExprId>]| {

@@ -138,7 +138,7 @@ impl Cx {
         }
         if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
             let digest = Some(digest(&shown(&value)));
-            return Ok(ContextItem { name, path: Some(self.from_root(&path)), text: None, digest });
+            return Ok(ContextItem { name, path: Some(self.path_from_root(&path)), text: None, digest });
         }
         let text: Arc<str> = shown(&value).into();
         let extent = match text.chars().count() {
@@ -173,7 +173,7 @@ impl Cx {
     }
 
     /// The path of a file of the run, from the folder that holds `.prose`.
-    pub(super) fn from_root(&self, path: &str) -> Arc<str> {
+    pub(super) fn path_from_root(&self, path: &str) -> Arc<str> {
         format!(".prose/runs/{}/{path}", self.run.world.settings.run).into()
     }
 
@@ -185,7 +185,7 @@ impl Cx {
             if items.iter().any(|item| item.name == name) || *value == Value::Null {
                 return;
             }
-            let path = path.filter(|_| by_reference).map(|path| self.from_root(path));
+            let path = path.filter(|_| by_reference).map(|path| self.path_from_root(path));
             let shown = shown(value);
             let digest = path.as_ref().map(|_| digest(&shown));
             let text = path.is_none().then(|| cut(&shown).into());

@@ -73,12 +73,12 @@ impl Cx {
         match result {
             Ok(_) if !outputs.is_empty() => Ok(Value::object(outputs)),
             Ok(value) => Ok(value),
-            Err(error) => self.raise(self.from_import(&name, &error)),
+            Err(error) => self.raise(self.error_of_import(&name, &error)),
         }
     }
 
     /// The error of an imported program as its caller sees it (R95).
-    fn from_import(&self, name: &str, error: &RuntimeError) -> Arc<RuntimeError> {
+    fn error_of_import(&self, name: &str, error: &RuntimeError) -> Arc<RuntimeError> {
         let line = if error.line > 0 { format!(" at its line {}", error.line) } else { String::new() };
         self.error(ErrorKind::Import, format!("program `{name}` failed{line}: {error}"))
     }

@@ -27,7 +27,7 @@ use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::effect::{Binding, Effect, Outcome, RequestId};
+use crate::effect::{Binding, Effect, Extent, Outcome, RequestId};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{JOURNAL_VERSION, RunEnd, RunHead, RunStatus, What};
 use crate::machine::{Asked, Happening, World};
@@ -75,6 +75,9 @@ pub(crate) struct Instance {
     depth: u32,
 }
 
+/// Summaries by what was summarised, and how short.
+type Summaries = FxHashMap<(Arc<str>, Extent), Arc<str>>;
+
 /// What all programs of a run share.
 pub(crate) struct Run {
     world: Rc<World>,
@@ -84,7 +87,7 @@ pub(crate) struct Run {
     /// The highest segment number that was given out, by folder of the memory (R49).
     segments: RefCell<FxHashMap<Arc<str>, u32>>,
     /// What was summarised, so that nothing is summarised twice (decision 12).
-    summaries: RefCell<FxHashMap<(Arc<str>, crate::effect::Extent), Arc<str>>>,
+    summaries: RefCell<Summaries>,
     /// Agents whose fresh start with a memory was told (C3).
     told_fresh: RefCell<Vec<SmolStr>>,
 }

@@ -153,7 +153,7 @@ impl Cx {
         let agent_prompt = match (&spoken.agent, property(&spoken.of_agent, "prompt")) {
             // The agent's texts are filled in with what the session sees (A11).
             (Some((_, at)), Some(property)) => match property.value {
-                Some(prompt) => Some(self.reading(*at).session_text(prompt, &mut long).await?),
+                Some(prompt) => Some(self.of(*at).session_text(prompt, &mut long).await?),
                 None => None,
             },
             _ => None,
@@ -164,7 +164,7 @@ impl Cx {
             (None, None) => (agent_prompt.unwrap_or_default(), None),
         };
         let mut passed = match spoken.property(self.at, "context") {
-            Some((at, property)) => self.reading(at).context(property).await?,
+            Some((at, property)) => self.of(at).context(property).await?,
             None => Vec::new(),
         };
         long.retain(|long| !passed.iter().any(|known| known.name == long.name));
@@ -173,11 +173,11 @@ impl Cx {
         let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
         let skills = self.list_property(spoken, "skills").await?;
         let timeout = match spoken.property(self.at, "timeout") {
-            Some((at, property)) => self.reading(at).duration(property).await?,
+            Some((at, property)) => self.of(at).duration(property).await?,
             None => None,
         };
         let early_exit = match spoken.property(self.at, "early_exit") {
-            Some((at, Property { value: Some(value), .. })) => Some(self.reading(at).text(*value).await?),
+            Some((at, Property { value: Some(value), .. })) => Some(self.of(at).text(*value).await?),
             _ => None,
         };
         let parts = Parts {
@@ -186,7 +186,7 @@ impl Cx {
             early_exit: early_exit.as_deref(),
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
             binding: &target.binding,
-            path: self.run.world.settings.agents_write.then(|| self.from_root(&target.binding.path)),
+            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&target.binding.path)),
             by_reference: self.run.world.settings.context_by_reference,
         };
         let prompt = prompt::assemble(&parts).into();
@@ -275,12 +275,17 @@ impl Cx {
         Self { at, ..self.clone() }
     }
 
+    /// This place, reading a property that may be that of the agent: its texts are not at the places of the session's own.
+    fn of(&self, at: At) -> Self {
+        if at == self.at { self.clone() } else { self.step("agent").reading(at) }
+    }
+
     /// A property that is a word, such as that of a model.
     async fn word_property(&self, spoken: &Spoken, name: &str) -> Exec<Option<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(None);
         };
-        let text = self.reading(at).text(*value).await?;
+        let text = self.of(at).text(*value).await?;
         Ok((!text.trim().is_empty()).then(|| text.trim().into()))
     }
 
@@ -289,7 +294,7 @@ impl Cx {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(0);
         };
-        let value = self.reading(at).expr(*value).await?;
+        let value = self.of(at).expr(*value).await?;
         match value.as_number() {
             Some(number) if number >= 0.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX) => {
                 Ok(number as u32)
@@ -305,7 +310,7 @@ impl Cx {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(Vec::new());
         };
-        let value = self.reading(at).expr(*value).await?;
+        let value = self.of(at).expr(*value).await?;
         let items = match &value {
             Value::Array(items) => items.iter().map(|item| item.to_string().into()).collect(),
             other => vec![other.to_string().into()],
@@ -344,7 +349,7 @@ impl Cx {
         for (at, properties) in agent.into_iter().chain([(self.at, &spoken.own)]) {
             let entries = property(properties, "permissions").and_then(|property| property.entries.as_ref());
             for entry in entries.into_iter().flatten() {
-                let rule = self.reading(at).permission(entry).await?;
+                let rule = self.of(at).permission(entry).await?;
                 rules.retain(|known| known.about != entry.name.text);
                 rules.push(Permission { about: entry.name.text.clone(), rule });
             }

@@ -81,15 +81,15 @@ impl Cx {
             value = match step {
                 Step::Field(name) => match structure::field(&value, &name.text) {
                     Some(value) => value,
-                    None => self.field(&value, &name.text).await?,
+                    None => self.field(&value, &name.text, name.range.start()).await?,
                 },
                 Step::Number(digits) => {
                     let index = Value::text(digits.text.as_str());
-                    self.element(&value, &index).await?
+                    self.element(&value, &index, digits.range.start()).await?
                 }
                 Step::Name(name) => {
                     let Some(index) = self.look_up(&body[*name].text) else { return Ok(None) };
-                    self.element(&value, &index.value).await?
+                    self.element(&value, &index.value, body[*name].range.start()).await?
                 }
             };
         }

@@ -185,13 +185,32 @@ impl Cx {
 
 /// The beginning of a value, on one line.
 pub(super) fn beginning(value: &Value) -> SmolStr {
-    let text = value.to_string();
-    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((at, _)) = line.char_indices().nth(WAS) {
-        line.truncate(at);
-        line.push('…');
+    match value {
+        Value::Text(text) => on_one_line(text, WAS).into(),
+        value => on_one_line(&value.to_string(), WAS).into(),
     }
-    line.into()
+}
+
+/// The beginning of a text on one line. Of a long text only the beginning is read.
+pub(super) fn on_one_line(text: &str, longest: usize) -> String {
+    let mut line = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        if count > 0 {
+            line.push(' ');
+            count += 1;
+        }
+        for c in word.chars() {
+            if count >= longest {
+                line.truncate(line.trim_end().len());
+                line.push('…');
+                return line;
+            }
+            line.push(c);
+            count += 1;
+        }
+    }
+    line
 }
 
 pub(super) fn article(noun: &str) -> String {

@@ -1,6 +1,7 @@
 //! Names and what they are bound to (R14 to R21).
 
 use expect_test::expect;
+use prose_vm::event::What;
 
 use crate::support::{check, check_result, run};
 
@@ -448,4 +449,22 @@ fn a15_the_second_name_of_a_for_is_the_index() {
         "let xs = []\nfor x, i in [\"a\", \"b\"]:\n  xs = xs + [x + i]\noutput result = xs[1]",
         "b1",
     );
+}
+
+#[test]
+fn r016_that_a_name_is_found_in_a_caller_is_told() {
+    let ran = run(
+        "let at_root = 1\nblock inner():\n  let x = of_outer + at_root\nblock outer():\n  let of_outer = 1\n  do inner()\ndo outer()\n",
+        OK,
+    );
+    let resolved: Vec<_> = ran
+        .events
+        .iter()
+        .filter_map(|event| match &event.what {
+            What::Resolved { name, frame } => Some(format!("{name} in {frame}")),
+            _ => None,
+        })
+        .collect();
+    // That names of the file are seen everywhere needs no word.
+    assert_eq!(resolved, ["of_outer in 1"]);
 }

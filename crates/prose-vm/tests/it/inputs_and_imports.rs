@@ -1,6 +1,7 @@
 //! Inputs, outputs and imported programs (R88 to R95).
 
 use expect_test::expect;
+use prose_vm::event::What;
 use prose_vm::value::Value;
 
 use crate::support::{check, check_result, run, run_with};
@@ -434,4 +435,42 @@ fn what_a_program_has_no_input_for_is_left_out() {
             }
         "#]],
     );
+}
+
+#[test]
+fn b09_import_from_registers_a_skill_and_runs_nothing() {
+    check(
+        "import \"web-search\" from \"github:anthropic/skills\"\nsession \"S\"\n  skills: [\"web-search\"]\n",
+        OK,
+        expect![[r#"
+            session: S
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn b12_imports_are_taken_up_before_inputs() {
+    let ran = run_with(
+        &format!("//- /main.prose\ninput topic: \"What about?\"\nuse \"./research.prose\"\n{RESEARCH}"),
+        OK,
+        |setup| setup.input("topic", "tides"),
+    );
+    let order: Vec<_> = ran
+        .events
+        .iter()
+        .filter_map(|event| match &event.what {
+            What::Imported { alias, inputs, outputs, .. } => Some(format!("{alias} {inputs:?} {outputs:?}")),
+            What::InputsReceived { inputs } => Some(format!("{inputs:?}")),
+            _ => None,
+        })
+        .collect();
+    expect![[r#"
+        [
+            "research [\"topic\", \"depth\"] [\"findings\", \"sources\"]",
+            "[(\"topic\", Text(\"tides\"))]",
+        ]
+    "#]]
+    .assert_debug_eq(&order);
 }

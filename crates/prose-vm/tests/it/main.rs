@@ -1,5 +1,7 @@
 //! Programs and what happens when they run.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod support;
 
 mod bad_programs;

@@ -796,3 +796,45 @@ delay = "2s"
         ]"#]]
     .assert_eq(&ran.end.outputs[0].1.to_string());
 }
+
+#[test]
+fn r057_an_assignment_that_waits_is_atomic_too() {
+    let ran = run(
+        r#"
+block add(x):
+  let r = session "{x}"
+  output r
+let xs = []
+parallel for x in [1, 2, 3]:
+  xs = xs + [do add(x)]
+output result = xs
+"#,
+        r#"
+[[session]]
+label = "1"
+reply = "one"
+delay = "3s"
+[[session]]
+label = "2"
+reply = "two"
+delay = "1s"
+[[session]]
+label = "3"
+reply = "three"
+delay = "2s"
+"#,
+    );
+    expect![[r#"
+        [
+          "two",
+          "three",
+          "one"
+        ]"#]]
+    .assert_eq(&ran.end.outputs[0].1.to_string());
+}
+
+#[test]
+fn r058_at_least_one_session_runs() {
+    let ran = run_with("session \"A\"\n", OK, |setup| setup.limits.max_parallel = 0);
+    assert_eq!(ran.end.sessions, 1);
+}

@@ -1,8 +1,10 @@
 //! Sessions: what they are told and where their results go (R5, R8, R22 to R34).
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 
-use crate::support::{Setup, check, run, run_with};
+use crate::support::{Able, Setup, check, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -69,6 +71,127 @@ if false:
             left 1: Complete
             condition: false
             value: null
+        "#]],
+    );
+}
+
+#[test]
+fn r008_any_statement_can_be_a_branch() {
+    check(
+        r#"
+block f(x):
+  session "F{x}"
+let xs = ["a", "b"]
+parallel (on-fail: "continue"):
+  let one = session "let"
+  const two = session "const"
+  three = do f(1)
+  do f(2)
+  session "chain" -> session "end"
+  if true:
+    session "if"
+  choice **which**:
+    option "O":
+      session "option"
+  loop (max: 1):
+    session "loop"
+  repeat 1:
+    session "repeat"
+  for x in xs:
+    session "for {x}"
+  parallel:
+    four = session "nested"
+  try:
+    throw "in try"
+  catch:
+    session "catch"
+  five = xs | map: session "map {item}"
+  output six = session "output"
+  throw "thrown"
+  assert false
+session "{one} {two} {three} {four} {five[1]} {six}"
+"#,
+        "[[choice]]\nchoose = 1\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            let xs = [
+              "a",
+              "b"
+            ]
+            session: let
+            session: const
+            call f (1, depth 1)
+            session: F1
+            call f (2, depth 1)
+            session: F2
+            session: chain
+            condition: true
+            session: if
+            iteration 1
+            session: loop
+            iteration 1
+            session: repeat
+            iteration 1
+            session: for a
+            session: nested
+            caught: in try
+            session: catch
+            session: map a
+            session: output
+            branch 15: Failed
+            branch 16: Failed
+            let one = ok
+            one: Complete
+            const two = ok
+            two: Complete
+            let anon_001 in 1 = ok
+            left 1: Complete
+            let three = ok
+            three: Complete
+            let anon_002 in 2 = ok
+            left 2: Complete
+            branch 4: Complete
+            let anon_003 = ok
+            session: end
+            let anon_004 = ok
+            branch 6: Complete
+            chosen: O
+            session: option
+            let anon_005 = ok
+            loop ended: Max after 1
+            branch 8: Complete
+            let anon_006 = ok
+            loop ended: Exhausted after 1
+            branch 9: Complete
+            let anon_007 = ok
+            iteration 2
+            session: for b
+            let four = ok
+            four: Complete
+            branch 11: Complete
+            let anon_008 = ok
+            branch 12: Complete
+            let anon_009 = ok
+            session: map b
+            output six = ok
+            output six = ok
+            branch 14: Complete
+            let anon_010 = ok
+            branch 5: Complete
+            let anon_011 = ok
+            branch 7: Complete
+            let anon_012 = ok
+            loop ended: Exhausted after 2
+            branch 10: Complete
+            let anon_013 = ok
+            let five = [
+              "ok",
+              "ok"
+            ]
+            five: Complete
+            warning: 2 of 16 branches failed: branch 15: thrown; branch 16: this does not hold: assert false
+            session: ok ok ok ok ok ok
+            let anon_014 = ok
+            value: ok
         "#]],
     );
 }
@@ -435,16 +558,26 @@ fn r030_agents_with_files_are_told_where_to_write() {
 }
 
 #[test]
-fn r031_an_agent_that_writes_no_file_has_said_the_result() {
-    check(
-        "let x = session \"A\"\n",
-        "[[session]]\nreply = \"  said  \"",
-        expect![[r#"
-            session: A
-            let x =   said  
-            value:   said  
-        "#]],
+fn r031_what_an_agent_writes_is_the_result_and_what_it_says_where_it_writes_nothing() {
+    let ran = run_with(
+        "let a = session \"A\"\nlet b = session \"B\"\n",
+        "[[session]]\nreply = \"Binding written: it\"",
+        |setup| {
+            setup.with_files();
+            setup.harness =
+                Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: true, enforces: true });
+            setup.written.insert("bindings/a.md".into(), "what was written".to_owned());
+        },
     );
+    expect![[r#"
+        session: A
+        let a = what was written
+        session: B
+        warning: the agent wrote no file for `b`; what it said is taken as the result
+        let b = Binding written: it
+        value: Binding written: it
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]
@@ -594,63 +727,18 @@ fn c18_a_named_session_binds_its_name() {
 #[test]
 fn decision_13_rules_that_a_harness_cannot_see_to_stop_the_session() {
     let program = "session \"A\"\n  retry: 2\n  permissions:\n    bash: deny\n";
-    struct Lax(prose_harness::offline::Offline);
-    // Everything is as it is offline, but for the rules.
-    impl prose_vm::harness::Harness for Lax {
-        fn name(&self) -> &str {
-            "lax"
-        }
-        fn capabilities(&self) -> prose_vm::harness::Capabilities {
-            self.0.capabilities()
-        }
-        fn enforces(&self, _: &str, _: &prose_vm::effect::PermissionRule) -> bool {
-            false
-        }
-        fn session<'a>(
-            &'a self,
-            request: &'a prose_vm::effect::Request,
-            task: &'a std::sync::Arc<prose_vm::effect::SessionTask>,
-        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Reply> {
-            self.0.session(request, task)
-        }
-        fn judge<'a>(
-            &'a self,
-            request: &'a prose_vm::effect::Request,
-            question: &'a prose_vm::effect::Question,
-        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Verdict> {
-            self.0.judge(request, question)
-        }
-        fn choose<'a>(
-            &'a self,
-            request: &'a prose_vm::effect::Request,
-            question: &'a prose_vm::effect::Question,
-        ) -> prose_vm::harness::Answer<'a, prose_vm::effect::Choice> {
-            self.0.choose(request, question)
-        }
-        fn extract<'a>(
-            &'a self,
-            request: &'a prose_vm::effect::Request,
-            question: &'a prose_vm::effect::Question,
-        ) -> prose_vm::harness::Answer<'a, Option<String>> {
-            self.0.extract(request, question)
-        }
-        fn summarise<'a>(
-            &'a self,
-            request: &'a prose_vm::effect::Request,
-            summary: &'a prose_vm::effect::Summary,
-        ) -> prose_vm::harness::Answer<'a, String> {
-            self.0.summarise(request, summary)
-        }
-    }
-    let lax = || std::sync::Arc::new(Lax(prose_harness::offline::Offline::new(0)));
-    let refused = run_with(program, "", |setup| setup.harness = lax());
+    let lax = |setup: &mut Setup| {
+        setup.harness =
+            Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: false, enforces: false });
+    };
+    let refused = run_with(program, OK, lax);
     expect![[r#"
         session: A
-        failed: the harness `lax` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
-        Failed: the harness `lax` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        Failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
     "#]].assert_eq(&refused.story());
-    let allowed = run_with(program, "", |setup| {
-        setup.harness = lax();
+    let allowed = run_with(program, OK, |setup| {
+        lax(setup);
         setup.limits.allow_unenforced_permissions = true;
     });
     assert_eq!(allowed.end.sessions, 1);

@@ -12,9 +12,12 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Reply, Request, SessionTask};
+use prose_vm::effect::{
+    Binding, Choice, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply, Request,
+    SessionTask, Summary, Verdict,
+};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::harness::Harness;
+use prose_vm::harness::{Answer, Capabilities, Harness};
 use prose_vm::machine::{Machine, Said};
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
@@ -56,6 +59,8 @@ pub(crate) struct Setup {
     pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
     pub(crate) memories: BTreeMap<Arc<str>, Memory>,
+    /// What agents write to the files of bindings.
+    pub(crate) written: BTreeMap<Arc<str>, String>,
 }
 
 impl Setup {
@@ -86,6 +91,7 @@ pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Set
         inputs: Arc::new(NoInputs),
         interrupted: Box::pin(std::future::pending()),
         memories: BTreeMap::new(),
+        written: BTreeMap::new(),
     };
     change(&mut setup);
     run_program(program(fixture), setup)
@@ -100,7 +106,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         let start = tokio::time::Instant::now();
         let host = Host {
             harness: setup.harness,
-            store: &mut Memories(setup.memories),
+            store: &mut Files { memories: setup.memories, written: setup.written },
             recall: &mut Fresh,
             inputs: setup.inputs,
             observer: &mut |event, _| {
@@ -115,7 +121,9 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         };
         runner::run(Machine::new(program, setup.settings), host).await.unwrap()
     });
-    Ran { events, end }
+    let ran = Ran { events, end };
+    ran.check_places();
+    ran
 }
 
 /// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
@@ -143,14 +151,60 @@ pub(crate) fn reply(text: &str) -> Option<Outcome> {
     Some(Outcome::Reply(Reply { text: text.into(), ..Reply::default() }))
 }
 
-/// Keeps what agents remember, and nothing else.
-struct Memories(BTreeMap<Arc<str>, Memory>);
+/// A harness that is like another one but for what it can do.
+pub(crate) struct Able {
+    pub(crate) inner: Arc<dyn Harness>,
+    /// Whether its agents read and write files.
+    pub(crate) has_files: bool,
+    /// Whether it can see to it that rules are kept.
+    pub(crate) enforces: bool,
+}
 
-impl Store for Memories {
+impl Harness for Able {
+    fn name(&self) -> &str {
+        "able"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reads_files: self.has_files, writes_files: self.has_files }
+    }
+
+    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
+        self.enforces
+    }
+
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        self.inner.session(request, task)
+    }
+
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+        self.inner.judge(request, question)
+    }
+
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+        self.inner.choose(request, question)
+    }
+
+    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+        self.inner.extract(request, question)
+    }
+
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+        self.inner.summarise(request, summary)
+    }
+}
+
+/// Keeps what agents remember, and the files that they have written before they are asked.
+struct Files {
+    memories: BTreeMap<Arc<str>, Memory>,
+    written: BTreeMap<Arc<str>, String>,
+}
+
+impl Store for Files {
     fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
         if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
             let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
-            self.0.insert(Arc::clone(&place.folder), memory);
+            self.memories.insert(Arc::clone(&place.folder), memory);
         }
         Ok(())
     }
@@ -159,12 +213,12 @@ impl Store for Memories {
         Ok(())
     }
 
-    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
-        Ok(None)
+    fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        Ok(self.written.get(&binding.path).cloned())
     }
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
-        Ok(self.0.get(&place.folder).cloned().unwrap_or_default())
+        Ok(self.memories.get(&place.folder).cloned().unwrap_or_default())
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
@@ -188,6 +242,19 @@ pub(crate) fn check_result(program: &str, expected: &str) {
 }
 
 impl Ran {
+    /// No two requests of a run are made at the same place: that is how they are known again.
+    #[track_caller]
+    fn check_places(&self) {
+        let mut places = BTreeMap::new();
+        for event in &self.events {
+            if let What::Effect { effect, .. } = &event.what
+                && let Some(other) = places.insert(event.place.as_str(), effect)
+            {
+                panic!("{other} and {effect} are both asked for at {}", event.place);
+            }
+        }
+    }
+
     /// The sessions that were started, in order.
     pub(crate) fn sessions(&self) -> Vec<Arc<SessionTask>> {
         let sessions = self.events.iter().filter_map(|event| match &event.what {

@@ -423,3 +423,59 @@ text = "the key points"
         Read these files to access the content. For large bindings, read selectively."#]]
     .assert_eq(&shown(&by_reference.session("Use").prompt));
 }
+
+#[test]
+fn r009_parts_of_the_same_name_are_asked_for_one_by_one() {
+    check(
+        "let a = session \"A\"\nlet b = session \"B\"\nsession \"{a.date} {b.date} {a.date}\"\nlet x = [a.date, b.date]\n",
+        "[[extract]]\ntimes = 1\nvalue = \"1\"\n[[extract]]\nvalue = \"2\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            session: A
+            let a = ok
+            session: B
+            let b = ok
+            session: 1 2 2
+            let anon_001 = ok
+            let x = [
+              "2",
+              "2"
+            ]
+            value: [
+              "2",
+              "2"
+            ]
+        "#]],
+    );
+}
+
+#[test]
+fn r010_what_is_too_large_for_a_number_is_an_error() {
+    check(
+        "let n = 2\nrepeat 11:\n  let n = n * n\n",
+        "",
+        expect![[r#"
+        let n = 2
+        iteration 1
+        let n = 4
+        iteration 2
+        let n = 16
+        iteration 3
+        let n = 256
+        iteration 4
+        let n = 65536
+        iteration 5
+        let n = 4294967296
+        iteration 6
+        let n = 18446744073709552000
+        iteration 7
+        let n = 340282366920938500000000000000000000000
+        iteration 8
+        let n = 115792089237316200000000000000000000000000000000000000000000000000000000000000
+        iteration 9
+        let n = 13407807929942597000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
+        iteration 10
+        loop ended: Failed after 10
+        Failed: the result is too large for a number
+    "#]],
+    );
+}
