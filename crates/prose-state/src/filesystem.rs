@@ -91,7 +91,8 @@ impl FilesystemStore {
 
     /// Goes on with a run. The text is that of the program as it is executed now.
     ///
-    /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; a damaged end of the journal is
+    /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; if it failed by what came of
+    /// a request, that outcome is, so that it is asked again; a damaged end of the journal is
     /// put aside. A run without a journal was made by another machine; what its files tell is recalled (R104).
     pub fn resume(project: &Project, id: &str, text: &str, how: Resume) -> Result<Resumed, StateError> {
         let folder = project.existing_run(id)?;
@@ -112,7 +113,7 @@ impl FilesystemStore {
                         "{damage}. The run goes on from the line above it; the rest is kept in {JOURNAL_FILE}.damaged"
                     ));
                 }
-                recall.take_off_interruption()?;
+                recall.take_off_end(id)?;
                 let sound = recall.sound();
                 let journal = Journal::go_on(&path, sound.length, sound.last_seq)?;
                 let mut recalls = vec![recall];

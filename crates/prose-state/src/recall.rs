@@ -130,17 +130,40 @@ impl JournalRecall {
         &self.sound
     }
 
-    /// Takes the event off the journal that says that the run was interrupted: it goes on, and the next event has that number.
-    pub(crate) fn take_off_interruption(&mut self) -> Result<(), StateError> {
-        let Some(offset) = self.sound.end else { return Ok(()) };
-        let event = self.places.event_at(offset)?;
-        if let What::RunEnded(RunEnd { status: RunStatus::Interrupted, .. }) = event.what {
-            truncate(&self.path, offset)?;
-            self.sound.length = offset;
-            self.sound.last_seq = event.seq - 1;
-            self.sound.end = None;
-        }
+    /// Takes the end off the journal of a run that goes on: the event that says that it was interrupted, or the outcome by which it failed and all
+    /// behind it. An outcome that was caught, or that a later one made up for, stays. A run that failed by its own program has nothing to
+    /// try again.
+    pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
+        let Some(end) = self.sound.end else { return Ok(()) };
+        let What::RunEnded(RunEnd { status, error, .. }) = self.places.event_at(end)?.what else {
+            return Ok(());
+        };
+        let offset = match status {
+            RunStatus::Interrupted => Some(end),
+            RunStatus::Completed => None,
+            RunStatus::Failed => self.failed_by(error.as_ref().map_or("", |error| &error.message))?,
+        };
+        let Some(offset) = offset else {
+            let error = error.map(|error| (error.line, error.to_string()));
+            return Err(StateError::Ended { run: run.to_owned(), error });
+        };
+        truncate(&self.path, offset)?;
+        *self = Self::open(&self.path, self.matching.clone())?;
         Ok(())
+    }
+
+    /// Where the outcome stands that an error came from.
+    fn failed_by(&mut self, message: &str) -> Result<Option<u64>, StateError> {
+        for offset in self.offsets.clone().into_iter().rev() {
+            let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what else {
+                continue;
+            };
+            // What an imported program failed by is told by its caller in other words around it.
+            if !failure.message.is_empty() && message.contains(&failure.message) {
+                return Ok(Some(offset));
+            }
+        }
+        Ok(None)
     }
 
     /// How many outcomes there are of each thing that was asked for.
