@@ -1,18 +1,16 @@
 //! The state systems behind one interface.
 
-use std::collections::{BTreeMap, HashMap};
-use std::io;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::CommandSettings;
 use prose_narration::transcript::{self, TranscriptRecall};
 use prose_state::filesystem::{self, FilesystemStore};
+use prose_state::in_context::InContextStore;
 use prose_state::runs::RunState;
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse};
-use prose_vm::event::{Event, RunHead, StateMode, What};
+use prose_vm::event::{RunHead, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
 use smol_str::SmolStr;
 
@@ -34,7 +32,7 @@ pub(crate) struct Opened {
 /// Who keeps the state.
 pub(crate) enum StoreKind {
     Files(Box<FilesystemStore>),
-    Memories(Memories),
+    InContext(InContextStore),
     Nothing(NoStore),
 }
 
@@ -42,7 +40,7 @@ impl StoreKind {
     pub(crate) fn as_store(&mut self) -> &mut dyn Store {
         match self {
             StoreKind::Files(store) => store.as_mut(),
-            StoreKind::Memories(store) => store,
+            StoreKind::InContext(store) => store,
             StoreKind::Nothing(store) => store,
         }
     }
@@ -76,7 +74,7 @@ impl Remembered {
 
 /// Opens what an order needs.
 pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
-    let memories = || StoreKind::Memories(Memories::default());
+    let memories = || StoreKind::InContext(InContextStore::new(&order.project));
     let without_files =
         |store, recall, notes| Opened { run: id_of_now(), folder: None, head: None, store, recall, notes };
     let fresh = || Remembered::Fresh(Fresh);
@@ -146,36 +144,4 @@ pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> 
     let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
     let name = HarnessName::Command.as_str().to_owned();
     command.map(|command| (name, command)).into_iter().collect()
-}
-
-/// Keeps what agents remember as long as a run without files lasts.
-#[derive(Default)]
-pub(crate) struct Memories {
-    known: HashMap<MemoryPlace, Memory>,
-}
-
-impl Store for Memories {
-    fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
-        if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
-            let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
-            self.known.insert(place.clone(), memory);
-        }
-        Ok(())
-    }
-
-    fn settle(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
-        Ok(None)
-    }
-
-    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
-        Ok(self.known.get(place).cloned().unwrap_or_default())
-    }
-
-    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
-        Ok(false)
-    }
 }

@@ -98,7 +98,8 @@ fn check_refused(result: Result<Stopped, RunFailure>, expected: Expect) {
     expected.assert_eq(&words.collect::<Vec<_>>().join(" "));
 }
 
-const PROGRAM: &str = "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third {a} {b}\"\n";
+const PROGRAM: &str =
+    "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third {a} {b}\"\n";
 
 const FIRST: &str = "[[session]]\nlabel = \"First\"\nreply = \"one\"\n";
 
@@ -116,14 +117,17 @@ fn a_session_that_failed_is_asked_again_and_nothing_else_is() {
     assert_eq!(stopped.reused, 1);
     check_refused(
         runs.resume(PROGRAM, rest, false),
-        expect!["the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`"],
+        expect![
+            "the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`"
+        ],
     );
 }
 
 #[test]
 fn a_failure_that_was_caught_stays() {
     let runs = Runs::new();
-    let program = "try:\n  session \"First\"\ncatch as e:\n  session \"After {e.message}\"\nsession \"Last\"\n";
+    let program =
+        "try:\n  session \"First\"\ncatch as e:\n  session \"After {e.message}\"\nsession \"Last\"\n";
     let script = r#"
 [[session]]
 label = "First"
@@ -167,12 +171,16 @@ fn a_run_that_failed_by_its_own_program_says_so() {
     runs.run(program, FIRST);
     check_refused(
         runs.resume(program, FIRST, false),
-        expect!["run ID failed by its own program, at line 2: not today. It would fail there again; change the program and resume with `--accept-changes`"],
+        expect![
+            "run ID failed by its own program, at line 2: not today. It would fail there again; change the program and resume with `--accept-changes`"
+        ],
     );
     let changed = "session \"First\"\n";
     check_refused(
         runs.resume(changed, "", false),
-        expect!["the program has changed since the run ID was started: line 2 was `throw \"not today\"` and is nothing. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same"],
+        expect![
+            "the program has changed since the run ID was started: line 2 was `throw \"not today\"` and is nothing. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same"
+        ],
     );
     let stopped = runs.resume(changed, "", true).unwrap();
     assert_eq!((stopped.end.value, stopped.reused), (Value::from("one"), 1));

@@ -21,11 +21,10 @@ use crate::folder::{PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
-use crate::memory::Memories;
+use crate::memory::{Memories, segment_record};
 use crate::recall::{JournalRecall, Matching};
 use crate::remembered::Journals;
 pub use crate::remembered::Remembered;
-use crate::state_file::timestamp;
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -65,16 +64,6 @@ pub struct Resumed {
     pub recall: Remembered,
     /// What the person should know, such as that a line of the journal is damaged.
     pub notes: Vec<String>,
-}
-
-/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
-fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
-    let prompt = serde_json::Value::from(prompt);
-    let record = record.trim_end();
-    format!(
-        "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
-        timestamp(at)
-    )
 }
 
 impl FilesystemStore {
@@ -201,7 +190,7 @@ impl FilesystemStore {
             }
             What::MemoryWritten { place, memory, segment, prompt, record } => {
                 let record = segment_record(*segment, event.at, prompt, record);
-                self.take_up_memory(place, memory, *segment, &record, is_new)?;
+                self.memories.take_up(place, memory, *segment, &record, is_new)?;
             }
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
@@ -220,21 +209,6 @@ impl FilesystemStore {
             }
             What::RunEnded(_) => files.write()?,
             _ => {}
-        }
-        Ok(())
-    }
-
-    fn take_up_memory(
-        &self,
-        place: &MemoryPlace,
-        memory: &str,
-        segment: u32,
-        record: &str,
-        is_new: bool,
-    ) -> Result<(), StateError> {
-        // Other runs may have written the memory since; where the segment stands, this run has.
-        if is_new || !self.memories.has_segment(place, segment)? {
-            self.memories.write(place, memory, segment, record)?;
         }
         Ok(())
     }

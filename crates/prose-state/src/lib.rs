@@ -13,6 +13,7 @@ mod files;
 pub mod filesystem;
 pub mod folder;
 pub mod foreign;
+pub mod in_context;
 pub mod journal;
 pub mod lock;
 mod memory;

@@ -155,7 +155,8 @@ impl JournalRecall {
     /// Where the outcome stands that an error came from.
     fn failed_by(&mut self, message: &str) -> Result<Option<u64>, StateError> {
         for offset in self.offsets.clone().into_iter().rev() {
-            let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what else {
+            let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what
+            else {
                 continue;
             };
             // What an imported program failed by is told by its caller in other words around it.

@@ -7,6 +7,7 @@ mod support;
 mod binding_files;
 mod faults;
 mod foreign;
+mod in_context;
 mod journal;
 mod memory;
 mod paths;
