@@ -14,9 +14,6 @@ use crate::value::Value;
 /// How many results a scope remembers as the newest ones.
 pub(crate) const RECENT: usize = 20;
 
-/// How many frames that have ended a scope keeps for names that were bound in them.
-const ENDED: usize = 64;
-
 /// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
 ///
 /// Branches that run at the same time bind names of their own; after the join they are those of the frame (R19, R57), in the order of the text and
@@ -33,26 +30,8 @@ pub(crate) struct Scope {
     recent: RefCell<VecDeque<Variable>>,
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
-    /// Frames that were called from here and have ended, the newest last (A9).
-    ended: RefCell<VecDeque<Ended>>,
-}
-
-/// What is left of a frame that has ended: its names, and those of the frames it called. Not the scope itself, which holds that of its caller and would
-/// never be let go.
-struct Ended {
-    frame: u32,
-    variables: FxHashMap<SmolStr, (usize, Variable)>,
-    ended: VecDeque<Ended>,
-}
-
-impl Ended {
-    fn look_up(&self, name: &str) -> Option<Found> {
-        if let Some((_, Variable { value, path, .. })) = self.variables.get(name) {
-            let (value, path) = (value.clone(), path.clone());
-            return Some(Found { value, path, elsewhere: Some(self.frame), left_over: true });
-        }
-        self.ended.iter().rev().find_map(|ended| ended.look_up(name))
-    }
+    /// What frames that were called from here have bound and left behind at their end, with their execution ids: the newest of each name (A9).
+    left_over: RefCell<FxHashMap<SmolStr, (u32, Variable)>>,
 }
 
 /// A call of a block, or the execution of a program itself.
@@ -119,7 +98,7 @@ impl Scope {
             variables: RefCell::default(),
             recent: RefCell::default(),
             outputs: RefCell::default(),
-            ended: RefCell::default(),
+            left_over: RefCell::default(),
         })
     }
 
@@ -190,11 +169,12 @@ impl Scope {
                 return Some(Found { value, path, elsewhere, left_over: false });
             }
         }
-        self.around().find_map(|scope| scope.look_up_in_ended(name))
+        self.around().find_map(|scope| scope.left_over(name))
     }
 
-    fn look_up_in_ended(&self, name: &str) -> Option<Found> {
-        self.ended.borrow().iter().rev().find_map(|ended| ended.look_up(name))
+    fn left_over(&self, name: &str) -> Option<Found> {
+        let (frame, Variable { value, path, .. }) = self.left_over.borrow().get(name)?.clone();
+        Some(Found { value, path, elsewhere: Some(frame), left_over: true })
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
@@ -211,18 +191,12 @@ impl Scope {
         }
     }
 
-    /// Keeps the names of a frame that was called from here and has ended.
+    /// Keeps what a frame has bound that was called from here and has ended.
     pub(crate) fn keep_ended(&self, scope: &Scope) {
-        let frame = scope.frame.id;
-        self.keep(Ended { frame, variables: scope.variables.take(), ended: scope.ended.take() });
-    }
-
-    fn keep(&self, frame: Ended) {
-        let mut ended = self.ended.borrow_mut();
-        if ended.len() == ENDED {
-            ended.pop_front();
-        }
-        ended.push_back(frame);
+        let mut left_over = self.left_over.borrow_mut();
+        left_over.extend(scope.left_over.take());
+        let variables = scope.variables.take().into_values();
+        left_over.extend(variables.map(|(_, variable)| (variable.name.clone(), (scope.frame.id, variable))));
     }
 
     /// Takes over what a branch has bound, after the join (R19).
@@ -233,9 +207,7 @@ impl Scope {
         for result in branch.recent().into_iter().rev() {
             self.remember(result);
         }
-        for ended in branch.ended.take() {
-            self.keep(ended);
-        }
+        self.left_over.borrow_mut().extend(branch.left_over.take());
     }
 
     /// The variable of that name in this very scope.

@@ -193,3 +193,16 @@ fn a_program_that_asks_for_nothing_can_be_interrupted() {
         assert_eq!(ran.end.status, RunStatus::Interrupted, "{:?}", ran.end.error);
     }
 }
+
+#[test]
+fn nested_expressions_do_not_grow_the_stack_without_end() {
+    on_a_small_stack(|| {
+        for (open, close) in [("[", "]"), ("(", ")"), ("not (", ")"), ("{ a: ", " }")] {
+            for depth in [50, 5_000] {
+                let program = format!("let x = {}1{}\n", open.repeat(depth), close.repeat(depth));
+                // Whether it is refused by the parser or worked out does not matter here.
+                _ = run(&program, "");
+            }
+        }
+    });
+}
