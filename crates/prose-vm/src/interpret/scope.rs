@@ -22,8 +22,10 @@ pub(crate) struct Scope {
     pub(crate) frame: Rc<Frame>,
     /// The scope around it: that of the frame for a branch, that of the caller for a frame.
     pub(crate) outer: Option<Rc<Scope>>,
-    /// What tells the files of this branch from those of the others: `_2` for the third iteration. Empty for frames.
-    pub(crate) suffix: SmolStr,
+    /// What tells the files of this branch from those of the others: `_2` for the third iteration, `_b1` for the second branch. Empty for frames.
+    suffix: SmolStr,
+    /// The name that this branch binds for the frame, in the file that the name has there.
+    own: Option<SmolStr>,
     /// With the order in which they were first bound.
     variables: RefCell<FxHashMap<SmolStr, (usize, Variable)>>,
     /// What was found out here last, the newest first: variables, and results that nothing captures.
@@ -76,25 +78,31 @@ pub(crate) struct Found {
 
 impl Scope {
     pub(crate) fn root() -> Rc<Self> {
-        Self::new(Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(), None, "".into())
+        Self::new(
+            Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(),
+            None,
+            "".into(),
+            None,
+        )
     }
 
     /// The scope of a call.
     pub(crate) fn call(caller: &Rc<Scope>, id: u32, block: SmolStr) -> Rc<Self> {
         let frame = Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
-        Self::new(frame.into(), Some(Rc::clone(caller)), "".into())
+        Self::new(frame.into(), Some(Rc::clone(caller)), "".into(), None)
     }
 
     /// The scope of a branch or an iteration that runs beside others.
-    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr) -> Rc<Self> {
-        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix)
+    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
+        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix, own)
     }
 
-    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr) -> Rc<Self> {
+    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
         Rc::new(Self {
             frame,
             outer,
             suffix,
+            own,
             variables: RefCell::default(),
             recent: RefCell::default(),
             outputs: RefCell::default(),
@@ -105,6 +113,11 @@ impl Scope {
     /// Whether it is the part of a frame for a branch.
     pub(crate) fn is_branch(&self) -> bool {
         self.outer.as_ref().is_some_and(|outer| Rc::ptr_eq(&outer.frame, &self.frame))
+    }
+
+    /// The name that this branch binds for the frame.
+    pub(crate) fn own_name(&self) -> Option<&SmolStr> {
+        self.own.as_ref()
     }
 
     /// The scope of the whole frame.
@@ -220,7 +233,9 @@ impl Scope {
         let mut suffix = String::new();
         let mut scope = self;
         while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
-            suffix.insert_str(0, &scope.suffix);
+            if scope.own.as_ref().is_none_or(|own| own != name) {
+                suffix.insert_str(0, &scope.suffix);
+            }
             scope = outer;
         }
         match (self.frame.id, suffix.as_str()) {

@@ -606,3 +606,31 @@ fn r058_at_least_one_session_runs() {
     let ran = run_with("session \"A\"\n", OK, |setup| setup.limits.max_parallel = 0);
     assert_eq!(ran.end.sessions, 1);
 }
+
+#[test]
+fn f22_branches_do_not_write_to_the_same_file_at_the_same_time() {
+    let ran = run(
+        r#"
+parallel:
+  a = session "A"
+  do:
+    let notes = session "One"
+    session "Use {notes}"
+  do:
+    let notes = session "Two"
+  output b = session "B"
+session "{a} {notes} {b}"
+"#,
+        "[[session]]\nlabel = \"One\"\nreply = \"one\"\ndelay = \"1s\"\n[[session]]\nlabel = \"Two\"\nreply = \"two\"\n[[session]]\nreply = \"ok\"",
+    );
+    assert_eq!(ran.tasks(), ["A", "One", "Two", "B", "Use one", "ok two ok"]);
+    expect![[r#"
+        bindings/a.md
+        bindings/notes__0_b2.md
+        bindings/b.md
+        bindings/notes__0_b1.md
+        bindings/anon_001.md
+        bindings/notes.md
+        bindings/anon_002.md"#]]
+    .assert_eq(&ran.files().join("\n"));
+}
