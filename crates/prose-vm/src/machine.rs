@@ -67,6 +67,7 @@ impl Machine {
             waiting: RefCell::default(),
             paused: RefCell::default(),
             requests: Cell::new(0),
+            nested: Cell::new(0),
             end: RefCell::default(),
         });
         let run = interpret::run(Rc::clone(&world), program);
@@ -111,6 +112,9 @@ impl Machine {
     }
 }
 
+/// How many futures may lie in one another. Each takes a few hundred bytes of stack in release builds, some kilobytes in debug builds.
+const NESTED: u32 = 24;
+
 /// How much may be said before a machine pauses.
 const BREATH: usize = 4096;
 
@@ -123,6 +127,8 @@ pub(crate) struct World {
     /// Those that go on with the next settling.
     paused: RefCell<Vec<Waker>>,
     requests: Cell<u64>,
+    /// How many futures lie around the one that is polled now.
+    nested: Cell<u32>,
     end: RefCell<Option<RunEnd>>,
 }
 
@@ -165,6 +171,29 @@ impl World {
         self.waiting.borrow_mut().insert(id, Slot::default());
         self.said.borrow_mut().push(Said::Ask(Request { id, place, site, effect }));
         Asked { world: Rc::clone(self), id }
+    }
+
+    /// A future that may lie in itself. Where too many lie in one another, it becomes a task of its own.
+    pub(crate) fn nest<T: 'static>(
+        self: &Rc<Self>,
+        future: impl Future<Output = T> + 'static,
+    ) -> LocalBoxFuture<'static, T> {
+        if self.nested.get() >= NESTED {
+            return self.apart(future);
+        }
+        let world = Rc::clone(self);
+        async move {
+            let mut future = std::pin::pin!(future);
+            std::future::poll_fn(|context| {
+                let around = world.nested.get();
+                world.nested.set(around + 1);
+                let polled = future.as_mut().poll(context);
+                world.nested.set(around);
+                polled
+            })
+            .await
+        }
+        .boxed_local()
     }
 
     /// Runs a future as a task of its own, so that it does not lie on the stack of the one that waits for it. Dropping what is returned ends it.

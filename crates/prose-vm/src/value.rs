@@ -16,6 +16,12 @@ const ERROR_KEY: &str = "$error";
 /// The key that marks a reference to a file.
 const FILE_KEY: &str = "$file";
 
+/// How large a value may be, in bytes: more than any reply that agents give.
+const LARGEST: usize = 64 << 20;
+
+/// How deep values may be nested. Readers of JSON stop at 128, and a journal puts some levels around a value.
+const DEEPEST: u32 = 100;
+
 /// A value (R9). Clones are cheap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
@@ -99,6 +105,27 @@ impl Value {
             Value::Array(items) => items.iter().map(|item| item.len() + 2).sum(),
             Value::Object(entries) => entries.iter().map(|(key, value)| key.len() + value.len() + 4).sum(),
             Value::Error(error) => error.message.len() + 16,
+        }
+    }
+
+    /// Whether it is larger or more deeply nested than a run can keep: journals and prompts hold all of it, however many parts of it are the same.
+    pub fn is_too_large(&self) -> bool {
+        !self.fits(DEEPEST, &mut { LARGEST })
+    }
+
+    fn fits(&self, depth: u32, left: &mut usize) -> bool {
+        let size = match self {
+            Value::Text(text) | Value::File(text) => text.len(),
+            _ => 64,
+        };
+        let Some(rest) = left.checked_sub(size) else { return false };
+        *left = rest;
+        match self {
+            Value::Array(items) => depth > 0 && items.iter().all(|item| item.fits(depth - 1, left)),
+            Value::Object(entries) => {
+                depth > 0 && entries.iter().all(|(_, value)| value.fits(depth - 1, left))
+            }
+            _ => true,
         }
     }
 

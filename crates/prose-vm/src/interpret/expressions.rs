@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::scope::Target;
 use super::variables::article;
-use super::{Cx, Exec, STACK};
+use super::{Cx, Exec};
 use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
@@ -48,13 +48,9 @@ impl Cx {
     }
 
     /// Executes a statement that is part of another one.
-    fn nested(mut self) -> LocalBoxFuture<'static, Exec<Value>> {
-        if self.stack < STACK {
-            return async move { self.execute().await }.boxed_local();
-        }
-        self.stack = 0;
+    fn nested(self) -> LocalBoxFuture<'static, Exec<Value>> {
         let world = std::rc::Rc::clone(&self.run.world);
-        world.apart(async move { self.execute().await })
+        world.nest(async move { self.execute().await })
     }
 
     /// The value of an expression that may be missing.
@@ -66,8 +62,9 @@ impl Cx {
     }
 
     /// The value of an expression.
-    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'_, Exec<Value>> {
-        async move { self.expr_here(expr).await }.boxed_local()
+    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'static, Exec<Value>> {
+        let cx = self.clone();
+        self.run.world.nest(async move { cx.expr_here(expr).await })
     }
 
     async fn expr_here(&self, id: ExprId) -> Exec<Value> {

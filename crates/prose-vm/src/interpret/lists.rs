@@ -3,12 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{ListId, Stmt, StmtId};
 use smol_str::SmolStr;
 
-use super::{Cx, Exec, Flow, STACK};
+use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{DefinedAgent, DefinedBlock, StatementKind, Status, What};
@@ -125,21 +124,22 @@ impl Cx {
         Ok(last)
     }
 
-    /// Executes a statement. Where too much lies on the stack already, it becomes a task of its own.
-    pub(super) fn statement(mut self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
-        if self.stack < STACK {
-            return async move { self.statement_here(number).await }.boxed_local();
-        }
-        self.stack = 0;
+    /// Executes a statement.
+    pub(super) fn statement(self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
         let world = Rc::clone(&self.run.world);
-        world.apart(async move { self.statement_here(number).await })
+        world.nest(async move { self.statement_here(number).await })
     }
 
     async fn statement_here(&self, number: Option<u32>) -> Exec<Value> {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
         self.say(What::StatementStarted { number, source, kind });
-        let result = self.execute().await;
+        let mut result = self.execute().await;
+        if let Ok(value) | Err(Flow::Return(Some(value))) = &result
+            && value.is_too_large()
+        {
+            result = self.fail(ErrorKind::Type, "the value is too large or too deeply nested to be kept");
+        }
         let (status, error) = match &result {
             Ok(_) => (Status::Complete, None),
             Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),

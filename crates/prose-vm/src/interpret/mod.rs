@@ -103,15 +103,9 @@ pub(crate) struct Cx {
     /// The statement that is executed.
     at: At,
     nesting: u32,
-    /// How many futures lie around this one on the stack that polls it.
-    stack: u32,
     /// The error that a `throw` without a message raises again (R75).
     caught: Option<Arc<RuntimeError>>,
 }
-
-/// How many futures may lie in one another before the next one becomes a task of its own. Each takes a few hundred bytes of stack in release builds,
-/// some kilobytes in debug builds.
-const STACK: u32 = 24;
 
 impl Cx {
     fn program(&self) -> &Arc<Program> {
@@ -125,7 +119,7 @@ impl Cx {
     /// The same place for a statement in the same top-level statement.
     fn at(&self, stmt: StmtId) -> Self {
         let at = At { top: self.at.top, stmt };
-        Self { at, stack: self.stack + 1, ..self.clone() }
+        Self { at, ..self.clone() }
     }
 
     fn step(&self, step: impl std::fmt::Display) -> Self {
@@ -279,6 +273,6 @@ impl Cx {
     fn start(run: Rc<Run>, instance: Rc<Instance>, place: Place) -> Self {
         let scope = Rc::clone(&instance.root);
         let at = At { top: 0, stmt: StmtId::ROOT };
-        Self { run, instance, scope, locals: None, place, at, nesting: 0, stack: 0, caught: None }
+        Self { run, instance, scope, locals: None, place, at, nesting: 0, caught: None }
     }
 }

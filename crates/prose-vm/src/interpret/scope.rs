@@ -14,9 +14,6 @@ use crate::value::Value;
 /// How many results a scope remembers as the newest ones.
 pub(crate) const RECENT: usize = 20;
 
-/// How many frames that have ended a scope keeps for names that were bound in them.
-const ENDED: usize = 64;
-
 /// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
 ///
 /// Branches that run at the same time bind names of their own; after the join they are those of the frame (R19, R57), in the order of the text and
@@ -25,34 +22,18 @@ pub(crate) struct Scope {
     pub(crate) frame: Rc<Frame>,
     /// The scope around it: that of the frame for a branch, that of the caller for a frame.
     pub(crate) outer: Option<Rc<Scope>>,
-    /// What tells the files of this branch from those of the others: `_2` for the third iteration. Empty for frames.
-    pub(crate) suffix: SmolStr,
+    /// What tells the files of this branch from those of the others: `_2` for the third iteration, `_b1` for the second branch. Empty for frames.
+    suffix: SmolStr,
+    /// The name that this branch binds for the frame, in the file that the name has there.
+    own: Option<SmolStr>,
     /// With the order in which they were first bound.
     variables: RefCell<FxHashMap<SmolStr, (usize, Variable)>>,
     /// What was found out here last, the newest first: variables, and results that nothing captures.
     recent: RefCell<VecDeque<Variable>>,
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
-    /// Frames that were called from here and have ended, the newest last (A9).
-    ended: RefCell<VecDeque<Ended>>,
-}
-
-/// What is left of a frame that has ended: its names, and those of the frames it called. Not the scope itself, which holds that of its caller and would
-/// never be let go.
-struct Ended {
-    frame: u32,
-    variables: FxHashMap<SmolStr, (usize, Variable)>,
-    ended: VecDeque<Ended>,
-}
-
-impl Ended {
-    fn look_up(&self, name: &str) -> Option<Found> {
-        if let Some((_, Variable { value, path, .. })) = self.variables.get(name) {
-            let (value, path) = (value.clone(), path.clone());
-            return Some(Found { value, path, elsewhere: Some(self.frame), left_over: true });
-        }
-        self.ended.iter().rev().find_map(|ended| ended.look_up(name))
-    }
+    /// What frames that were called from here have bound and left behind at their end, with their execution ids: the newest of each name (A9).
+    left_over: RefCell<FxHashMap<SmolStr, (u32, Variable)>>,
 }
 
 /// A call of a block, or the execution of a program itself.
@@ -97,35 +78,46 @@ pub(crate) struct Found {
 
 impl Scope {
     pub(crate) fn root() -> Rc<Self> {
-        Self::new(Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(), None, "".into())
+        Self::new(
+            Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(),
+            None,
+            "".into(),
+            None,
+        )
     }
 
     /// The scope of a call.
     pub(crate) fn call(caller: &Rc<Scope>, id: u32, block: SmolStr) -> Rc<Self> {
         let frame = Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
-        Self::new(frame.into(), Some(Rc::clone(caller)), "".into())
+        Self::new(frame.into(), Some(Rc::clone(caller)), "".into(), None)
     }
 
     /// The scope of a branch or an iteration that runs beside others.
-    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr) -> Rc<Self> {
-        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix)
+    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
+        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix, own)
     }
 
-    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr) -> Rc<Self> {
+    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
         Rc::new(Self {
             frame,
             outer,
             suffix,
+            own,
             variables: RefCell::default(),
             recent: RefCell::default(),
             outputs: RefCell::default(),
-            ended: RefCell::default(),
+            left_over: RefCell::default(),
         })
     }
 
     /// Whether it is the part of a frame for a branch.
     pub(crate) fn is_branch(&self) -> bool {
         self.outer.as_ref().is_some_and(|outer| Rc::ptr_eq(&outer.frame, &self.frame))
+    }
+
+    /// The name that this branch binds for the frame.
+    pub(crate) fn own_name(&self) -> Option<&SmolStr> {
+        self.own.as_ref()
     }
 
     /// The scope of the whole frame.
@@ -190,11 +182,12 @@ impl Scope {
                 return Some(Found { value, path, elsewhere, left_over: false });
             }
         }
-        self.around().find_map(|scope| scope.look_up_in_ended(name))
+        self.around().find_map(|scope| scope.left_over(name))
     }
 
-    fn look_up_in_ended(&self, name: &str) -> Option<Found> {
-        self.ended.borrow().iter().rev().find_map(|ended| ended.look_up(name))
+    fn left_over(&self, name: &str) -> Option<Found> {
+        let (frame, Variable { value, path, .. }) = self.left_over.borrow().get(name)?.clone();
+        Some(Found { value, path, elsewhere: Some(frame), left_over: true })
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
@@ -211,18 +204,12 @@ impl Scope {
         }
     }
 
-    /// Keeps the names of a frame that was called from here and has ended.
+    /// Keeps what a frame has bound that was called from here and has ended.
     pub(crate) fn keep_ended(&self, scope: &Scope) {
-        let frame = scope.frame.id;
-        self.keep(Ended { frame, variables: scope.variables.take(), ended: scope.ended.take() });
-    }
-
-    fn keep(&self, frame: Ended) {
-        let mut ended = self.ended.borrow_mut();
-        if ended.len() == ENDED {
-            ended.pop_front();
-        }
-        ended.push_back(frame);
+        let mut left_over = self.left_over.borrow_mut();
+        left_over.extend(scope.left_over.take());
+        let variables = scope.variables.take().into_values();
+        left_over.extend(variables.map(|(_, variable)| (variable.name.clone(), (scope.frame.id, variable))));
     }
 
     /// Takes over what a branch has bound, after the join (R19).
@@ -233,9 +220,7 @@ impl Scope {
         for result in branch.recent().into_iter().rev() {
             self.remember(result);
         }
-        for ended in branch.ended.take() {
-            self.keep(ended);
-        }
+        self.left_over.borrow_mut().extend(branch.left_over.take());
     }
 
     /// The variable of that name in this very scope.
@@ -248,7 +233,9 @@ impl Scope {
         let mut suffix = String::new();
         let mut scope = self;
         while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
-            suffix.insert_str(0, &scope.suffix);
+            if scope.own.as_ref().is_none_or(|own| own != name) {
+                suffix.insert_str(0, &scope.suffix);
+            }
             scope = outer;
         }
         match (self.frame.id, suffix.as_str()) {

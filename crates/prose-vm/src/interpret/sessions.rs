@@ -99,10 +99,10 @@ impl Cx {
         let number = self.instance.anonymous.get() + 1;
         self.instance.anonymous.set(number);
         let name: SmolStr = format!("anon_{number:03}").into();
-        let mut target = self.target(&self.scope, name, BindingKind::Let, true);
-        target.anonymous = true;
-        target.was = None;
-        target
+        // Its number is its own also among branches, so its file needs no other mark than that of the frame.
+        let binding = self.binding(&self.scope.of_frame(), &name, BindingKind::Let);
+        let scope = Rc::clone(&self.scope);
+        Target { scope, name, binding, mutable: true, anonymous: true, was: None }
     }
 
     fn spoken(&self) -> Exec<Spoken> {

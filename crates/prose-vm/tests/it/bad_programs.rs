@@ -187,3 +187,15 @@ fn what_leads_out_of_nothing_is_an_error() {
     let ran = run("break\n", "");
     assert_eq!(ran.end.error.unwrap().to_string(), "`break` and `continue` need a loop around them");
 }
+
+#[test]
+fn values_do_not_grow_without_end() {
+    for growing in ["[x]", "{ a: x, b: x }", "x + x", "\"{x}{x}{x}\""] {
+        let ran = run(&format!("let x = \"text\"\nrepeat 1000:\n  let x = {growing}\n"), "");
+        assert_eq!(
+            ran.end.error.unwrap().to_string(),
+            "the value is too large or too deeply nested to be kept",
+            "{growing}"
+        );
+    }
+}

@@ -468,3 +468,12 @@ fn r016_that_a_name_is_found_in_a_caller_is_told() {
     // That names of the file are seen everywhere needs no word.
     assert_eq!(resolved, ["of_outer in 1"]);
 }
+
+#[test]
+fn a09_what_a_block_has_bound_is_found_however_many_others_have_ended_since() {
+    let ran = run(
+        "block get():\n  let access = \"granted\"\nblock other(n):\n  let m = n\ndo get()\nrepeat 200 as i:\n  do other(i)\nsession \"{access} {m}\"\n",
+        OK,
+    );
+    assert_eq!(ran.tasks(), ["granted 199"]);
+}

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use prose_harness::offline::Offline;
 use prose_vm::effect::Effect;
 use prose_vm::event::RunStatus;
-use prose_vm::machine::Said;
+use prose_vm::machine::{Machine, Said};
+use prose_vm::settings::Settings;
 
-use crate::support::{drive, reply, run, run_with};
+use crate::support::{drive, program, reply, run, run_with};
 
 /// Runs on a stack of two megabytes, which is what threads of a server have.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
@@ -191,5 +192,47 @@ fn a_program_that_asks_for_nothing_can_be_interrupted() {
             setup.interrupted = Box::pin(std::future::ready("stopped by hand".to_owned()));
         });
         assert_eq!(ran.end.status, RunStatus::Interrupted, "{:?}", ran.end.error);
+    }
+}
+
+#[test]
+fn nested_expressions_do_not_grow_the_stack_without_end() {
+    on_a_small_stack(|| {
+        for (open, close) in [("[", "]"), ("(", ")"), ("not (", ")"), ("{ a: ", " }")] {
+            for depth in [50, 5_000] {
+                let program = format!("let x = {}1{}\n", open.repeat(depth), close.repeat(depth));
+                // Whether it is refused by the parser or worked out does not matter here.
+                _ = run(&program, "");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_machine_leaves_nothing_behind() {
+    let program = program(
+        "block f(n):\n  if n > 0:\n    do f(n - 1)\n  parallel for x in [1, 2]:\n    session \"{x}\"\ndo f(3)\n",
+    );
+    for answers in [0, 3, 100] {
+        let mut machine = Machine::new(Arc::clone(&program), Settings::new("20260115-143052-a7b3c9"));
+        let mut given = 0;
+        loop {
+            let said = machine.settle();
+            let asked = said.iter().filter_map(|said| match said {
+                Said::Ask(request) => Some(request.id),
+                _ => None,
+            });
+            let before = given;
+            for request in asked.take(answers - given).collect::<Vec<_>>() {
+                machine.deliver(request, reply("ok").unwrap());
+                given += 1;
+            }
+            if given == before {
+                break;
+            }
+        }
+        assert_eq!(machine.end().is_some(), answers == 100);
+        drop(machine);
+        assert_eq!(Arc::strong_count(&program), 1, "after {answers} answers");
     }
 }

@@ -17,5 +17,7 @@ mod memory;
 mod official_programs;
 mod parallel;
 mod pipelines;
+mod prompts;
 mod sessions;
+mod strategies;
 mod values;
