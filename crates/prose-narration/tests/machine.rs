@@ -296,6 +296,7 @@ delay = "1s"
                      [Binding] x bound
                [Binding] let a = {x: "x is there..\u002e"} (mutable)
                - b: failed: no route
+            [Binding] x = "x is there..\u002e" (reassignment, was: "x is there..\u002e")
             [Binding] let b = {message: "no route"} (mutable)
             [Warning] 1 of 3 branches failed: b: no route
             [Parallel] Parallel complete:

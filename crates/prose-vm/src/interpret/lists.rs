@@ -134,12 +134,13 @@ impl Cx {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
         self.say(What::StatementStarted { number, source, kind });
-        let mut result = self.execute().await;
-        if let Ok(value) | Err(Flow::Return(Some(value))) = &result
-            && value.is_too_large()
-        {
-            result = self.fail(ErrorKind::Type, "the value is too large or too deeply nested to be kept");
-        }
+        let result = match self.execute().await {
+            Ok(value) => self.kept(value),
+            Err(Flow::Return(Some(value))) => {
+                self.kept(value).and_then(|value| Err(Flow::Return(Some(value))))
+            }
+            result => result,
+        };
         let (status, error) = match &result {
             Ok(_) => (Status::Complete, None),
             Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),

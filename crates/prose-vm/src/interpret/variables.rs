@@ -113,7 +113,16 @@ impl Cx {
     /// Works a value out and binds it.
     pub(super) async fn bind_result(&self, target: Target, value: Option<ValueNode>) -> Exec<Value> {
         let (value, reply) = self.value_for(value, Some(&target)).await?;
+        let value = self.kept(value)?;
         self.bind(&target, value.clone(), reply);
+        Ok(value)
+    }
+
+    /// A value that can be kept: whatever is bound is written to journals, and has to be read again from there.
+    pub(super) fn kept(&self, value: Value) -> Exec<Value> {
+        if value.is_too_large() {
+            return self.fail(ErrorKind::Type, "the value is too large or too deeply nested to be kept");
+        }
         Ok(value)
     }
 

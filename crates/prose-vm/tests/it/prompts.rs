@@ -35,8 +35,14 @@ fn r025_without_a_text_the_agents_prompt_is_the_task() {
         "agent a:\n  prompt: \"You review\"\nsession: a\n",
         |_| {},
         expect![[r#"
-        You review
-    "#]],
+            You review
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
+        "#]],
     );
 }
 
@@ -46,10 +52,16 @@ fn r026_the_agents_prompt_is_the_system_part_of_a_session_with_a_text() {
         "agent a:\n  prompt: \"You review\"\nsession: a\n  prompt: \"Review this\"\n",
         |_| {},
         expect![[r#"
-        Review this
-        === system ===
-        You review
-    "#]],
+            Review this
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
+            === system ===
+            You review
+        "#]],
     );
 }
 
@@ -89,6 +101,12 @@ do outer()
               block: inner
               depth: 2
               parent_execution_id: 1
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
 
             Your memory starts with the line `# Agent Memory: a` and has the sections `## Current Understanding`, `## Decisions Made` (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three sessions in full and shorten what is older. Your result and your memory are two things: write both.
 
@@ -148,6 +166,12 @@ do outer()
               block: inner
               depth: 2
               parent_execution_id: 1
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
 
             Write your output to:
               .prose/runs/20260115-143052-a7b3c9/bindings/r__2.md
@@ -274,11 +298,17 @@ fn c13_a_session_of_an_agent_without_a_prompt_sends_its_context() {
         "let a = \"x\"\nagent w:\n  model: sonnet\nsession: w\n  context: a\n",
         |_| {},
         expect![[r#"
-        Context provided:
-        ---
-        a: "x"
-        ---
-    "#]],
+            Context provided:
+            ---
+            a: "x"
+            ---
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
+        "#]],
     );
 }
 
