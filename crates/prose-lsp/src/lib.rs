@@ -22,10 +22,12 @@ mod pool;
 mod programs;
 mod progress;
 mod project_files;
+mod questions;
 mod reads;
 mod rename;
 mod requests;
 mod results;
+mod runs;
 mod server;
 mod settings;
 
