@@ -27,6 +27,9 @@ fn the_server_introduces_itself() {
                   "source.fixAll.prose"
                 ]
               },
+              "codeLensProvider": {
+                "resolveProvider": false
+              },
               "completionProvider": {
                 "triggerCharacters": [
                   "{",
@@ -53,11 +56,16 @@ fn the_server_introduces_itself() {
               "executeCommandProvider": {
                 "commands": [
                   "prose.fetch",
-                  "prose.pin"
+                  "prose.pin",
+                  "prose.run",
+                  "prose.dryRun",
+                  "prose.resume",
+                  "prose.cancel"
                 ]
               },
               "foldingRangeProvider": true,
               "hoverProvider": true,
+              "inlayHintProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
               "renameProvider": {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::documents::DocumentUri;
 use crate::reads::{Answer, View};
+use crate::runs::orders;
 
 /// What a person wants done about an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +22,10 @@ pub(crate) enum CommandKind {
 const FETCH: &str = "prose.fetch";
 const PIN: &str = "prose.pin";
 
-/// The names of the commands.
-pub(crate) const COMMANDS: &[&str] = &[FETCH, PIN];
+/// The names of all commands.
+pub(crate) fn names() -> Vec<&'static str> {
+    [FETCH, PIN].into_iter().chain(orders::COMMANDS.iter().map(|(name, _)| *name)).collect()
+}
 
 /// A command with its arguments.
 pub(crate) struct Command {
@@ -47,10 +50,7 @@ impl Command {
             FETCH => CommandKind::Fetch,
             PIN => CommandKind::Pin,
             _ => {
-                return Err(format!(
-                    "`{name}` is not a command of prose; there are {}",
-                    COMMANDS.join(" and ")
-                ));
+                return Err(format!("`{name}` is not a command of prose; there are {}", names().join(", ")));
             }
         };
         let argument = params.pointer("/arguments/0").unwrap_or(&Value::Null);

@@ -90,6 +90,16 @@ pub(crate) struct Session {
     pub(crate) shows_progress: bool,
     /// The client is VS Code or built on it, and has its commands.
     pub(crate) is_vscode: bool,
+    /// The client can be told to ask for inlay hints again.
+    pub(crate) refreshes_hints: bool,
+    /// The client can be told to ask for code lenses again.
+    pub(crate) refreshes_lenses: bool,
+    /// The client asks a person for the inputs of programs that run.
+    pub(crate) asks_inputs: bool,
+    /// The client wants to be told every event of a run.
+    pub(crate) hears_events: bool,
+    /// The folders that the person works in.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Session {
@@ -98,6 +108,13 @@ impl Session {
     pub(crate) fn from_initialize(params: &Value) -> Self {
         let capability = |path: &str| params.pointer(&format!("/capabilities/{path}"));
         let flag = |path: &str| capability(path).and_then(Value::as_bool).unwrap_or(false);
+        let is_announced = |name: &str| {
+            let announced = [
+                params.pointer(&format!("/capabilities/experimental/{name}")),
+                params.pointer(&format!("/initializationOptions/experimental/{name}")),
+            ];
+            announced.contains(&Some(&Value::Bool(true)))
+        };
         let encodings = capability("general/positionEncodings").and_then(Value::as_array);
         Self {
             encoding: Encoding::negotiate(encodings.into_iter().flatten().filter_map(Value::as_str)),
@@ -126,6 +143,11 @@ impl Session {
                     .iter()
                     .any(|known| name.starts_with(known))
             }),
+            refreshes_hints: flag("workspace/inlayHint/refreshSupport"),
+            refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
+            asks_inputs: is_announced("proseInput"),
+            hears_events: is_announced("proseRunEvents"),
+            folders: folders(params),
             edits_versions: flag("workspace/workspaceEdit/documentChanges"),
             shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
                 || flag("textDocument/diagnostic/relatedInformation"),
@@ -147,15 +169,17 @@ impl Session {
                     "interFileDependencies": true,
                     "workspaceDiagnostics": false,
                 },
+                "codeLensProvider": { "resolveProvider": false },
                 "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
                 "completionProvider": { "triggerCharacters": prose_ide::completion::TRIGGERS },
                 "definitionProvider": true,
                 "documentHighlightProvider": true,
                 "documentLinkProvider": {},
                 "documentSymbolProvider": true,
-                "executeCommandProvider": { "commands": commands::COMMANDS },
+                "executeCommandProvider": { "commands": commands::names() },
                 "foldingRangeProvider": true,
                 "hoverProvider": true,
+                "inlayHintProvider": true,
                 "referencesProvider": true,
                 "renameProvider": { "prepareProvider": true },
                 "selectionRangeProvider": true,
@@ -164,6 +188,20 @@ impl Session {
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
         })
     }
+}
+
+/// The folders that are open in the client, in whichever of three ways it says so.
+fn folders(params: &Value) -> Vec<PathBuf> {
+    let open = params.get("workspaceFolders").and_then(Value::as_array).into_iter().flatten();
+    let mut folders: Vec<PathBuf> =
+        open.filter_map(|folder| folder.get("uri")?.as_str()).map(path_of_uri).collect();
+    if folders.is_empty() {
+        folders.extend(params.get("rootUri").and_then(Value::as_str).map(path_of_uri));
+    }
+    if folders.is_empty() {
+        folders.extend(params.get("rootPath").and_then(Value::as_str).map(PathBuf::from));
+    }
+    folders
 }
 
 const SOURCE: &str = "prose";
@@ -308,6 +346,25 @@ impl Converter<'_> {
             data: diagnostic.fix.as_ref().map(|fix| self.fix(fix)),
             ..lsp::Diagnostic::default()
         }
+    }
+
+    /// What says that a run failed at the statement that starts in a line.
+    pub(crate) fn failure_of_run(&self, line: usize, message: String) -> lsp::Diagnostic {
+        lsp::Diagnostic {
+            range: self.line_without_indentation(line),
+            severity: Some(lsp::DiagnosticSeverity::ERROR),
+            source: Some("prose run".to_owned()),
+            message,
+            ..lsp::Diagnostic::default()
+        }
+    }
+
+    /// What is written in a line. A line past the end is the last one.
+    pub(crate) fn line_without_indentation(&self, line: usize) -> lsp::Range {
+        let line = line.min(self.text.len_lines().saturating_sub(1));
+        let (start, end) = (self.text.line_to_byte(line), end_of_line(self.text, line));
+        let indent = self.text.line(line).chars().take_while(|char| [' ', '\t'].contains(char)).count();
+        self.range(TextRange::new(size((start + indent).min(end)), size(end)))
     }
 
     /// The fix as data of its diagnostic, for clients that look for it there.

@@ -14,7 +14,9 @@ use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::owner::Notification;
 use crate::programs::Programs;
+use crate::questions::next_id;
 use crate::reads::View;
+use crate::runs::Runs;
 use crate::settings::Problems;
 
 /// The diagnostics of a document with the severities that they have there, without those that are off.
@@ -25,19 +27,28 @@ pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Seve
         .collect()
 }
 
-fn items(snapshot: &Snapshot, db: &Database, programs: &Programs, session: &Session) -> impl Serialize {
+fn items(
+    snapshot: &Snapshot,
+    db: &Database,
+    programs: &Programs,
+    runs: &Runs,
+    session: &Session,
+) -> impl Serialize {
     let converter = Converter { text: &snapshot.text, session };
     let place = |path: &str| -> Option<(DocumentUri, ropey::Rope)> {
         let file = db.file_at(std::path::Path::new(path))?;
         Some((programs.uri(db, file)?, ropey::Rope::from_str(file.text(db).as_str())))
     };
     let reported = reported(snapshot, db);
-    converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
+    let mut items = converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
         severity: *severity,
         diagnostic,
         uri: &snapshot.uri,
         place: &place,
-    }))
+    }));
+    let failure = runs.failure(&snapshot.uri, &snapshot.text);
+    items.extend(failure.map(|(line, message)| converter.failure_of_run(line, message)));
+    items
 }
 
 #[derive(Serialize)]
@@ -51,7 +62,7 @@ struct Report<'a, T> {
 
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
 pub(crate) fn report(view: &View, session: &Session, previous: Option<&str>) -> Json {
-    let items = items(&view.snapshot, &view.db, &view.programs, session);
+    let items = items(&view.snapshot, &view.db, &view.programs, &view.runs, session);
     // The id is made from what the client would get, so an answer is repeated only when something in it has changed.
     let mut hasher = DefaultHasher::new();
     text(&items).hash(&mut hasher);
@@ -68,14 +79,15 @@ pub(crate) fn publication(
     snapshot: &Snapshot,
     db: &Database,
     programs: &Programs,
+    runs: &Runs,
     session: &Session,
 ) -> Notification {
     let params = json!({
         "uri": &*snapshot.uri,
         "version": snapshot.version,
-        "diagnostics": items(snapshot, db, programs, session),
+        "diagnostics": items(snapshot, db, programs, runs, session),
     });
-    Notification { method: PUBLISH, params, is_request: false }
+    Notification { method: PUBLISH, params, id: None }
 }
 
 /// What tells a client what is wrong with settings.
@@ -96,7 +108,7 @@ pub(crate) fn of_settings(
     if let Some(version) = version {
         params["version"] = json!(version);
     }
-    Notification { method: PUBLISH, params, is_request: false }
+    Notification { method: PUBLISH, params, id: None }
 }
 
 /// The answer to `textDocument/diagnostic` for a document that is no program.
@@ -107,12 +119,12 @@ pub(crate) fn no_report() -> Json {
 /// What takes the diagnostics of a closed document from the client's view.
 pub(crate) fn withdrawal(uri: &DocumentUri) -> Notification {
     let params = json!({ "uri": &**uri, "diagnostics": [] });
-    Notification { method: PUBLISH, params, is_request: false }
+    Notification { method: PUBLISH, params, id: None }
 }
 
 /// What has a client ask for all diagnostics again.
 pub(crate) fn refresh() -> Notification {
-    Notification { method: "workspace/diagnostic/refresh", params: json!(null), is_request: true }
+    Notification { method: "workspace/diagnostic/refresh", params: json!(null), id: Some(next_id()) }
 }
 
 const PUBLISH: &str = "textDocument/publishDiagnostics";

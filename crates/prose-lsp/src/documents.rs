@@ -37,6 +37,8 @@ pub(crate) struct Published {
     pub(crate) version: i32,
     pub(crate) found: Arc<[Diagnostic]>,
     pub(crate) config: Arc<FileConfig>,
+    /// Whether a run has started or ended since.
+    pub(crate) is_outdated: bool,
 }
 
 impl Published {
@@ -44,7 +46,8 @@ impl Published {
     pub(crate) fn is_of(&self, snapshot: &Snapshot, found: &Arc<[Diagnostic]>) -> bool {
         let leads_elsewhere =
             |diagnostic: &Diagnostic| diagnostic.related.iter().any(|place| place.path.is_some());
-        self.version == snapshot.version
+        !self.is_outdated
+            && self.version == snapshot.version
             && Arc::ptr_eq(&self.found, found)
             && self.config == snapshot.config
             // Other files may have got or lost lines above the places in them.

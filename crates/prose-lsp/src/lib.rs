@@ -22,11 +22,13 @@ mod pool;
 mod programs;
 mod progress;
 mod project_files;
+mod questions;
 mod reads;
 mod rename;
 mod requests;
 mod results;
 mod retries;
+mod runs;
 mod server;
 mod settings;
 

@@ -4,6 +4,7 @@
 //! is looked at. Nothing here waits for the client or for a read.
 
 mod imports;
+mod runs;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,7 +29,10 @@ use crate::panics::guard;
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
+use crate::questions::next_id;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, send};
+use crate::runs::Runs;
+use crate::runs::orders::RunCommand;
 use crate::settings::{FileConfig, Settings};
 
 /// What the client wants, in the words of the server.
@@ -53,8 +57,14 @@ pub(crate) enum Message {
     Configure(Value),
     /// Files have changed on the disk.
     FilesChanged(Vec<PathBuf>),
-    /// A person wants something done.
+    /// A person wants something done about an import.
     Command(Command),
+    /// A person wants something done about a run.
+    Run(RunCommand),
+    /// A person has had enough of what a progress is about.
+    CancelProgress(Value),
+    /// A run of a document has started or ended.
+    RunChanged(DocumentUri),
     /// What a program is that is not on this machine.
     Fetched(Remote, Fulfilled),
     /// Nobody has typed for a moment, so what is imported can be looked up.
@@ -74,8 +84,8 @@ pub(crate) enum Message {
 pub(crate) struct Notification {
     pub(crate) method: &'static str,
     pub(crate) params: Value,
-    /// Whether the protocol makes a request of it. Nobody waits for the answer.
-    pub(crate) is_request: bool,
+    /// Its number, if the protocol makes a request of it. Nobody waits for most answers.
+    pub(crate) id: Option<i64>,
 }
 
 /// The state of the server.
@@ -101,6 +111,7 @@ pub(crate) struct Owner {
     /// Whether a client that asks for diagnostics itself has to ask again.
     must_refresh: bool,
     fetcher: Fetcher,
+    runs: Arc<Runs>,
     progress: Progress,
     project_files: ProjectFiles,
     /// Whether there may be other files of settings in use, or other problems in them, than the client was told.
@@ -109,7 +120,11 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// `to_self` brings back what a read has to say to the owner.
-    pub(crate) fn new(to_self: Sender<Message>, to_client: UnboundedSender<Vec<Notification>>) -> Self {
+    pub(crate) fn new(
+        to_self: Sender<Message>,
+        to_client: UnboundedSender<Vec<Notification>>,
+        runs: Arc<Runs>,
+    ) -> Self {
         Self {
             session: Arc::default(),
             host: AnalysisHost::default().with_listing(prose_config::programs_in),
@@ -120,6 +135,7 @@ impl Owner {
             programs: Arc::default(),
             reads: Reads::new(to_self.clone()),
             fetcher: Fetcher::new(to_self),
+            runs,
             progress: Progress::default(),
             to_client,
             waiting: Vec::new(),
@@ -177,6 +193,9 @@ impl Owner {
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
             Message::Command(command) => self.execute(command),
+            Message::Run(command) => self.execute_run(command),
+            Message::CancelProgress(token) => self.runs.cancel_progress(&token),
+            Message::RunChanged(uri) => self.run_changed(&uri),
             Message::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
             Message::FetchAgain(remote) => self.fetch_again(&remote),
             Message::FetchDue(remote) => {
@@ -185,7 +204,7 @@ impl Owner {
                 self.tell_progress();
             }
             Message::Told(told) => self.tell(&told),
-            Message::Shutdown(answer) => send(answer, Ok(json(&()))),
+            Message::Shutdown(answer) => self.runs.shut_down(move || send(answer, Ok(json(&())))),
             Message::End => {}
         }
     }
@@ -375,7 +394,8 @@ impl Owner {
         match self.snapshot(&read.uri) {
             Ok(snapshot) => {
                 let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
-                let view = |snapshot| View { snapshot, db: db.snapshot(), programs, cache };
+                let runs = Arc::clone(&self.runs);
+                let view = |snapshot| View { snapshot, db: db.snapshot(), programs, cache, runs };
                 self.reads.start(read, snapshot, Arc::clone(&self.session), view);
             }
             Err(failure) => send(read.answer, Err(failure)),
@@ -389,7 +409,8 @@ impl Owner {
         match self.snapshot(&attempt.uri) {
             Ok(snapshot) => {
                 let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
-                let view = View { snapshot, db: self.host.snapshot(), programs, cache };
+                let runs = Arc::clone(&self.runs);
+                let view = View { snapshot, db: self.host.snapshot(), programs, cache, runs };
                 self.reads.retry(attempt, view, Arc::clone(&self.session));
             }
             Err(failure) => self.reads.fail(&attempt, failure),
@@ -495,13 +516,14 @@ impl Owner {
             return;
         }
         let is_edited = before.is_none_or(|before| before.version != snapshot.version);
-        let publication = diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.session);
+        let publication =
+            diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.runs, &self.session);
         let mut hasher = DefaultHasher::new();
         json(&publication.params).hash(&mut hasher);
         let digest = hasher.finish();
         let is_news = before.is_none_or(|before| before.digest != digest);
         let (version, found, config) = (snapshot.version, Arc::clone(found), snapshot.config);
-        document.published = Some(Published { digest, version, found, config });
+        document.published = Some(Published { digest, version, found, config, is_outdated: false });
         if is_news {
             self.waiting.push(publication);
         }
@@ -551,5 +573,5 @@ fn watching() -> Notification {
         "registerOptions": { "watchers": watchers },
     });
     let params = serde_json::json!({ "registrations": [registration] });
-    Notification { method: "client/registerCapability", params, is_request: true }
+    Notification { method: "client/registerCapability", params, id: Some(next_id()) }
 }

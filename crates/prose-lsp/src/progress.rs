@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::owner::Notification;
+use crate::questions::next_id;
 
 /// What the client was last told.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ impl Progress {
         if self.shown.is_none() {
             self.times += 1;
             let params = json!({ "token": self.token() });
-            news.push(Notification { method: "window/workDoneProgress/create", params, is_request: true });
+            news.push(Notification { method: "window/workDoneProgress/create", params, id: Some(next_id()) });
         }
         let value = match (&self.shown, &message) {
             (None, message) => {
@@ -36,7 +37,7 @@ impl Progress {
             (Some(_), None) => json!({ "kind": "end" }),
         };
         let params = json!({ "token": self.token(), "value": value });
-        news.push(Notification { method: "$/progress", params, is_request: false });
+        news.push(Notification { method: "$/progress", params, id: None });
         self.shown = message;
         news
     }

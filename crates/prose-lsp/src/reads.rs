@@ -16,6 +16,7 @@ use crate::owner::Message;
 use crate::panics::{Panicked, guard};
 use crate::pool::Pool;
 use crate::programs::Programs;
+use crate::runs::Runs;
 
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub(crate) struct View {
     pub(crate) programs: Arc<Programs>,
     /// What was fetched by now.
     pub(crate) cache: Arc<Cache>,
+    /// What runs and ran.
+    pub(crate) runs: Arc<Runs>,
 }
 
 /// A request that only looks at one document.

@@ -6,9 +6,9 @@ use prose_syntax::TextSize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
-    CodeActionParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams, FoldingRangeParams,
-    RenameParams, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
-    TextDocumentPositionParams, Uri,
+    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
+    FoldingRangeParams, InlayHintParams, RenameParams, SelectionRangeParams, SemanticTokensParams,
+    SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 
 use crate::code_actions::code_actions;
@@ -16,6 +16,7 @@ use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::reads::{Failure, View, Work};
+use crate::runs::{hints, lenses};
 use crate::{answers, diagnostics, rename};
 
 /// What a read request asks for.
@@ -116,6 +117,16 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
             let range = Converter { text: &view.snapshot.text, session }.text_range(range);
             answers::semantic_tokens(view, session, Some(range))
+        }))
+    }),
+    ("textDocument/codeLens", |params| {
+        let CodeLensParams { text_document, .. } = decode(params)?;
+        Ok(ReadParams::analysis(&text_document.uri, lenses::code_lenses))
+    }),
+    ("textDocument/inlayHint", |params| {
+        let InlayHintParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+            hints::inlay_hints(view, session, range)
         }))
     }),
     ("textDocument/documentSymbol", |params| {

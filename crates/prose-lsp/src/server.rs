@@ -3,12 +3,12 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_channel::mpsc::{UnboundedReceiver, unbounded};
+use futures_util::sink::Sink;
 use futures_util::stream::{Stream, StreamExt};
 use futures_util::{sink, stream};
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,12 @@ use crate::framing::{self, FrameError};
 use crate::json::Json;
 use crate::owner::{Message, Notification, Owner};
 use crate::parent;
+use crate::questions::Questions;
 use crate::reads::{Failure, Read, RequestId};
 use crate::requests::{READS, ReadParams, decode, name};
 use crate::results::Results;
+use crate::runs::Runs;
+use crate::runs::orders::RunCommand;
 
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,9 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
     let (to_client, notifications) = unbounded();
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let owner = Owner::new(to_owner.clone(), to_client);
+    let questions = Questions::new(to_client.clone());
+    let runs = Runs::new(to_owner.clone(), to_client.clone(), questions.clone());
+    let owner = Owner::new(to_owner.clone(), to_client, Arc::clone(&runs));
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
         tracing::error!("the server cannot start a thread: {error}");
@@ -93,7 +98,7 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
         results: results.clone(),
         events: events_sender.clone(),
     };
-    let server = Server::new(vetted_input, bare_output, ToClient(notifications))
+    let server = Server::new(vetted_input, bare_output, ToClient(notifications, questions))
         // A limit would let edits and cancellations wait behind the reads that they are about.
         .concurrency_level(usize::MAX)
         .serve(front);
@@ -121,6 +126,9 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
         () = relay_input => false,
         parent_died = leaving => parent_died,
     };
+    // Agents must not go on working for nobody, and what they have done is on the disk when this returns.
+    runs.stop_all();
+    runs.wait_until_over();
     while let Ok(event) = events.try_recv() {
         shut_down |= matches!(event, Event::ShutDown);
     }
@@ -142,24 +150,29 @@ enum Event {
     ParentDied,
 }
 
-/// The stream of the server's own messages and the drain for what the client answers to them.
-struct ToClient(UnboundedReceiver<Vec<Notification>>);
+/// The stream of the server's own messages, and who waits for what the client answers to them.
+struct ToClient(UnboundedReceiver<Vec<Notification>>, Questions);
 
 impl Loopback for ToClient {
     type RequestStream = Pin<Box<dyn Stream<Item = Request>>>;
-    // What the server asks of the client, it does not need to hear of again.
-    type ResponseSink = sink::Drain<Response>;
+    type ResponseSink = Pin<Box<dyn Sink<Response, Error = Infallible>>>;
 
     fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
-        (Box::pin(self.0.flat_map(stream::iter).map(request)), sink::drain())
+        let questions = self.1;
+        let answers = sink::unfold((), move |(), response| {
+            questions.answered(response);
+            std::future::ready(Ok(()))
+        });
+        (Box::pin(self.0.flat_map(stream::iter).map(request)), Box::pin(answers))
     }
 }
 
-fn request(Notification { method, params, is_request }: Notification) -> Request {
+fn request(Notification { method, params, id }: Notification) -> Request {
     let request = Request::build(method);
-    // Nobody looks at the answers, so the requests need no ids of their own but different ones.
-    static NEXT_ID: AtomicI64 = AtomicI64::new(0);
-    let request = if is_request { request.id(NEXT_ID.fetch_add(1, Ordering::Relaxed)) } else { request };
+    let request = match id {
+        Some(id) => request.id(id),
+        None => request,
+    };
     if params.is_null() { request.finish() } else { request.params(params).finish() }
 }
 
@@ -263,9 +276,11 @@ impl Front {
             }
             (Phase::Running, "workspace/executeCommand") => {
                 let (answer, answered) = oneshot::channel();
-                let command = Command::read(&params, answer)
-                    .map_err(|problem| error(ErrorCode::InvalidParams, problem))?;
-                self.send(Message::Command(command));
+                let message = match RunCommand::kind(&params) {
+                    Some(what) => RunCommand::read(what, &params, answer).map(Message::Run),
+                    None => Command::read(&params, answer).map(Message::Command),
+                };
+                self.send(message.map_err(|problem| error(ErrorCode::InvalidParams, problem))?);
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, _) => {}
@@ -338,6 +353,11 @@ struct CancelParams {
     id: Id,
 }
 
+#[derive(Deserialize)]
+struct ProgressCancelParams {
+    token: Value,
+}
+
 /// What a known notification asks of the owner.
 fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     Ok(Some(match method {
@@ -370,6 +390,9 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
         "workspace/didChangeWatchedFiles" => {
             let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
             Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
+        }
+        "window/workDoneProgress/cancel" => {
+            Message::CancelProgress(decode::<ProgressCancelParams>(params)?.token)
         }
         "$/cancelRequest" => Message::Cancel(request_id(&decode::<CancelParams>(params)?.id)),
         _ => return Ok(None),

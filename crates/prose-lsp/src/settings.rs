@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_analysis::host;
 use prose_analysis::location::Registry;
-use prose_config::{Config, FetchMode, Overrides, Project, Projects};
+use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -18,6 +18,46 @@ pub(crate) struct FileConfig {
     overrides: Arc<Overrides>,
     /// What the client says about that, which goes before what the project says.
     fetch: Option<FetchMode>,
+    client: Arc<RunSettings>,
+}
+
+/// How the client is set to run programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunSettings {
+    /// Whether the programs of this workspace may be run. They are, in effect, programs of somebody else.
+    pub(crate) trusted: bool,
+    /// Who answers sessions, which goes before what the project says.
+    pub(crate) harness: Option<HarnessName>,
+    /// Whether statements show how they went.
+    pub(crate) inlay_hints: bool,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self { trusted: true, harness: None, inlay_hints: true }
+    }
+}
+
+impl RunSettings {
+    fn read(settings: &Value) -> Self {
+        let settings = section(settings);
+        let given = |path: &str| settings.pointer(path).filter(|value| !value.is_null());
+        let harness = given("/run/harness").filter(|name| name.as_str() != Some("")).and_then(|name| {
+            let known = HarnessName::ALL.iter().copied().find(|known| name.as_str() == Some(known.as_str()));
+            if known.is_none() {
+                let names: Vec<&str> = HarnessName::ALL.iter().map(|name| name.as_str()).collect();
+                tracing::warn!("`run.harness` is {name}, but has to be one of {}", names.join(", "));
+            }
+            known
+        });
+        let inlay_hints = given("/run/inlayHints").is_none_or(|shown| {
+            shown.as_bool().unwrap_or_else(|| {
+                tracing::warn!("`run.inlayHints` is {shown}, but has to be true or false");
+                true
+            })
+        });
+        Self { trusted: is_trusted(settings), harness, inlay_hints }
+    }
 }
 
 impl FileConfig {
@@ -42,6 +82,16 @@ impl FileConfig {
         self.project.path.as_deref()
     }
 
+    /// How programs run, as the project says.
+    pub(crate) fn run(&self) -> &RunConfig {
+        &self.project.config.run
+    }
+
+    /// How programs run, as the client says.
+    pub(crate) fn client(&self) -> &RunSettings {
+        &self.client
+    }
+
     /// What changes what the program means.
     pub(crate) fn meaning(&self) -> host::Project {
         let config = &self.project.config;
@@ -63,6 +113,7 @@ pub(crate) struct Settings {
     projects: Projects,
     overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
+    client: Arc<RunSettings>,
 }
 
 impl Settings {
@@ -72,8 +123,8 @@ impl Settings {
         for (path, error) in self.projects.take_failures() {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
-        let overrides = Arc::clone(&self.overrides);
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch: self.fetch })
+        let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch: self.fetch, client })
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -106,12 +157,18 @@ impl Settings {
     /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
     /// anything. What is not understood is logged and has no effect.
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
-        let (overrides, fetch) = (overrides(settings), fetch(settings));
-        let changes = *self.overrides != overrides || self.fetch != fetch;
+        let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
+        let changes = *self.overrides != overrides || self.fetch != fetch || *self.client != client;
         self.overrides = Arc::new(overrides);
+        self.client = Arc::new(client);
         self.fetch = fetch;
         changes
     }
+}
+
+/// Whether nobody has said that the workspace is not to be trusted.
+fn is_trusted(settings: &Value) -> bool {
+    settings.get("trusted") != Some(&Value::Bool(false))
 }
 
 /// Clients send their settings with or without the name of the section around them.
@@ -123,7 +180,7 @@ fn section(settings: &Value) -> &Value {
 /// would be its choice.
 fn fetch(settings: &Value) -> Option<FetchMode> {
     let settings = section(settings);
-    if settings.get("trusted") == Some(&Value::Bool(false)) {
+    if !is_trusted(settings) {
         return Some(FetchMode::Off);
     }
     let mode = settings.pointer("/registry/fetch").filter(|mode| !mode.is_null())?;

@@ -140,7 +140,20 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
             ..HarnessSettings::new(workplace)
         },
     )
-    .map_err(RunFailure::Harness)?;
+    .map_err(RunFailure::Harness);
+    let harness = match harness {
+        Ok(harness) => harness,
+        Err(failure) => {
+            if order.start == Start::New && opened.folder.is_some() {
+                let run = opened.run.clone();
+                // Its lock ends with what holds its files.
+                drop(opened);
+                // A run that never started is nothing to list or to resume. What cannot be removed says less than the reason.
+                let _ = order.project.remove_run(&run);
+            }
+            return Err(failure);
+        }
+    };
     let settings = settings(&order, &opened, harness.as_ref())?;
     Ok(Prepared {
         machine: Machine::new(program, settings.clone()),

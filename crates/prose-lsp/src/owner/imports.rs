@@ -103,7 +103,7 @@ impl Owner {
             Err(message) => (MessageType::ERROR, message),
         };
         let params = serde_json::json!({ "type": kind, "message": message });
-        self.notify(Notification { method: "window/showMessage", params, is_request: false });
+        self.notify(Notification { method: "window/showMessage", params, id: None });
     }
 
     pub(super) fn tell_progress(&mut self) {

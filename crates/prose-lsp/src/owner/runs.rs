@@ -1,0 +1,249 @@
+//! What runs ask of the owner: the program as it was last edited, and that documents show how it went.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::imports::{Imported, import_sites, imported, remote};
+use prose_analysis::location::Origin;
+use prose_analysis::{SourceFile, Text};
+use prose_run::{Order, Project, Start};
+use prose_syntax::Severity;
+use prose_syntax::suggest::nearest;
+use prose_vm::event::StateMode;
+use prose_vm::program::Program;
+use prose_vm::runner::Limits;
+use smol_str::SmolStr;
+
+use super::Owner;
+use crate::documents::{DocumentUri, Snapshot};
+use crate::fetcher::When;
+use crate::json::json;
+use crate::reads::{Failure, send};
+use crate::runs::history::{block_of, path_of_block};
+use crate::runs::orders::{Given, RunCommand, RunCommandKind};
+use crate::runs::{Launch, project_of};
+use crate::settings::FileConfig;
+
+/// Why something is not run, in words for a person.
+type Refusal = String;
+
+impl Owner {
+    /// Does what a person wants done about a run.
+    pub(super) fn execute_run(&mut self, RunCommand { what, given, answer }: RunCommand) {
+        let uri = given.uri.as_deref().map(|uri| self.known_name(&uri.into()));
+        if what == RunCommandKind::Cancel {
+            let cancelled = self.runs.cancel(uri.as_ref(), given.run.as_ref());
+            return send(answer, cancelled.map(|()| json(&())));
+        }
+        // Without a program the command is not read.
+        let Some(uri) = uri else { return };
+        match self.order(what, &given, &uri) {
+            Ok((order, snapshot)) => self.runs.launch(Launch {
+                order,
+                uri: snapshot.uri,
+                text: snapshot.text.to_string().into(),
+                given: given.inputs(),
+                session: Arc::clone(&self.session),
+                answer,
+            }),
+            Err(failure) => send(answer, Err(failure)),
+        }
+    }
+
+    fn order(
+        &mut self,
+        what: RunCommandKind,
+        given: &Given,
+        uri: &DocumentUri,
+    ) -> Result<(Order, Snapshot), Failure> {
+        if self.others.contains_key(uri) {
+            return Err(Failure::Refused(format!("{uri} is no program, so it cannot be run")));
+        }
+        let snapshot = self.snapshot(uri)?;
+        let order = self.order_of(what, given, &snapshot).map_err(Failure::Refused)?;
+        Ok((order, snapshot))
+    }
+
+    fn order_of(
+        &mut self,
+        what: RunCommandKind,
+        given: &Given,
+        snapshot: &Snapshot,
+    ) -> Result<Order, Refusal> {
+        let config = &snapshot.config;
+        let db = self.host.db();
+        let path = snapshot.file.path(db).to_path_buf();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !config.client().trusted {
+            return Err(format!(
+                "`{name}` is not run, since this workspace is not trusted: its programs tell agents what to do on this machine. Trust the workspace first"
+            ));
+        }
+        if *snapshot.file.origin(db) != Origin::Local {
+            return Err(format!(
+                "`{name}` was fetched and is only shown here; import it with `use` in a program of your own and run that"
+            ));
+        }
+        let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
+            Some(project) => project,
+            // It leaves nothing behind.
+            None if what == RunCommandKind::DryRun => Project::new(""),
+            None => {
+                return Err(format!(
+                    "`{name}` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
+                ));
+            }
+        };
+        let (start, block) = match what {
+            RunCommandKind::DryRun => (Start::Dry, given.block.clone()),
+            RunCommandKind::Resume => {
+                let (run, block) = self.run_to_resume(given, &project, &path)?;
+                (Start::Resume { run, accept_changes: given.accept_changes }, block)
+            }
+            RunCommandKind::Run | RunCommandKind::Cancel => (Start::New, given.block.clone()),
+        };
+        let program = match &block {
+            None => self.runnable(&name, snapshot.file, config)?,
+            Some(block) => self.runnable_block(&path, block, snapshot)?,
+        };
+        let inputs = given.inputs();
+        for (input, _) in &inputs {
+            check_input(&program, input)?;
+        }
+        let script = given.script.as_ref().map(|script| project.root.join(script));
+        let of_script = || script.as_ref().map(|_| "script".to_owned());
+        // A run goes on with the harness that it was started with.
+        let of_client = || config.client().harness.filter(|_| start == Start::New);
+        let harness = match start {
+            Start::Dry => Some("offline".to_owned()),
+            _ => (given.harness.clone())
+                .or_else(of_script)
+                .or_else(|| of_client().map(|harness| harness.as_str().to_owned())),
+        };
+        let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
+        Ok(Order {
+            program,
+            project,
+            start,
+            state: StateMode::Filesystem,
+            harness,
+            script,
+            seed: 0,
+            delay: std::time::Duration::ZERO,
+            inputs,
+            config: config.run().clone(),
+            limits,
+        })
+    }
+
+    /// The run that is meant, and the block that it is one of.
+    fn run_to_resume(
+        &self,
+        given: &Given,
+        project: &Project,
+        path: &Path,
+    ) -> Result<(SmolStr, Option<SmolStr>), Refusal> {
+        let Some(run) = &given.run else {
+            let last = self.runs.last_runs(project, path);
+            let last = last.into_iter().find(|last| last.block == given.block);
+            return match last {
+                Some(last) => Ok((last.details.summary.id, last.block)),
+                None => Err(format!(
+                    "there is no run of `{}` in {}; run it first",
+                    path.display(),
+                    project.runs().display()
+                )),
+            };
+        };
+        let details = project.show_run(run).map_err(|error| error.to_string())?;
+        match details.head {
+            // A run of another machine says only what its program is called.
+            None => Ok((run.clone(), None)),
+            Some(head) => match block_of(&head.from, path) {
+                Some(block) => Ok((run.clone(), block)),
+                None => Err(format!(
+                    "the run {run} is one of `{}` and not of `{}`; open that program to resume it",
+                    head.from,
+                    path.display()
+                )),
+            },
+        }
+    }
+
+    /// A block of a program as a program. It is known to the analysis only while it is looked at.
+    fn runnable_block(
+        &mut self,
+        path: &Path,
+        block: &str,
+        snapshot: &Snapshot,
+    ) -> Result<Arc<Program>, Refusal> {
+        let text = prose_ide::block_program(self.host.db(), snapshot.file, block).ok_or_else(|| {
+            format!(
+                "`{block}` is not a block that can be run on its own: it has to stand at the top level of the program, and may use only agents, blocks \
+                 and imported programs, and no variable of the program. Run the whole program instead"
+            )
+        })?;
+        let path = path_of_block(path, block);
+        self.reads.recall_views();
+        let file = self.host.set_text(&path, Text::new(text));
+        self.host.set_project(file, snapshot.config.meaning());
+        self.load_imports(file, &snapshot.config, When::Now);
+        let program =
+            self.runnable(&path.file_name().unwrap_or_default().to_string_lossy(), file, &snapshot.config);
+        self.host.remove(&path);
+        program
+    }
+
+    /// A program without errors (decision 15) and with all that it imports.
+    fn runnable(&self, name: &str, file: SourceFile, config: &FileConfig) -> Result<Arc<Program>, Refusal> {
+        let db = self.host.db();
+        let found = diagnostics(db, file).iter();
+        let errors: Vec<_> = found.filter(|found| config.severity(found) == Some(Severity::Error)).collect();
+        let program = Program::new(db, file);
+        if let Some(first) = errors.first() {
+            let count = match errors.len() {
+                1 => "an error".to_owned(),
+                count => format!("{count} errors"),
+            };
+            return Err(format!(
+                "`{name}` has {count} and is not run; line {}: {}",
+                program.line(first.range.start().into()),
+                first.message
+            ));
+        }
+        let waits_for = import_sites(db, file).iter().map(|import| &import.path).find(|path| {
+            remote(db, file, path).is_some() && imported(db, file, (*path).clone()) == Imported::Unknown
+        });
+        if let Some(path) = waits_for {
+            return Err(format!(
+                "`{name}` imports `{path}`, which is not fetched yet, and is not run; have it fetched with the action at the import, or wait a moment"
+            ));
+        }
+        Ok(program)
+    }
+
+    /// Shows that a run of a document has started or ended.
+    pub(super) fn run_changed(&mut self, uri: &DocumentUri) {
+        let Some(document) = self.documents.get_mut(uri) else { return };
+        if let Some(published) = &mut document.published {
+            published.is_outdated = true;
+        }
+        self.mark_unpublished(uri);
+        self.must_refresh = true;
+    }
+}
+
+/// An input that the program does not take is most likely another one, misspelt.
+fn check_input(program: &Program, name: &str) -> Result<(), Refusal> {
+    if program.takes_input(name) {
+        return Ok(());
+    }
+    let names = program.inputs();
+    let hint = match nearest(name, &names, |name| name) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if names.is_empty() => "it has none".to_owned(),
+        None => format!("it has `{}`", names.join("`, `")),
+    };
+    Err(format!("the program has no input `{name}`; {hint}"))
+}

@@ -1,0 +1,207 @@
+//! The execution of a run, on its thread.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use prose_run::{Around, Finished, Prepared, RunFailure, Start};
+use prose_vm::event::{Event, RunStatus, What};
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tower_lsp_server::ls_types::MessageType;
+
+use super::inputs::{EditorInputs, MadeUp};
+use super::teller::Teller;
+use super::trace::counted;
+use super::{Launch, Runs, Stop, Ticket, refuse};
+use crate::convert::uri_of_path;
+use crate::json::json as text;
+use crate::owner::Notification;
+use crate::reads::send;
+
+/// Prepares a run, answers the command, and runs the program to its end.
+pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
+    let Launch { order, uri, given, session, answer, .. } = launch;
+    let is_dry = order.start == Start::Dry;
+    let name = order.program.name.clone();
+    let prepared = match prose_run::prepare(order) {
+        Ok(prepared) => prepared,
+        Err(failure) => return refuse(answer, shown(&failure)),
+    };
+    let given = given.into_iter().collect();
+    if is_dry {
+        let prompts = dry_run(prepared, MadeUp(given), stopped);
+        return send(answer, prompts.map(|prompts| text(&prompts)).map_err(crate::reads::Failure::Refused));
+    }
+    let id: SmolStr = prepared.run().into();
+    runs.has_files(ticket, &uri, &id);
+    let folder = prepared.folder.as_deref().and_then(uri_of_path);
+    send(answer, Ok(text(&json!({ "run": id, "folder": folder.as_deref(), "harness": prepared.harness() }))));
+    for note in &prepared.notes {
+        tell(runs, MessageType::WARNING, format!("{name}: {note}"));
+    }
+    let teller = Teller { runs, ticket, id: id.clone(), uri, session: &session };
+    teller.begin(&format!("Running {name}"));
+    let stop = runs.runs.get(&ticket).map(|run| run.stop.clone());
+    // It is there as long as this thread runs.
+    let Some(stop) = stop else { return };
+    let client = session.asks_inputs.then(|| runs.questions.clone());
+    let inputs = EditorInputs { run: id.clone(), given, client, stop };
+    let is_made_up = prepared.harness() == "offline";
+    let (finished, why) = watched(prepared, inputs, stopped, &teller);
+    let (kind, message) = summary(&name, &finished, why.as_ref(), is_made_up);
+    if let Some(mut run) = runs.runs.get_mut(&ticket) {
+        run.is_over = true;
+        // A run that could not be recorded any more has no last event.
+        run.trace.stop();
+    }
+    teller.end(&message);
+    if let Some(kind) = kind {
+        tell(runs, kind, message);
+    }
+}
+
+/// Runs a program while the client is told of it. Gives why it was stopped, too, if it was.
+fn watched(
+    prepared: Prepared,
+    inputs: EditorInputs,
+    mut stopped: UnboundedReceiver<Stop>,
+    teller: &Teller<'_>,
+) -> (Result<Finished, RunFailure>, Option<Stop>) {
+    let why = Cell::new(None);
+    let interrupted = async {
+        match stopped.recv().await {
+            Some(stop) => {
+                why.set(Some(stop.clone()));
+                stop.reason()
+            }
+            None => std::future::pending().await,
+        }
+    };
+    let (events, told) = channel();
+    let finished = std::thread::scope(|scope| {
+        // Where there is no thread for it, the program runs all the same.
+        let telling = std::thread::Builder::new().name("run-teller".to_owned());
+        let telling = telling.spawn_scoped(scope, move || teller.tell(&told));
+        if let Err(error) = &telling {
+            tracing::error!("a thread could not be started, so nobody is told of a run: {error}");
+        }
+        let mut observer = |event: &Event, _: bool| {
+            // Who hears it lives as long as the program runs.
+            let _ = events.send(event.clone());
+        };
+        let finished = prepared.execute(Around {
+            inputs: Arc::new(inputs),
+            observer: &mut observer,
+            interrupted: Box::pin(interrupted),
+            narration: None,
+        });
+        drop(events);
+        finished
+    });
+    (finished, why.take())
+}
+
+/// What each session would be told.
+fn dry_run(
+    prepared: Prepared,
+    inputs: MadeUp,
+    mut stopped: UnboundedReceiver<Stop>,
+) -> Result<Value, String> {
+    let mut prompts = Vec::new();
+    let mut observer = |event: &Event, _: bool| {
+        if let What::SessionStarted { task, .. } = &event.what {
+            // In the program that was started; those of imported programs are in other texts.
+            let site = event.site.filter(|site| site.program == 0);
+            prompts.push(json!({
+                "line": site.map(|site| site.line),
+                "agent": task.agent,
+                "model": task.model,
+                "prompt": task.prompt,
+                "system": task.system,
+            }));
+        }
+    };
+    let interrupted = async {
+        match stopped.recv().await {
+            Some(stop) => stop.reason(),
+            None => std::future::pending().await,
+        }
+    };
+    let finished = prepared.execute(Around {
+        inputs: Arc::new(inputs),
+        observer: &mut observer,
+        interrupted: Box::pin(interrupted),
+        narration: None,
+    });
+    let end = finished.map_err(|failure| failure.to_string())?.end;
+    let failed = end.error.map(|error| json!({ "line": error.line, "message": error.to_string() }));
+    Ok(json!({ "prompts": prompts, "failed": failed }))
+}
+
+/// What a person is told at the end of a run, and how loudly; what they did themselves they know.
+fn summary(
+    name: &str,
+    finished: &Result<Finished, RunFailure>,
+    why: Option<&Stop>,
+    is_made_up: bool,
+) -> (Option<MessageType>, String) {
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(failure) => return (Some(MessageType::ERROR), format!("{name} had to stop: {}", shown(failure))),
+    };
+    let end = &finished.end;
+    let reused = match finished.reused {
+        0 => String::new(),
+        1 => ", 1 result of the earlier execution used again".to_owned(),
+        count => format!(", {count} results of the earlier execution used again"),
+    };
+    let sessions = counted(end.sessions);
+    let reason = end.error.as_ref().map_or_else(String::new, |error| error.to_string());
+    match end.status {
+        RunStatus::Completed => {
+            let made_up = if is_made_up {
+                ". All answers were made up by the harness `offline`; `run.harness` chooses another one"
+            } else {
+                ""
+            };
+            (Some(MessageType::INFO), format!("{name} is done: {sessions}{reused}{made_up}"))
+        }
+        RunStatus::Failed => {
+            let line = end.error.as_ref().map(|error| error.line).filter(|line| *line > 0);
+            let place = line.map_or_else(String::new, |line| format!(" at line {line}"));
+            (Some(MessageType::ERROR), format!("{name} failed{place}: {reason}"))
+        }
+        RunStatus::Interrupted => {
+            let kind = match why {
+                Some(Stop::Person | Stop::Shutdown) => None,
+                Some(Stop::NoInput(_)) | None => Some(MessageType::WARNING),
+            };
+            (kind, format!("{name} was stopped: {reason}"))
+        }
+    }
+}
+
+/// Why a run cannot start or go on, with what can be done in an editor.
+fn shown(failure: &RunFailure) -> String {
+    match failure {
+        RunFailure::Changed { run, difference } => format!(
+            "the program has changed since the run {run} was started: {difference}. Undo the change, or resume the run with \
+             `acceptChanges`, which keeps the results of all sessions that are asked the same"
+        ),
+        RunFailure::Over { run, how } => {
+            format!("the run {run} has {how}; there is nothing left to do. Run the program anew")
+        }
+        RunFailure::OtherHarness { run, before, now } => format!(
+            "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
+             with `acceptChanges` to have the remaining sessions told otherwise"
+        ),
+        _ => failure.to_string(),
+    }
+}
+
+fn tell(runs: &Runs, kind: MessageType, message: String) {
+    let params = json!({ "type": kind, "message": message });
+    runs.tell_client(vec![Notification { method: "window/showMessage", params, id: None }]);
+}

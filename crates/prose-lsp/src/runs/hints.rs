@@ -1,0 +1,46 @@
+//! What is shown behind the statements of a program that runs or ran.
+
+use std::sync::Arc;
+
+use ropey::Rope;
+use serde_json::{Value, json};
+use tower_lsp_server::ls_types::Range;
+
+use super::Runs;
+use super::lines::LineMap;
+use crate::convert::{Session, end_of_line, position};
+use crate::documents::DocumentUri;
+use crate::json::{Json, json as text};
+use crate::reads::View;
+
+/// The answer to `textDocument/inlayHint`.
+pub(crate) fn inlay_hints(view: &View, session: &Session, range: Range) -> Json {
+    let snapshot = &view.snapshot;
+    if !snapshot.config.client().inlay_hints {
+        return text(&json!([]));
+    }
+    let lines = range.start.line as usize..=range.end.line as usize;
+    let marks = view.runs.marks(&snapshot.uri, &snapshot.text);
+    let hints = marks.into_iter().filter(|(line, _)| lines.contains(line)).map(|(line, label)| {
+        let end = end_of_line(&snapshot.text, line);
+        let position = position(&snapshot.text, end, session.encoding);
+        json!({ "position": position, "label": label, "paddingLeft": true })
+    });
+    text(&hints.collect::<Vec<Value>>())
+}
+
+impl Runs {
+    /// What stands behind which lines of a document. Statements whose line was edited have nothing.
+    fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
+        let marks = self.of_document(uri, |run| {
+            let mut marks: Vec<(u32, String)> = run.trace.marks().collect();
+            marks.reverse();
+            (Arc::clone(&run.text), marks)
+        });
+        let Some((before, marks)) = marks else { return Vec::new() };
+        let map = LineMap::new(&before, now);
+        let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
+        // What runs a block is behind the last line.
+        marks.filter(|(line, mark)| *line < now.len_lines() && !mark.is_empty()).collect()
+    }
+}

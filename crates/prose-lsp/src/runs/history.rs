@@ -1,0 +1,127 @@
+//! What the folders of runs say about the last runs of a program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use dashmap::DashMap;
+use prose_run::Project;
+use prose_state::runs::{RunDetails, RunState};
+use prose_vm::event::RunStatus;
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+
+use super::trace::{counted, duration};
+
+/// How many runs are looked at, the latest first. A program that was not run for longer than that has no last run here.
+const MOST: usize = 100;
+
+/// Remembers which runs are the last ones, since looking for them means to open every run.
+#[derive(Default)]
+pub(crate) struct History {
+    known: DashMap<PathBuf, Known>,
+}
+
+struct Known {
+    /// When the folder of runs got its last run.
+    changed: SystemTime,
+    last: Vec<(Option<SmolStr>, SmolStr)>,
+}
+
+/// The last run of a program or of one of its blocks.
+pub(crate) struct LastRun {
+    /// The block; none for the whole program.
+    pub(crate) block: Option<SmolStr>,
+    pub(crate) details: RunDetails,
+}
+
+impl History {
+    /// The last run of a program as a whole, and that of each of its blocks.
+    pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
+        let folder = project.runs();
+        let changed = folder.metadata().and_then(|metadata| metadata.modified());
+        let Ok(changed) = changed else { return Vec::new() };
+        let known = self.known.get(program).filter(|known| known.changed == changed);
+        let known = known.map(|known| known.last.clone());
+        let last = known.unwrap_or_else(|| {
+            let (last, is_certain) = look(project, &folder, program);
+            if is_certain {
+                self.known.insert(program.to_owned(), Known { changed, last: last.clone() });
+            }
+            last
+        });
+        let details = |(block, id): (Option<SmolStr>, SmolStr)| {
+            Some(LastRun { block, details: project.show_run(&id).ok()? })
+        };
+        last.into_iter().filter_map(details).collect()
+    }
+}
+
+/// The last runs, and whether that will stay so until there is another folder: the journal of a run comes after its folder.
+fn look(project: &Project, folder: &Path, program: &Path) -> (Vec<(Option<SmolStr>, SmolStr)>, bool) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut ids: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    // Ids start with the time.
+    ids.sort_by(|a, b| b.cmp(a));
+    let mut last: Vec<(Option<SmolStr>, SmolStr)> = Vec::new();
+    let mut is_certain = true;
+    for id in ids.into_iter().take(MOST) {
+        let head = project.show_run(&id).ok().and_then(|details| details.head);
+        let Some(head) = head else {
+            is_certain = false;
+            continue;
+        };
+        let Some(block) = block_of(&head.from, program) else { continue };
+        if last.iter().all(|(known, _)| *known != block) {
+            last.push((block, id.into()));
+        }
+    }
+    (last, is_certain)
+}
+
+/// What stands for a block of a program in the place of the program's path.
+pub(crate) fn path_of_block(program: &Path, block: &str) -> PathBuf {
+    let mut path = program.as_os_str().to_owned();
+    path.push("#");
+    path.push(block);
+    path.into()
+}
+
+/// The block of a program that a run is one of; none if it is a run of another program.
+pub(crate) fn block_of(from: &str, program: &Path) -> Option<Option<SmolStr>> {
+    match from.strip_prefix(&*program.to_string_lossy())? {
+        "" => Some(None),
+        rest => rest.strip_prefix('#').map(|block| Some(block.into())),
+    }
+}
+
+impl LastRun {
+    /// Whether it can go on.
+    pub(crate) fn can_be_resumed(&self) -> bool {
+        self.details.summary.status.can_be_resumed()
+    }
+
+    /// `12 sessions, 3 m 10 s, failed at line 40`
+    pub(crate) fn result(&self) -> Option<String> {
+        let summary = &self.details.summary;
+        let end = self.details.end.as_ref();
+        let how = match (summary.status, end) {
+            (RunState::Completed, _) => "completed".to_owned(),
+            (RunState::Failed, end) => {
+                let line = end.filter(|end| end.status == RunStatus::Failed);
+                let line = line.and_then(|end| end.error.as_ref()).map_or(0, |error| error.line);
+                if line > 0 { format!("failed at line {line}") } else { "failed".to_owned() }
+            }
+            (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
+            // What runs here has a lens of its own, and how far another process has come is not known.
+            (RunState::Running(_) | RunState::Damaged, _) => return None,
+        };
+        let parts = [summary.sessions.map(counted), summary.duration().map(duration), Some(how)];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+
+    /// The command that goes on with it.
+    pub(crate) fn argument(&self, uri: &str) -> Value {
+        json!({ "uri": uri, "run": self.details.summary.id })
+    }
+}

@@ -1,0 +1,88 @@
+//! Inputs of programs that run: those that came with the command, and those that the client asks a person for.
+
+use std::collections::HashMap;
+
+use prose_vm::effect::{Failure, InputRequest};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::Answer;
+use prose_vm::runner::Inputs;
+use prose_vm::value::Value;
+use serde_json::json;
+use smol_str::SmolStr;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Stop;
+use crate::questions::Questions;
+
+/// Who gives the inputs of a run.
+pub(super) struct EditorInputs {
+    pub(super) run: SmolStr,
+    pub(super) given: HashMap<SmolStr, Value>,
+    /// The client, if it asks.
+    pub(super) client: Option<Questions>,
+    /// Ends the run. A program that failed for want of an input would have to be started anew; one that was stopped goes on with it.
+    pub(super) stop: UnboundedSender<Stop>,
+}
+
+impl Inputs for EditorInputs {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+        Box::pin(async move {
+            let given = input.name.as_ref().and_then(|name| self.given.get(name));
+            if let Some(value) = given {
+                return Ok(value.clone());
+            }
+            let Some(client) = &self.client else {
+                return self.without(input, "this editor does not ask for inputs").await;
+            };
+            let question = json!({
+                "run": self.run,
+                "name": input.name,
+                "prompt": input.prompt,
+                "mayRephrase": input.may_rephrase,
+                "optional": input.optional,
+            });
+            let answer = client.ask("prose/input", question).await;
+            match answer.as_ref().and_then(|answer| answer.get("value")).filter(|value| !value.is_null()) {
+                Some(value) => Ok(Value::from_json(value)),
+                None => self.without(input, "it was not given").await,
+            }
+        })
+    }
+}
+
+impl EditorInputs {
+    /// Goes on without an input that the program can do without, and stops the run otherwise.
+    async fn without(&self, input: &InputRequest, why: &str) -> Result<Value, Failure> {
+        if input.optional {
+            return Ok(Value::Null);
+        }
+        let reason = match &input.name {
+            Some(name) => format!(
+                "the program waits for the input `{name}` ({}), and {why}. Resume the run with it: \
+                 `prose.resume` with {{ \"inputs\": {{ \"{name}\": … }} }}",
+                input.prompt
+            ),
+            None => format!(
+                "the program asks a person ({}), and {why}. Resume the run in an editor that asks for inputs, or with `prose resume` in a terminal",
+                input.prompt
+            ),
+        };
+        if self.stop.send(Stop::NoInput(reason.clone())).is_ok() {
+            // The run ends before this does.
+            std::future::pending::<()>().await;
+        }
+        Err(Failure { kind: ErrorKind::MissingInput, message: reason })
+    }
+}
+
+/// Inputs of a dry run, which asks nobody.
+pub(super) struct MadeUp(pub(super) HashMap<SmolStr, Value>);
+
+impl Inputs for MadeUp {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+        Box::pin(async move {
+            let name = input.name.clone().unwrap_or_else(|| "input".into());
+            Ok(self.0.get(&name).cloned().unwrap_or_else(|| Value::text(format!("[{name}]"))))
+        })
+    }
+}

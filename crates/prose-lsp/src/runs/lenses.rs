@@ -1,0 +1,68 @@
+//! What can be run, above the lines where it starts.
+
+use prose_analysis::location::Origin;
+use prose_analysis::statements::statements;
+use prose_syntax::{TextRange, TextSize};
+use serde_json::{Value, json};
+
+use super::history::LastRun;
+use super::orders::{CANCEL, DRY_RUN, RESUME, RUN};
+use super::project_of;
+use crate::convert::{Converter, Session};
+use crate::json::{Json, json as text};
+use crate::reads::View;
+
+/// The answer to `textDocument/codeLens`.
+pub(crate) fn code_lenses(view: &View, session: &Session) -> Json {
+    let (db, snapshot) = (&view.db, &view.snapshot);
+    let file = snapshot.file;
+    // What was fetched is only shown, and is run by programs that import it.
+    if statements(db, file).list.is_empty() || *file.origin(db) != Origin::Local {
+        return text(&json!([]));
+    }
+    let uri = &*snapshot.uri;
+    let path = file.path(db);
+    let project = project_of(path, &snapshot.config, session);
+    let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
+    let mut lenses = Lenses { converter: Converter { text: &snapshot.text, session }, uri, list: Vec::new() };
+    let top = TextRange::empty(TextSize::new(0));
+    if project.is_some() {
+        lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+    }
+    lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
+    for run in view.runs.live(&snapshot.uri) {
+        lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
+    }
+    lenses.add_last(top, last.iter().find(|last| last.block.is_none()));
+    let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
+    for block in blocks {
+        lenses.add(block.range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+        lenses.add_last(block.range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
+    }
+    text(&lenses.list)
+}
+
+struct Lenses<'a> {
+    converter: Converter<'a>,
+    uri: &'a str,
+    list: Vec<Value>,
+}
+
+impl Lenses<'_> {
+    fn add(&mut self, range: TextRange, title: &str, command: &str, argument: Value) {
+        let command = json!({ "title": title, "command": command, "arguments": [argument] });
+        self.list.push(json!({ "range": self.converter.range(range), "command": command }));
+    }
+
+    fn add_last(&mut self, range: TextRange, last: Option<&LastRun>) {
+        let Some(last) = last else { return };
+        if last.can_be_resumed() {
+            self.add(range, "Resume last run", RESUME, last.argument(self.uri));
+        }
+        if let Some(result) = last.result() {
+            // Without a command it can be read and does nothing.
+            let command = json!({ "title": result, "command": "" });
+            self.list.push(json!({ "range": self.converter.range(range), "command": command }));
+        }
+    }
+}

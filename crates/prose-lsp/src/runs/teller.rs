@@ -1,0 +1,134 @@
+//! Tells the client how a run goes.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use prose_vm::event::{Event, What};
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+
+use super::{Runs, Ticket, progress_token};
+use crate::convert::Session;
+use crate::documents::DocumentUri;
+use crate::owner::Notification;
+use crate::questions::next_id;
+
+/// How long events are gathered before the client is told. A person sees no difference, and a client that gets each alone has no time left.
+const GATHER: Duration = Duration::from_millis(16);
+
+/// How long what a person sees stays as it is.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Tells the client of one run.
+pub(super) struct Teller<'a> {
+    pub(super) runs: &'a Runs,
+    pub(super) ticket: Ticket,
+    pub(super) id: SmolStr,
+    pub(super) uri: DocumentUri,
+    pub(super) session: &'a Session,
+}
+
+impl Teller<'_> {
+    /// Tells that a run starts.
+    pub(super) fn begin(&self, title: &str) {
+        if self.session.shows_progress {
+            let params = json!({ "token": progress_token(&self.id) });
+            let create =
+                Notification { method: "window/workDoneProgress/create", params, id: Some(next_id()) };
+            let begin = self.progress(&json!({ "kind": "begin", "title": title, "cancellable": true }));
+            self.runs.tell_client(vec![create, begin]);
+        }
+        self.refresh_lenses();
+        self.refresh_hints();
+    }
+
+    /// Tells of events until there are no more.
+    pub(super) fn tell(&self, events: &Receiver<Event>) {
+        let mut shown = Instant::now();
+        let mut is_stale = false;
+        loop {
+            let first = if is_stale {
+                events.recv_timeout(LOOK.saturating_sub(shown.elapsed()))
+            } else {
+                events.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            match first {
+                Ok(first) => {
+                    self.take(gathered(first, events));
+                    is_stale = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if is_stale && shown.elapsed() >= LOOK {
+                self.show();
+                shown = Instant::now();
+                is_stale = false;
+            }
+        }
+    }
+
+    fn take(&self, events: Vec<Event>) {
+        if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
+            events.iter().for_each(|event| run.trace.tell(event));
+            // Who hears that it is over must not find it going on.
+            run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
+        }
+        if self.session.hears_events {
+            let params = json!({ "run": self.id, "uri": &*self.uri, "events": events });
+            self.runs.tell_client(vec![Notification { method: "prose/runEvent", params, id: None }]);
+        }
+    }
+
+    fn show(&self) {
+        let progress = self.runs.runs.get(&self.ticket).map(|run| run.trace.progress());
+        if let Some(message) = progress.filter(|_| self.session.shows_progress) {
+            self.runs.tell_client(vec![self.progress(&json!({ "kind": "report", "message": message }))]);
+        }
+        self.refresh_hints();
+    }
+
+    /// Tells that a run has ended.
+    pub(super) fn end(&self, message: &str) {
+        if self.session.shows_progress {
+            self.runs.tell_client(vec![self.progress(&json!({ "kind": "end", "message": message }))]);
+        }
+        self.refresh_hints();
+        self.refresh_lenses();
+    }
+
+    fn progress(&self, value: &Value) -> Notification {
+        let params = json!({ "token": progress_token(&self.id), "value": value });
+        Notification { method: "$/progress", params, id: None }
+    }
+
+    fn refresh_hints(&self) {
+        if self.session.refreshes_hints {
+            self.refresh("workspace/inlayHint/refresh");
+        }
+    }
+
+    fn refresh_lenses(&self) {
+        if self.session.refreshes_lenses {
+            self.refresh("workspace/codeLens/refresh");
+        }
+    }
+
+    fn refresh(&self, method: &'static str) {
+        self.runs.tell_client(vec![Notification { method, params: Value::Null, id: Some(next_id()) }]);
+    }
+}
+
+/// An event and those that come soon after it.
+fn gathered(first: Event, events: &Receiver<Event>) -> Vec<Event> {
+    let since = Instant::now();
+    let mut gathered = vec![first];
+    while let Ok(event) = events.recv_timeout(GATHER.saturating_sub(since.elapsed())) {
+        gathered.push(event);
+        // A stream that never pauses is told as well.
+        if since.elapsed() >= GATHER {
+            break;
+        }
+    }
+    gathered
+}
