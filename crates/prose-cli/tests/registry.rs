@@ -344,6 +344,45 @@ fn a_registry_that_never_answers_is_not_waited_for_without_end() {
 }
 
 #[test]
+fn only_what_is_locked_is_run() {
+    let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
+    let run = || world.prose(&["run", "--locked", "--quiet", "main.prose"]);
+    run().check(expect![[r#"
+        status: 2
+        ---- stderr
+        error[E146]: `alice/research` is not in prose.lock; `prose lock` adds it
+         --> main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        error: `main.prose` has 1 error and is not run
+    "#]]);
+    world.prose(&["lock"]);
+    run().check(expect![[r#"
+        status: 0
+        ---- stdout
+        found:
+        {
+          "findings": "Started from Look and followed it to tides. What matters most is tides, and the rest follows from it. Most of the work lies in tides; the rest is in good shape. As far as tides goes, this can go ahead as planned. [offline]"
+        }
+    "#]]);
+    world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
+    world.prose(&["cache", "clean"]);
+    run().check(expect![[r#"
+        status: 2
+        ---- stderr
+        error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+         --> main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        error: `main.prose` has 1 error and is not run
+    "#]]);
+}
+
+#[test]
 fn only_what_is_locked_is_used() {
     let world = World::new(&[
         ("registry/alice/research.prose", RESEARCH),
