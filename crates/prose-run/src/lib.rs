@@ -75,6 +75,9 @@ pub enum Start {
     Transcript(String),
 }
 
+/// Is told a line of a narration.
+pub type Hear<'a> = &'a mut dyn FnMut(&str);
+
 /// What surrounds a run while it is executed.
 pub struct Around<'a> {
     /// Who is asked for inputs.
@@ -84,7 +87,7 @@ pub struct Around<'a> {
     /// Ends the run when it is ready, with a reason for the person.
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
     /// How the run is narrated, and who hears it. Runs whose state is their narration need it.
-    pub narration: Option<(Markers, &'a mut dyn FnMut(&str))>,
+    pub narration: Option<(Markers, Hear<'a>)>,
 }
 
 /// A run that can be executed.
@@ -244,7 +247,6 @@ impl Prepared {
             clock: &runner::now,
         };
         let end = runtime.block_on(runner::run(self.machine, host)).map_err(RunFailure::Run)?;
-        drop(tell);
         if let Some((mut narrator, hear)) = narration {
             narrator.settle().iter().for_each(|line| hear(line));
         }
