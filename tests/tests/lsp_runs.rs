@@ -374,7 +374,12 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let uri = "untitled:Untitled-1";
     workspace.client.open(uri, 1, "session \"a\"\n");
     let answer = execute(&mut workspace, "prose.run", json!({ "uri": uri }));
-    check(answer["error"]["message"].as_str().unwrap(), expect!["`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"]);
+    check(
+        answer["error"]["message"].as_str().unwrap(),
+        expect![
+            "`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
+        ],
+    );
     let answer = execute(&mut workspace, "prose.dryRun", json!({ "uri": uri }));
     assert_eq!(answer["result"]["prompts"][0]["prompt"], "a");
 }
@@ -509,6 +514,23 @@ reply = "Fine."
 }
 
 #[test]
+fn clients_that_ask_for_diagnostics_are_told_to_ask_again() {
+    let capabilities = json!({
+        "textDocument": { "diagnostic": {} },
+        "workspace": { "diagnostics": { "refreshSupport": true } },
+        "experimental": { "proseRunEvents": true },
+    });
+    let mut workspace = Workspace::with(capabilities, &[("a.prose", "throw \"no\"\n")]);
+    workspace.open_saved("a.prose");
+    let uri = workspace.uri("a.prose");
+    assert_eq!(workspace.client.result("textDocument/diagnostic", &uri)["items"], json!([]));
+    run(&mut workspace, "a.prose", json!({}));
+    message(&mut workspace);
+    workspace.client.wait_for(|message| message["method"] == "workspace/diagnostic/refresh");
+    eventually(|| workspace.client.result("textDocument/diagnostic", &uri)["items"][0]["message"] == "no");
+}
+
+#[test]
 fn the_next_run_takes_the_diagnostic_of_the_last_one_away() {
     let mut workspace = Workspace::with(able(), &[("a.prose", "input go: \"Go?\"\nthrow \"no {go}\"\n")]);
     workspace.open_saved("a.prose");
@@ -604,6 +626,16 @@ const STEPS: &str = "session \"one\"\nsession \"two\"\nsession \"three\"\n";
 
 #[test]
 fn a_run_goes_on_after_a_restart_of_the_server() {
+    check_restart(Workspace::restart);
+}
+
+#[test]
+fn a_run_goes_on_after_the_server_was_killed() {
+    check_restart(Workspace::restart_killed);
+}
+
+#[track_caller]
+fn check_restart(restart: fn(&mut Workspace)) {
     let before = "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nlabel = \"two\"\nreply = \"2\"\ndelay = \"10m\"\n";
     // The first session has no answer here: it is not run again.
     let after =
@@ -615,18 +647,11 @@ fn a_run_goes_on_after_a_restart_of_the_server() {
     event(&mut workspace, &id, |event| {
         event["event"] == "session-started" && event["task"]["prompt"] == "two"
     });
-    workspace.restart();
+    restart(&mut workspace);
 
     workspace.open_saved("steps.prose");
-    check(
-        &lenses(&mut workspace, "steps.prose"),
-        expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        0: Resume last run prose.resume
-        0: 2 sessions, …, interrupted 
-    "#]],
-    );
+    let lenses_before = lenses(&mut workspace, "steps.prose");
+    assert!(lenses_before.contains(", interrupted"), "{lenses_before}");
     let mut resume = lens_argument(&mut workspace, "steps.prose", "Resume last run");
     assert_eq!(resume, json!({ "uri": workspace.uri("steps.prose"), "run": id }));
     resume["script"] = json!("after.toml");
