@@ -834,7 +834,6 @@ do gather
         &hints(&mut workspace, "blocks.prose"),
         expect![[r#"
         6:17 ✓ …  Started from Gather and followed it to the details. Compared…
-        16:0 ✓ …
     "#]],
     );
     check(
@@ -858,4 +857,35 @@ do gather
             "`bound` is not a block that can be run on its own: it has to stand at the top level of the program, and may use only agents, blocks and imported programs, and no variable of the program. Run the whole program instead"
         ],
     );
+}
+
+#[test]
+fn a_run_of_a_block_is_resumed_as_one() {
+    let program = "session \"Never\"\n\nblock steps:\n  session \"one\"\n  session \"two\"\n";
+    let before =
+        "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nlabel = \"two\"\nfail = \"gone\"\n";
+    let after = "[[session]]\nlabel = \"two\"\nreply = \"2\"\n";
+    let files = &[("a.prose", program), ("before.toml", before), ("after.toml", after)];
+    let mut workspace = Workspace::with(hearing(), files);
+    workspace.open_saved("a.prose");
+    let id = run(&mut workspace, "a.prose", json!({ "block": "steps", "script": "before.toml" }));
+    assert_eq!(ended(&mut workspace, &id)["error"]["line"], 5);
+    message(&mut workspace);
+    check(&lenses(&mut workspace, "a.prose"), expect![[r#"
+        0: ▶ Run program prose.run
+        0: Dry run prose.dryRun
+        2: ▶ Run block prose.run
+        2: Resume last run prose.resume
+        2: 1 session, …, failed at line 5 
+    "#]]);
+    let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");
+    resume["script"] = json!("after.toml");
+    workspace.client.take_all();
+    let answer = execute(&mut workspace, "prose.resume", resume);
+    assert_eq!(answer["result"]["run"], id.as_str(), "{answer}");
+    assert_eq!(ended(&mut workspace, &id)["status"], "completed");
+    check(&hints(&mut workspace, "a.prose"), expect![[r#""#]]);
+    // The program itself has not run.
+    let none = refusal(&mut workspace, "prose.resume", "a.prose", json!({}));
+    assert!(none.starts_with("there is no run of `"), "{none}");
 }

@@ -36,7 +36,11 @@ impl Runs {
         let Some((before, marks)) = marks else { return Vec::new() };
         let map = LineMap::new(&before, now);
         let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
-        // What runs a block is behind the last line.
-        marks.filter(|(line, mark)| *line < now.len_lines() && !mark.is_empty()).collect()
+        // The call that runs a block on its own stands behind the last line of the document, where nothing is written.
+        let is_written = |line: usize| {
+            let line = now.get_line(line);
+            line.is_some_and(|line| line.chars().any(|char| !char.is_whitespace()))
+        };
+        marks.filter(|(line, mark)| is_written(*line) && !mark.is_empty()).collect()
     }
 }
