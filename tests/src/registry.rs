@@ -20,6 +20,7 @@ struct State {
     programs: HashMap<String, String>,
     asked: Vec<String>,
     delay: Duration,
+    is_down: bool,
 }
 
 impl TestRegistry {
@@ -57,6 +58,11 @@ impl TestRegistry {
         self.lock().delay = delay;
     }
 
+    /// Whether it has no time for anybody from now on.
+    pub fn set_down(&self, is_down: bool) {
+        self.lock().is_down = is_down;
+    }
+
     /// The paths that were asked for since the last time, in the order of the requests.
     pub fn take_asked(&self) -> Vec<String> {
         std::mem::take(&mut self.lock().asked)
@@ -85,13 +91,14 @@ impl TestRegistry {
         let request = lines.next().transpose()?.unwrap_or_default();
         let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
         while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
-        let (program, delay) = {
+        let (program, delay, is_down) = {
             let mut state = self.lock();
             state.asked.push(path.trim_start_matches('/').to_owned());
-            (state.programs.get(&path).cloned(), state.delay)
+            (state.programs.get(&path).cloned(), state.delay, state.is_down)
         };
         std::thread::sleep(delay);
         let (status, body) = match program {
+            _ if is_down => ("503 Service Unavailable", String::new()),
             Some(text) => ("200 OK", text),
             None => ("404 Not Found", String::new()),
         };

@@ -161,6 +161,12 @@ fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     let mut workspace = Workspace::with_settings(json!({}), json!({ "trusted": false }), &files);
     workspace.open_saved("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["W143"]);
+    assert_eq!(workspace.actions("main.prose", (0, 8), &[]), json!([]));
+    let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
+    let params = json!({ "command": "prose.fetch", "arguments": [argument] });
+    workspace.client.request("workspace/executeCommand", params);
+    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(told["params"]["message"].as_str().unwrap().contains("is not fetched"), "{told}");
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 
@@ -320,4 +326,132 @@ fn a_program_that_imports_without_end_is_not_followed() {
     assert_eq!(message, "`mallory/many` has 100 errors, so this program does not run either");
     std::thread::sleep(Duration::from_millis(500));
     assert!(registry.take_asked().len() <= 501);
+}
+
+#[test]
+fn projects_with_one_registry_have_copies_of_their_own() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let settings = format!("{}vendor = \"copies\"\n", settings(&registry));
+    let files = [
+        ("old/main.prose", program),
+        ("old/prose.toml", &settings),
+        ("new/main.prose", program),
+        ("new/prose.toml", &settings),
+    ];
+    let mut workspace = Workspace::new(&files);
+    let vendor = |project: &str| {
+        let vendored = std::process::Command::new(prose_tests::prose_binary())
+            .args(["vendor", "copies"])
+            .env("PROSE_CACHE_DIR", workspace.folder.path().join(format!("cache-of-{project}")))
+            .current_dir(workspace.folder.path().join(project))
+            .output()
+            .unwrap();
+        assert!(vendored.status.success(), "{vendored:?}");
+    };
+    vendor("old");
+    registry.put("alice/research", &RESEARCH.replace("findings", "results"));
+    vendor("new");
+    registry.take_asked();
+
+    workspace.open_saved("old/main.prose");
+    assert_eq!(workspace.pushed("old/main.prose"), [] as [&str; 0]);
+    workspace.open_saved("new/main.prose");
+    assert_eq!(workspace.pushed("new/main.prose"), ["E028"]);
+    workspace.replace("old/main.prose", 2, &format!("{program}\n"));
+    assert_eq!(workspace.pushed("old/main.prose"), [] as [&str; 0]);
+    assert_eq!(registry.take_asked(), [] as [&str; 0]);
+
+    // The copy itself is shown, and is a program of the network nevertheless.
+    let places = workspace.at("textDocument/definition", "new/main.prose", (0, 8));
+    assert_eq!(places[0]["uri"], workspace.uri("new/copies/alice--research.prose"));
+    workspace.restart();
+    workspace.open("new/copies/alice--research.prose", "use \"/etc/secret.prose\"\n\noutput a = secret()\n");
+    let told = wait_for(&mut workspace, "new/copies/alice--research.prose", &["E139"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("`{}etc/secret.prose`", registry.url())), "{message}");
+}
+
+#[test]
+fn a_fetched_program_that_is_opened_keeps_its_registry() {
+    let plan = "use \"bob/steps\"\n\noutput plan = steps(topic: \"tides\")\n";
+    let registry = TestRegistry::start(&[("alice/plan", plan), ("bob/steps", RESEARCH)]);
+    let mut workspace =
+        workspace(&registry, &[("main.prose", "use \"alice/plan\"\n\noutput plan = plan()\n")]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &[]);
+    while registry.take_asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let shown = loop {
+        let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
+        if let Some(shown) = places[0]["uri"].as_str() {
+            break shown.to_owned();
+        }
+    };
+    let wrong = plan.replace("topic", "subject");
+    for _ in ["while its importer is open", "in a session of its own"] {
+        workspace.client.open(&shown, 1, &wrong);
+        let codes = loop {
+            let codes = codes(&workspace.client.diagnostics(&shown, 1));
+            if !codes.is_empty() {
+                break codes;
+            }
+        };
+        assert_eq!(codes, ["E027"]);
+        workspace.restart();
+    }
+}
+
+#[test]
+fn what_could_not_be_reached_is_looked_up_again_by_itself() {
+    let registry = registry();
+    registry.set_down(true);
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &["W143"]);
+    registry.set_down(false);
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+}
+
+#[test]
+fn a_local_program_that_is_written_later_belongs_to_its_project() {
+    let registry = registry();
+    let main = "use \"./middle.prose\"\n\noutput found = middle()\n";
+    let near = ("midle.prose", "output a = \"b\"\n");
+    let mut workspace = workspace(&registry, &[("main.prose", main), near]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E139"]);
+    assert!(told.to_string().contains("did you mean `./midle.prose`?"), "{told}");
+    let middle = "use \"alice/research\"\n\ninput a: \"b\"\noutput found = research(topic: a)\n";
+    workspace.write_watched("middle.prose", middle);
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+    assert_eq!(registry.wait_for_requests(), ["alice/research"]);
+}
+
+#[test]
+fn an_imported_file_without_a_text_is_told() {
+    let main = "use \"./folder.prose\" as it\n\noutput found = it()\n";
+    let mut workspace = Workspace::new(&[("main.prose", main), ("folder.prose/a.prose", "")]);
+    workspace.open_saved("main.prose");
+    let told = wait_for(&mut workspace, "main.prose", &["E143"]);
+    assert_eq!(told["diagnostics"][0]["message"], "`./folder.prose` is no file with a text");
+}
+
+#[test]
+fn a_program_stays_known_when_the_cache_is_emptied() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\noutput found = research()\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &["E026"]);
+    let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
+    let shown = places[0]["uri"].as_str().unwrap().to_owned();
+    workspace.client.open(&shown, 1, RESEARCH);
+    workspace.client.diagnostics(&shown, 1);
+    std::fs::remove_dir_all(workspace.folder.path().join(prose_tests::workspace::CACHE)).unwrap();
+    workspace.client.notify("textDocument/didClose", json!({ "textDocument": { "uri": shown } }));
+    workspace.replace("main.prose", 2, &format!("{program}\n"));
+    assert_eq!(workspace.pushed("main.prose"), ["E026"]);
 }

@@ -12,7 +12,7 @@ use salsa::Setter;
 use smol_str::SmolStr;
 
 use crate::imports::normalized;
-use crate::location::{Location, Note, Origin, Remote};
+use crate::location::{Location, Note, Origin, Registry, Remote};
 
 /// The database as the queries see it.
 #[salsa::db]
@@ -81,7 +81,7 @@ impl Database {
         let remote = match program.origin(self) {
             Origin::Local => None,
             Origin::Remote(origin) => Some(Location::Remote(Remote {
-                registry: Arc::clone(program.settings(self).registry(self)),
+                registry: program.settings(self).registry(self).clone(),
                 reference: origin.reference.clone(),
             })),
         };
@@ -217,9 +217,9 @@ pub struct Settings {
     /// The models that have a name of their own (decision 5), with what they stand for.
     #[returns(ref)]
     pub models: Arc<BTreeMap<SmolStr, String>>,
-    /// The address of the registry that programs by name are asked of.
+    /// Where programs come from that are not on this machine.
     #[returns(ref)]
-    pub registry: Arc<str>,
+    pub registry: Registry,
 }
 
 /// A place that a program may be imported from.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_syntax::Level;
 use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Level};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
 use crate::importers::Importers;
 use crate::imports::{import_places, normalized};
-use crate::location::{Fetched, Location, Note, Origin, Remote};
+use crate::location::{Fetched, Location, Note, Origin, Registry, Remote};
 
 /// The programs of a session, known by their paths.
 #[derive(Clone, Default)]
@@ -36,13 +36,16 @@ pub type Models = Arc<BTreeMap<SmolStr, String>>;
 pub struct Project {
     /// The models that have a name of their own.
     pub models: Models,
-    /// The address of the registry that programs by name are asked of.
-    pub registry: Arc<str>,
+    /// Where programs come from that are not on this machine.
+    pub registry: Registry,
 }
 
 impl Project {
-    /// A project, given the names of models that its settings declare and what they stand for, and the address of its registry.
-    pub fn new<'a>(aliases: impl IntoIterator<Item = (&'a String, &'a String)>, registry: &str) -> Self {
+    /// A project, given the names of models that its settings declare and what they stand for, and its registry.
+    pub fn new<'a>(
+        aliases: impl IntoIterator<Item = (&'a String, &'a String)>,
+        registry: impl Into<Registry>,
+    ) -> Self {
         let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
         Self { models: Models::new(models), registry: registry.into() }
     }
@@ -100,7 +103,10 @@ impl AnalysisHost {
                 file
             }
         };
-        self.db.set_content(Location::File(normalized(path)), Content::Program(file));
+        let location = Location::File(normalized(path));
+        self.db.set_content(location.clone(), Content::Program(file));
+        // What was said while nothing was there is no longer so.
+        self.db.set_note(&location, None);
         self.importers.changed(file);
         file
     }
@@ -138,6 +144,15 @@ impl AnalysisHost {
         }
     }
 
+    /// The project that a program is known to belong to.
+    pub fn project(&self, file: SourceFile) -> Project {
+        let settings = file.settings(&self.db);
+        Project {
+            models: Arc::clone(settings.models(&self.db)),
+            registry: settings.registry(&self.db).clone(),
+        }
+    }
+
     /// Whether a program is known to belong to such a project.
     pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
         let settings = file.settings(&self.db);
@@ -147,7 +162,7 @@ impl AnalysisHost {
     fn settings(&mut self, project: Project) -> Settings {
         let db = &self.db;
         *self.settings.entry(project).or_insert_with_key(|project| {
-            Settings::new(db, Arc::clone(&project.models), Arc::clone(&project.registry))
+            Settings::new(db, Arc::clone(&project.models), project.registry.clone())
         })
     }
 
@@ -183,6 +198,11 @@ impl AnalysisHost {
     ) -> Vec<SourceFile> {
         let file = self.settle(remote, fetched);
         self.load(file.into_iter().collect(), loader);
+        self.importers_of(remote)
+    }
+
+    /// The programs that import one that is not on this machine; in no order.
+    pub fn importers_of(&mut self, remote: &Remote) -> Vec<SourceFile> {
         let place = self.db.known_place(&Location::Remote(remote.clone()));
         place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
     }
@@ -190,8 +210,7 @@ impl AnalysisHost {
     /// Who asks for a program that is not on this machine: the one of the programs that import it that is the nearest to this machine;
     /// none if nothing imports it any more.
     pub fn asker(&mut self, remote: &Remote) -> Option<Origin> {
-        let place = self.db.known_place(&Location::Remote(remote.clone()))?;
-        let importers = self.importers.of_place(&self.db, place).into_iter();
+        let importers = self.importers_of(remote).into_iter();
         importers.map(|importer| importer.origin(&self.db).clone()).min_by_key(Origin::depth)
     }
 
@@ -213,14 +232,19 @@ impl AnalysisHost {
                 let location = place.location(&self.db).clone();
                 match &location {
                     Location::File(path) => match loader.file(path) {
-                        Some(text) => {
+                        Ok(text) => {
                             let file = self.set_text(path, Text::new(text));
                             if let Some(project) = loader.project(path) {
                                 self.set_project(file, project);
                             }
                             waiting.push(file);
                         }
-                        None => {
+                        Err(NoText::Unreadable(why)) => {
+                            self.db.set_content(location.clone(), Content::Missing);
+                            let note = Note { code: Code::E143, message: why, better: None };
+                            self.db.set_note(&location, Some(Arc::new(note)));
+                        }
+                        Err(NoText::Missing) => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
                                 let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
                                 nearest_program(path, names)
@@ -261,7 +285,7 @@ impl AnalysisHost {
                 None => self.set_text(&path, Text::new(program.text)),
             };
             self.set_origin(file, Origin::Remote(program.origin));
-            let registry = Arc::clone(&remote.registry);
+            let registry = remote.registry.clone();
             self.set_project(file, Project { registry, ..Project::default() });
             file
         });
@@ -276,10 +300,19 @@ impl AnalysisHost {
     }
 }
 
+/// Why a file gives no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoText {
+    /// There is no such file.
+    Missing,
+    /// There is something that cannot be read as a text. Why, as the rest of a sentence that starts with the path.
+    Unreadable(String),
+}
+
 /// Who knows what lies where programs are imported from.
 pub trait Loader {
-    /// The text of a file; none if there is none.
-    fn file(&mut self, path: &Path) -> Option<String>;
+    /// The text of a file.
+    fn file(&mut self, path: &Path) -> Result<String, NoText>;
 
     /// What project a file belongs to that was read because others import it.
     fn project(&mut self, _: &Path) -> Option<Project> {
@@ -297,8 +330,8 @@ pub trait Loader {
 struct Files<F>(F);
 
 impl<F: FnMut(&Path) -> Option<String>> Loader for Files<F> {
-    fn file(&mut self, path: &Path) -> Option<String> {
-        (self.0)(path)
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        (self.0)(path).ok_or(NoText::Missing)
     }
 }
 

@@ -102,7 +102,7 @@ fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
             Location::File(wanted)
         }
         reference => {
-            Location::Remote(Remote { registry: Arc::clone(importer.settings(db).registry(db)), reference })
+            Location::Remote(Remote { registry: importer.settings(db).registry(db).clone(), reference })
         }
     };
     Some(db.place(location))
@@ -184,6 +184,27 @@ pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<S
                 importers.insert(*next, last);
                 waiting.push(*next);
             }
+        }
+    }
+    None
+}
+
+/// The first circle of imports that `program` leads into: the programs of the circle in their order, with the first one again at the end.
+pub fn circle_ahead(db: &dyn Db, program: SourceFile) -> Option<Vec<SourceFile>> {
+    let mut seen = FxHashSet::from_iter([program]);
+    // The programs on the way, each with how many of its imports were followed.
+    let mut way = vec![(program, 0)];
+    while let Some((last, followed)) = way.last_mut() {
+        let Some(next) = imported_programs(db, *last).get(*followed).copied() else {
+            way.pop();
+            continue;
+        };
+        *followed += 1;
+        if let Some(start) = way.iter().position(|(program, _)| *program == next) {
+            return Some(way[start..].iter().map(|(program, _)| *program).chain([next]).collect());
+        }
+        if seen.insert(next) {
+            way.push((next, 0));
         }
     }
     None

@@ -1,6 +1,6 @@
 //! Where programs lie that others import.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_reference::Reference;
@@ -20,10 +20,32 @@ pub enum Location {
 /// A program in a registry, at an address or in a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Remote {
-    /// The registry that programs by name are asked of: projects may have different ones.
-    pub registry: Arc<str>,
+    /// Where the project of the importer has it from: projects may have different registries, and copies of their own.
+    pub registry: Registry,
     /// The program. Never a local one.
     pub reference: Reference,
+}
+
+/// Where the programs of a project come from that are not on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Registry {
+    /// The address that programs by name are asked of. Empty if the settings name one that cannot be read.
+    pub url: Arc<str>,
+    /// The folder with copies, which come before what any host has.
+    pub vendor: Option<Arc<Path>>,
+}
+
+impl Remote {
+    /// Whether it is named as one of a registry that nobody knows.
+    pub fn is_of_unknown_registry(&self) -> bool {
+        self.registry.url.is_empty() && matches!(self.reference, Reference::Registry(_))
+    }
+}
+
+impl From<&str> for Registry {
+    fn from(url: &str) -> Self {
+        Self { url: url.into(), vendor: None }
+    }
 }
 
 /// Where the text of a program came from.

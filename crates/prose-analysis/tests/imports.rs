@@ -163,11 +163,17 @@ fn a_cycle_over_three_programs() {
 }
 
 #[test]
-fn a_cycle_elsewhere_is_not_told_here() {
+fn a_cycle_elsewhere_is_told_to_those_who_lead_into_it() {
     check(
         r#"
         //- /main.prose
+        use "./plan.prose"
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
+
+        output x = plan()
+        //- /plan.prose
         use "./b.prose"
+        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
 
         output x = b()
         //- /b.prose
@@ -178,6 +184,24 @@ fn a_cycle_elsewhere_is_not_told_here() {
         //- /c.prose
         use "./b.prose"
         #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: c.prose -> b.prose -> c.prose
+
+        output x = b()
+        "#,
+    );
+}
+
+#[test]
+fn a_program_that_imports_itself_is_told_to_its_importer() {
+    check(
+        r#"
+        //- /main.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> b.prose
+
+        output x = b()
+        //- /b.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E138] `b.prose` imports itself, so a run of it would never end
 
         output x = b()
         "#,

@@ -54,7 +54,7 @@ impl Gathered {
         }
         if !references.is_empty() {
             let registry = here.meaning().registry;
-            let remote = |reference| Remote { registry: Arc::clone(&registry), reference };
+            let remote = |reference| Remote { registry: registry.clone(), reference };
             let roots = references.into_iter().map(remote).collect();
             common.imports.of(&here).add(Needs { roots, are_unknown: true });
         }
@@ -75,12 +75,18 @@ impl Gathered {
     pub(crate) fn walk(&mut self) -> Vec<Walked> {
         let mut projects = self.projects();
         projects.retain(|project| {
-            let is_off = project.fetch() == FetchMode::Off && project.imports_anything();
-            if is_off {
-                let path = project.lock_path.with_file_name(prose_config::FILE_NAME);
-                self.fail(path, "says that nothing is fetched: `registry.fetch` is \"off\"");
+            let why_not = match project.fetch() {
+                _ if !project.imports_anything() => None,
+                FetchMode::Off => Some("says that nothing is fetched: `registry.fetch` is \"off\""),
+                _ if project.registry.url.is_empty() => {
+                    Some("does not say which registry to ask; `prose check` shows what is wrong with it")
+                }
+                FetchMode::Automatic | FetchMode::Manual => None,
+            };
+            if let Some(why_not) = why_not {
+                self.fail(project.lock_path.with_file_name(prose_config::FILE_NAME), why_not);
             }
-            !is_off
+            why_not.is_none()
         });
         let walks = projects.iter().map(|project| project.walk(Freshness::Now));
         match block_on(join_all(walks.collect::<Vec<_>>())) {

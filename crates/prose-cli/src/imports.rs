@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, fetched, import_paths};
+use prose_imports::{Registries, fetched, import_paths, never_fetched};
 use prose_registry::{
     Cache, Client, Freshness, LOCK_FILE, Lock, Locked, Outcome, Problem, Reference, Unreachable, Vendor,
     Visited,
@@ -87,7 +87,7 @@ pub(crate) struct Imports {
 pub(crate) struct ProjectImports {
     registries: Mutex<Registries>,
     /// The registry that its programs are asked of.
-    pub(crate) registry: Arc<str>,
+    pub(crate) registry: Registry,
     fetch: FetchMode,
     /// Where the lock file is, or would be.
     pub(crate) lock_path: PathBuf,
@@ -170,7 +170,17 @@ impl Imports {
             return None;
         }
         match Vendor::load(dir) {
-            Ok(Some(vendor)) => Some(vendor),
+            Ok(Some(vendor)) => {
+                let again = shown(dir);
+                lock(&self.remarks).extend(vendor.damaged().map(|copy| {
+                    format!(
+                        "`{}` is not used, since it is another text than the one that was copied; `prose vendor {}` copies it again",
+                        shown(&copy).display(),
+                        again.display()
+                    )
+                }));
+                Some(vendor)
+            }
             Ok(None) => {
                 let dir = shown(dir);
                 lock(&self.remarks).push(format!(
@@ -180,7 +190,7 @@ impl Imports {
                 None
             }
             Err(error) => {
-                self.fail(dir, error);
+                self.fail(error.path(), &error);
                 None
             }
         }
@@ -252,19 +262,32 @@ impl ProjectImports {
     }
 
     /// The client that asks a registry.
-    pub(crate) fn client(&self, registry: &Arc<str>) -> Option<Client> {
+    pub(crate) fn client(&self, registry: &Registry) -> Option<Client> {
         lock(&self.registries).client(registry)
     }
 
     /// What is known of a program. None while it has to be looked up.
     pub(crate) fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        if remote.is_of_unknown_registry() {
+            return None;
+        }
         let mut registries = lock(&self.registries);
         if let Some(outcome) = lock(&self.outcomes).get(remote) {
-            return Some(fetched(remote, asker, outcome, registries.cache()));
+            let is_unknown =
+                matches!(outcome.result, Err(Problem::Unreachable { why: Unreachable::NotFetched, .. }));
+            if is_unknown && self.fetch == FetchMode::Off {
+                return Some(never_fetched(remote, "`registry.fetch` is \"off\""));
+            }
+            return Some(fetched(remote, asker, outcome, &registries.client(&remote.registry)?));
         }
         let (known, wish) = registries.look(remote, asker);
         let is_enough = wish.is_none() || self.is_looked_up.load(Ordering::Relaxed);
         known.filter(|_| is_enough)
+    }
+
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    pub(crate) fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
+        lock(&self.registries).shown_at(path)
     }
 
     /// What a program of this machine imports, and whether it has to be looked up.
@@ -285,8 +308,10 @@ impl ProjectImports {
 
     /// Looks up what programs of this machine import, and what that imports.
     pub(crate) async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
-        let mut by_registry: BTreeMap<Arc<str>, Vec<Reference>> = BTreeMap::new();
-        for Remote { registry, reference } in lock(&self.roots).iter().cloned() {
+        let mut by_registry: BTreeMap<Registry, Vec<Reference>> = BTreeMap::new();
+        let roots = lock(&self.roots).clone();
+        for Remote { registry, reference } in roots.into_iter().filter(|root| !root.is_of_unknown_registry())
+        {
             by_registry.entry(registry).or_default().push(reference);
         }
         let walks = by_registry.into_iter().filter_map(|(registry, roots)| {
@@ -294,7 +319,7 @@ impl ProjectImports {
             Some(async move {
                 let visited = client.walk(roots, freshness, import_paths).await;
                 let remote = |visited: &Visited| Remote {
-                    registry: Arc::clone(&registry),
+                    registry: registry.clone(),
                     reference: visited.reference.clone(),
                 };
                 let outcomes = visited.iter().map(|visited| (remote(visited), visited.outcome.clone()));

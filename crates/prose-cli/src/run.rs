@@ -75,8 +75,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 
 /// `prose resume`
 pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
-    if args.transcript.is_some() {
-        return resume_transcript(args, terminal);
+    if let Some(path) = &args.transcript {
+        return resume_transcript(path, args, terminal);
     }
     let project = project(None);
     let run = match &args.run {
@@ -106,9 +106,38 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     execute(order, &args.runner, None, given, terminal)
 }
 
-fn resume_transcript(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
-    _ = args;
-    refuse(terminal, "narrations cannot be read yet")
+fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
+    let read =
+        if path == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
+    let text = match read {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("the narration `{}` cannot be read: {error}", path.display());
+            return refuse(terminal, &message);
+        }
+    };
+    let narrated = prose_run::narrated(&text);
+    if narrated.is_complete {
+        return refuse(
+            terminal,
+            "the narration tells of a program that has come to its end; there is nothing left to do",
+        );
+    }
+    let Some(program) = args.run.clone().or(narrated.program) else {
+        return refuse(
+            terminal,
+            "the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`",
+        );
+    };
+    let Some(loaded) = load(&program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let mut inputs = narrated.inputs;
+    match given::read(&args.inputs, None, &loaded.program) {
+        Ok(given) => inputs.extend(given),
+        Err(message) => return refuse(terminal, &message),
+    }
+    let start = Start::Transcript(text);
+    let order = Order { state: StateMode::InContext, inputs, ..order(&args.runner, &loaded, start) };
+    execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), terminal)
 }
 
 fn how(args: &RunnerArgs) -> How {

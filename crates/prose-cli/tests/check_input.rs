@@ -351,3 +351,19 @@ mod unix {
         }
     }
 }
+
+#[test]
+fn what_is_imported_and_no_text_is_told() {
+    let workspace = Workspace::new(&[
+        ("main.prose", "use \"./latin.prose\"\nuse \"./folder.prose\"\noutput a = [latin(), folder()]\n"),
+        ("folder.prose/b.prose", "output b = \"c\"\n"),
+    ]);
+    workspace.write("latin.prose", b"output a = \"\xe9\"\n");
+    let arguments = ["check", "main.prose", "--output-format", "concise"];
+    workspace.prose(&arguments).check(expect![[r#"
+        status: 1
+        ---- stdout
+        main.prose:1:6: error[E143]: `./latin.prose` is not valid UTF-8: byte 0xe9 at offset 12, in line 1
+        main.prose:2:6: error[E143]: `./folder.prose` is a folder where a file was expected
+    "#]]);
+}

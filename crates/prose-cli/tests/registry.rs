@@ -221,10 +221,10 @@ fn where_fetching_is_off_nobody_is_asked() {
     world.check(
         &[],
         expect![[r#"
-        status: 0
-        ---- stdout
-        main.prose:1:6: info[W143]: `alice/research` was not fetched yet; `prose fetch` does that
-    "#]],
+            status: 0
+            ---- stdout
+            main.prose:1:6: info[W143]: `alice/research` is not known, and nothing is fetched here: `registry.fetch` is "off"
+        "#]],
     );
     world.prose(&["fetch"]).check(expect![[r#"
         status: 2
@@ -341,6 +341,45 @@ fn a_registry_that_never_answers_is_not_waited_for_without_end() {
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     assert_eq!(run.status, 0);
     assert!(run.stdout.contains("info[W143]"), "{run:?}");
+}
+
+#[test]
+fn only_what_is_locked_is_run() {
+    let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
+    let run = || world.prose(&["run", "--locked", "--quiet", "main.prose"]);
+    run().check(expect![[r#"
+        status: 2
+        ---- stderr
+        error[E146]: `alice/research` is not in prose.lock; `prose lock` adds it
+         --> main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        error: `main.prose` has 1 error and is not run
+    "#]]);
+    world.prose(&["lock"]);
+    run().check(expect![[r#"
+        status: 0
+        ---- stdout
+        found:
+        {
+          "findings": "Started from Look and followed it to tides. What matters most is tides, and the rest follows from it. Most of the work lies in tides; the rest is in good shape. As far as tides goes, this can go ahead as planned. [offline]"
+        }
+    "#]]);
+    world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
+    world.prose(&["cache", "clean"]);
+    run().check(expect![[r#"
+        status: 2
+        ---- stderr
+        error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+         --> main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        error: `main.prose` has 1 error and is not run
+    "#]]);
 }
 
 #[test]
@@ -512,6 +551,32 @@ fn copies_come_before_everything_else() {
         ---- stderr
         1 file is clean.
     "#]]);
+
+    let copy = "project/lib/vendor/alice--research.prose";
+    world.workspace.write(copy, format!("{RESEARCH}# A word more.\n").as_bytes());
+    world.prose(&["check", "--offline"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+         --> flows/main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        ---- stderr
+        warning: `lib/vendor/alice--research.prose` is not used, since it is another text than the one that was copied; `prose vendor lib/vendor` copies it again
+        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        Found 1 remark in 1 file.
+    "#]]);
+    world.workspace.write("project/lib/vendor/index.toml", b"program = 1\n\nno index\n");
+    world.check(&["--offline"], expect![[r#"
+        status: 2
+        ---- stdout
+        flows/main.prose:1:6: info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        ---- stderr
+        error: `lib/vendor/index.toml` is no index of vendored programs; write it anew with `prose vendor`: line 3: key with no value, expected `=`
+        warning: nothing is fetched, so imported programs are as the cache has them, however old
+    "#]]);
 }
 
 #[test]
@@ -585,4 +650,69 @@ fn the_example_of_the_page_shows_what_happens() {
         server.wait().expect("the server ends");
     }
     expect_file![PAGE].assert_eq(&format!("{before}```console\n{shown}```\n{behind}"));
+}
+
+#[test]
+fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
+    const NOSY: &str = "use \"../../../../secret.prose\"\noutput a = secret()\n";
+    let world = World::new(&[
+        ("secret.prose", "session: nobody\n"),
+        ("registry/alice/nosy.prose", NOSY),
+        ("project/main.prose", "use \"alice/nosy\"\noutput found = nosy()\n"),
+        ("project/a/b/c/own.prose", NOSY),
+    ]);
+    world.check(
+        &["main.prose"],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        main.prose:1:6: error[E145]: `alice/nosy` has an error, so this program does not run either
+    "#]],
+    );
+    let host = world.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
+    let shown = world.workspace.path(&format!("cache/programs/{host}/alice/nosy.prose"));
+    world.check(&["a/b/c/own.prose"], expect![[r#"
+        status: 1
+        ---- stdout
+        a/b/c/own.prose:1:6: error[E145]: `../../../../secret.prose` has an error, so this program does not run either
+    "#]]);
+    // It means a file beside it at its host.
+    world.check(
+        &[shown.to_str().expect("the path is text")],
+        expect![[r#"
+        status: 0
+    "#]],
+    );
+}
+
+#[test]
+fn without_an_address_that_can_be_read_no_registry_is_asked() {
+    let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
+    let toml = format!("registry.url = \"{}\n", world.url);
+    world.workspace.write("project/prose.toml", toml.as_bytes());
+    world.check(
+        &["main.prose"],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
+    "#]],
+    );
+    let by_address = format!("use \"{}alice/research\"\noutput found = research(topik: 1)\n", world.url);
+    world.workspace.write("project/by_address.prose", by_address.as_bytes());
+    world.check(
+        &["by_address.prose"],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        by_address.prose:2:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
+        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
+    "#]],
+    );
+    for command in [&["lock"][..], &["fetch"], &["fetch", "alice/research"], &["vendor", "vendor"]] {
+        let run = world.prose(command);
+        let expected = "error: `prose.toml` does not say which registry to ask; `prose check` shows what is wrong with it\n";
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", expected));
+    }
+    assert!(!world.workspace.path("project/prose.lock").exists());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 
-use crate::{Config, file};
+use crate::{Config, RegistryUrl, file};
 
 /// A folder of programs and the settings for them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,7 +37,11 @@ impl Project {
             Ok(file::Loaded { config, problems, text }) => {
                 (Self { path: Some(path), config, problems, text }, None)
             }
-            Err(error) => (Self { path: Some(path), ..Self::default() }, Some(error)),
+            Err(error) => {
+                let mut config = Config::default();
+                config.registry.url = RegistryUrl::unknown();
+                (Self { path: Some(path), config, ..Self::default() }, Some(error))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use toml::de::{DeString, DeValue};
 
 use crate::document::MOST_PROBLEMS;
 use crate::repair::Positions;
+use crate::values::RegistryUrl;
 
 /// The type of a setting.
 pub(crate) trait Setting: Sized {
@@ -88,7 +89,7 @@ macro_rules! settings {
                             table.$field = value;
                         }
                     })*
-                    _ => reader.unknown_key::<Self>(key),
+                    _ => reader.unknown_key::<Self>(key, value),
                 })?;
                 Some(table)
             }
@@ -109,11 +110,20 @@ pub(crate) struct Reader<'a> {
     /// The keys of the table that is being read.
     siblings: Vec<String>,
     pub(crate) problems: Vec<Diagnostic>,
+    /// Whether an address stands where none is understood.
+    pub(crate) has_stray_address: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, positions: &'a Positions) -> Self {
-        Self { text, positions, path: Vec::new(), siblings: Vec::new(), problems: Vec::new() }
+        Self {
+            text,
+            positions,
+            path: Vec::new(),
+            siblings: Vec::new(),
+            problems: Vec::new(),
+            has_stray_address: false,
+        }
     }
 
     /// Reads the entries of a table.
@@ -123,6 +133,7 @@ impl<'a> Reader<'a> {
         mut entry: impl FnMut(&mut Self, &Spanned<DeString<'_>>, &Spanned<DeValue<'_>>),
     ) -> Option<()> {
         let DeValue::Table(table) = value.get_ref() else {
+            self.has_stray_address |= RegistryUrl::is_in(value.get_ref());
             return self.wrong::<T, _>(value);
         };
         let keys = table.keys().map(|key| key.get_ref().to_string()).collect();
@@ -247,7 +258,12 @@ impl<'a> Reader<'a> {
         Fix { title: title.into(), safety, edits: vec![TextEdit::replace(self.range(span), text)] }
     }
 
-    pub(crate) fn unknown_key<T: Setting>(&mut self, key: &Spanned<DeString<'_>>) {
+    pub(crate) fn unknown_key<T: Setting>(
+        &mut self,
+        key: &Spanned<DeString<'_>>,
+        value: &Spanned<DeValue<'_>>,
+    ) {
+        self.has_stray_address |= RegistryUrl::is_in(value.get_ref());
         if self.problems.len() >= MOST_PROBLEMS {
             return;
         }

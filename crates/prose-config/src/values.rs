@@ -420,9 +420,24 @@ impl Setting for String {
 pub struct RegistryUrl(String);
 
 impl RegistryUrl {
-    /// The address; it ends with `/`, so that a path can be appended.
+    /// The address; it ends with `/`, so that a path can be appended. Empty if the file names one that cannot be read: what a company names
+    /// for itself is not to be asked of the public registry because of a slip.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// An address that cannot be read.
+    pub(crate) fn unknown() -> Self {
+        Self(String::new())
+    }
+
+    /// Whether there is an address in a value that is none of a registry, where one was meant perhaps.
+    pub(crate) fn is_in(value: &DeValue<'_>) -> bool {
+        match value {
+            DeValue::String(text) => Self::parse(text).is_some(),
+            DeValue::Table(table) => table.values().any(|value| Self::is_in(value.get_ref())),
+            _ => false,
+        }
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -454,7 +469,8 @@ impl Setting for RegistryUrl {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        value.get_ref().as_str().and_then(Self::parse).or_else(|| reader.wrong::<Self, _>(value))
+        let url = value.get_ref().as_str().and_then(Self::parse).or_else(|| reader.wrong::<Self, _>(value));
+        url.or_else(|| Some(Self::unknown()))
     }
 }
 

@@ -323,7 +323,7 @@ fn large_files_of_rubbish_end() {
 #[test]
 fn enormous_files_are_refused() {
     let (config, problems) = Config::parse(&" ".repeat((16 << 20) + 1));
-    assert_eq!(config, Config::default());
+    assert_eq!(config.registry.url.as_str(), "");
     assert_eq!(problems[0].code, Code::E141);
 }
 

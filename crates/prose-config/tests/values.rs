@@ -103,6 +103,8 @@ fn a_wrong_type_is_reported_at_every_key() {
     // The name of a model is declared all the same.
     let mut expected = Config::default();
     expected.models.insert("fast".to_owned(), String::new());
+    assert_eq!(config.registry.url.as_str(), "");
+    expected.registry.url = config.registry.url.clone();
     assert_eq!(config, expected);
 }
 
@@ -401,7 +403,7 @@ fn the_address_of_a_registry_is_one() {
         let (config, problems) = Config::parse(&format!("registry.url = \"{wrong}\""));
         assert_eq!(problems.len(), 1, "{wrong}");
         assert_eq!(problems[0].code, Code::E142);
-        assert_eq!(config, Config::default());
+        assert_eq!(config.registry.url.as_str(), "");
     }
 }
 
@@ -413,4 +415,21 @@ fn the_examples_of_the_codes_are_right() {
         assert_eq!(codes(&text(code.info().wrong)), [code]);
         assert_eq!(codes(&text(code.info().right)), []);
     }
+}
+
+#[test]
+fn an_address_that_is_not_understood_is_not_replaced_by_the_public_one() {
+    for lost in [
+        "registry.url = 'https://user:secret@prose.example.com/'",
+        "registry.url = https://prose.example.com/",
+        "registry.ulr = 'https://prose.example.com/'",
+        "registry = 'https://prose.example.com/'",
+        "[registery]\nurl = 'https://prose.example.com/'",
+    ] {
+        assert_eq!(Config::parse(lost).0.registry.url.as_str(), "", "{lost}");
+    }
+    let elsewhere = "registry.url = 'https://prose.example.com/'\n[chek\n";
+    assert_eq!(Config::parse(elsewhere).0.registry.url.as_str(), "https://prose.example.com/");
+    let other = "later = 1\n[registry]\nfetch = 'never'\n";
+    assert_eq!(Config::parse(other).0.registry.url.as_str(), "https://p.prose.md/");
 }

@@ -68,6 +68,29 @@ impl CommandSettings {
             agent: None,
         }
     }
+
+    /// A program and its arguments as `run.command` in prose.toml names them; none if it names nothing. The prompt is on standard input
+    /// if no argument stands for it. A flag before an argument that stands for the model or the system part is left out with it.
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let program = words.next()?;
+        let mut arguments = Vec::new();
+        let mut prompt = PromptBy::Stdin;
+        for word in words {
+            if word.contains("{prompt}") {
+                prompt = PromptBy::Argument;
+            }
+            let flag = arguments.pop_if(|before| {
+                matches!(before, Argument::One(flag) if flag.starts_with('-') && !flag.contains(['{', '=']))
+                    && ["{model}", "{system}"].contains(&word)
+            });
+            arguments.push(match flag {
+                Some(Argument::One(flag)) => Argument::All(vec![flag, word.to_owned()]),
+                _ => Argument::One(word.to_owned()),
+            });
+        }
+        Some(Self { arguments, prompt, ..Self::new(program) })
+    }
 }
 
 /// An argument, or several that are there together or not at all.
@@ -221,15 +244,12 @@ impl Command {
         let message = match stopped {
             Stopped::TimedOut(time) => {
                 let time = humantime::format_duration(time);
-                let message = format!(
-                    "{name} did not answer within {time} and was ended; its `timeout` says how long it may take"
-                );
+                let message = format!("{name} did not answer within {time}, so it was ended");
                 return Failure { kind: ErrorKind::Timeout, message };
             }
             Stopped::Idle(time) => {
                 let time = humantime::format_duration(time);
-                let message =
-                    format!("{name} wrote nothing for {time} and was ended; its `idle` says how long it may");
+                let message = format!("{name} wrote nothing for {time}, so it was ended");
                 return Failure { kind: ErrorKind::Timeout, message };
             }
             Stopped::TooLong(most) => {
@@ -243,17 +263,20 @@ impl Command {
                     let folder = workplace.root.display();
                     return Failure::session(format!("there is no folder `{folder}` for {name} to work in"));
                 }
-                let install = match settings.agent {
-                    Some(agent) => format!("install it, for example with `{}`, or", agent.install()),
-                    None => "install it, or".to_owned(),
+                let hint = match settings.agent {
+                    Some(agent) => {
+                        format!(
+                            "install {name}, for example with `{}`; if it is installed, add its folder to `PATH`",
+                            agent.install()
+                        )
+                    }
+                    None => "install it, or name another one in `run.command` of prose.toml".to_owned(),
                 };
-                format!(
-                    "there is no program `{program}`; {install} set `program` of the harness `{name}` to where it is"
-                )
+                format!("there is no program `{program}`; {hint}")
             }
             Stopped::NotStarted(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => {
                 format!(
-                    "the prompt of {} KiB is too long to be an argument of `{program}`; set `prompt = \"stdin\"` for the harness `{name}` if the program can read standard input",
+                    "the prompt of {} KiB is too long to be an argument of `{program}`; without `{{prompt}}` in `run.command` of prose.toml, it is written to standard input",
                     prompt >> 10
                 )
             }

@@ -67,6 +67,7 @@ impl Offline {
     /// Whether a condition is met (R64). That of a loop ends it after a few iterations; any other is met about every second time, so that
     /// a loop that depends on it ends too.
     fn verdict(&self, place: &Place, question: &Question) -> Verdict {
+        // The check before an iteration has the number of that iteration, which is how many there were.
         let looping = question.of_loop.zip(iteration(place.as_str()));
         let Some((kind, (before, number))) = looping else {
             let met = self.draw(place.as_str(), &question.text).bool();
@@ -75,8 +76,8 @@ impl Offline {
         };
         // The same for all iterations, so that the number of iterations is drawn once for each loop.
         let last = self.draw(before, &question.text).u64(1..=MOST_ITERATIONS);
-        let ends = number > last;
-        let reason = format!("check {number} of {} {MARK}", last + 1);
+        let ends = number >= last;
+        let reason = format!("iteration {number} of {last} {MARK}");
         Verdict { met: ends != (kind == LoopKind::While), reason, no_progress: false }
     }
 }
@@ -132,7 +133,7 @@ impl Harness for Offline {
     }
 }
 
-/// The innermost iteration that a place is in: what stands before it, and its number.
+/// The innermost iteration that a place is in: what stands before it, and its number, from 0.
 fn iteration(place: &str) -> Option<(&str, u64)> {
     let mut end = place.len();
     loop {

@@ -92,9 +92,12 @@ impl Recorder {
 
     /// The event of a choice names the label that its answer only has as a number. It stands behind the answer, at its place or around it.
     fn chosen(&mut self, place: &Place, criterion: &Arc<str>, label: &str) {
-        let answered = self.answered.iter_mut().rev().find(|answered| {
-            answered.kind == Kind::Choice && answered.place.as_str().starts_with(place.as_str())
-        });
+        let is_around = |inner: &Place| match inner.as_str().strip_prefix(place.as_str()) {
+            Some(rest) => rest.is_empty() || rest.starts_with('/') || place.as_str().is_empty(),
+            None => false,
+        };
+        let mut answered = self.answered.iter_mut().rev();
+        let answered = answered.find(|answered| answered.kind == Kind::Choice && is_around(&answered.place));
         if let Some(answered) = answered {
             answered.entry.choose = Some(Choose::Label(label.to_owned()));
             self.asked.insert(answered.request, Asked { text: criterion.clone(), ..Asked::default() });

@@ -27,12 +27,21 @@ pub struct HarnessSettings {
     pub script: Option<PathBuf>,
     /// How the programs of agents are started, by the name of the harness, where the project says so.
     pub commands: BTreeMap<String, CommandSettings>,
+    /// The variables of the environment that all agents get besides those they need; `*` at the end stands for anything.
+    pub environment: Vec<String>,
 }
 
 impl HarnessSettings {
     /// Those of a project that says nothing.
     pub fn new(workplace: Workplace) -> Self {
-        Self { workplace, seed: 0, delay: Duration::ZERO, script: None, commands: BTreeMap::new() }
+        Self {
+            workplace,
+            seed: 0,
+            delay: Duration::ZERO,
+            script: None,
+            commands: BTreeMap::new(),
+            environment: Vec::new(),
+        }
     }
 }
 
@@ -102,7 +111,8 @@ fn command(
     settings: &HarnessSettings,
     preset: impl FnOnce() -> CommandSettings,
 ) -> Arc<dyn Harness> {
-    let own = settings.commands.get(name).cloned().unwrap_or_else(preset);
+    let mut own = settings.commands.get(name).cloned().unwrap_or_else(preset);
+    own.variables.extend(settings.environment.iter().cloned());
     Arc::new(Deciding(Command::new(name, own, settings.workplace.clone())))
 }
 
@@ -138,7 +148,7 @@ impl fmt::Display for HarnessError {
                 f.write_str("the harness `script` needs a file to answer from; name it with `--script FILE.toml`")
             }
             HarnessError::NoCommand => f.write_str(
-                "the harness `command` needs a program to start, and none is set; for known agents there are `claude`, `codex` and `opencode`",
+                "the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = [\"my-agent\", \"--quiet\"]`",
             ),
             HarnessError::Unreadable(path, error) => {
                 write!(f, "the script `{}` cannot be read: {error}", path.display())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, FetchedProgram, Note, Origin, Remote, RemoteOrigin};
 use prose_reference::Reference;
-use prose_registry::{By, Cache, Found, Importer, Outcome, Problem, Program, Refusal};
+use prose_registry::{By, Client, Found, Importer, Outcome, Problem, Program, Refusal};
 use prose_syntax::Code;
 
 /// Who asks, as the client of registries has to know to refuse what is not safe.
@@ -17,20 +17,28 @@ pub fn importer(asker: &Origin) -> Importer {
 }
 
 /// What a look-up gave: the program with a file that shows it, and what there is to say about it.
-pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, cache: &Cache) -> Fetched {
+pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, client: &Client) -> Fetched {
     let program = outcome.program().map(|program| {
         let by = outcome.result.as_ref().ok().map(|found| found.by);
-        fetched_program(remote, asker, program, by, cache)
+        fetched_program(remote, asker, program, by, client)
     });
     Fetched { program, note: note(outcome).map(Arc::new) }
 }
 
-/// What there is to say about a program that is not known, and that settings forbid to look up: those of `registry.fetch`.
-pub fn not_fetched(remote: &Remote, mode: &str) -> Fetched {
-    let message = format!(
-        "`{}` was not fetched yet, since `registry.fetch` is \"{mode}\"; the action \"Fetch\" and `prose fetch` do it",
+/// What there is to say about a program that is not known, and that is looked up only when a person asks for it.
+pub fn not_fetched(remote: &Remote) -> Fetched {
+    unknown(format!(
+        "`{}` was not fetched yet, since `registry.fetch` is \"manual\"; the action \"Fetch\" and `prose fetch` do it",
         remote.reference
-    );
+    ))
+}
+
+/// What there is to say about a program that is not known, and that must not be looked up; and why that is so.
+pub fn never_fetched(remote: &Remote, why: &str) -> Fetched {
+    unknown(format!("`{}` is not known, and nothing is fetched here: {why}", remote.reference))
+}
+
+fn unknown(message: String) -> Fetched {
     Fetched { program: None, note: Some(Arc::new(Note { code: Code::W143, message, better: None })) }
 }
 
@@ -42,9 +50,9 @@ pub fn too_many(remote: &Remote, most: usize) -> Fetched {
 }
 
 /// What is known without asking anybody.
-pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, cache: &Cache) -> Fetched {
+pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, client: &Client) -> Fetched {
     let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };
-    fetched(remote, asker, &outcome, cache)
+    fetched(remote, asker, &outcome, client)
 }
 
 fn fetched_program(
@@ -52,10 +60,10 @@ fn fetched_program(
     asker: &Origin,
     program: &Program,
     by: Option<By>,
-    cache: &Cache,
+    client: &Client,
 ) -> FetchedProgram {
     FetchedProgram {
-        path: cache.show(program).unwrap_or_else(|| unwritten(program)),
+        path: client.show(program, by).unwrap_or_else(|| unwritten(program)),
         text: Arc::clone(&program.text),
         origin: Arc::new(origin(remote.reference.clone(), asker.depth() + 1, program, by)),
     }

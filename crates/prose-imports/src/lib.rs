@@ -7,6 +7,6 @@ mod fetched;
 mod paths;
 mod registries;
 
-pub use fetched::{fetched, importer, not_fetched, too_many};
+pub use fetched::{fetched, importer, never_fetched, not_fetched, too_many};
 pub use paths::import_paths;
-pub use registries::{Registries, Wish};
+pub use registries::{Fulfilled, Registries, Wish};

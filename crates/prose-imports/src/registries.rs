@@ -3,26 +3,26 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_reference::Reference;
-use prose_registry::{
-    By, Cache, Client, CredentialsProblem, Freshness, Locked, Settings, Vendor, VendorError,
-};
+use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Problem, Settings, Vendor};
 use url::Url;
 
 use crate::fetched;
+
+/// An address that no path can be appended to.
+const NO_REGISTRY: &str = "unknown:";
 
 /// Looks up what is not on this machine: one client for each registry, and one cache for all.
 #[derive(Debug)]
 pub struct Registries {
     cache: Arc<Cache>,
     vendor: Option<Vendor>,
-    /// Those of single registries.
-    vendors: HashMap<Arc<str>, Vendor>,
     lock: Option<Locked>,
     offline: bool,
-    clients: HashMap<Arc<str>, Option<Client>>,
+    clients: HashMap<Registry, Option<Client>>,
     problems: Vec<CredentialsProblem>,
 }
 
@@ -37,13 +37,21 @@ pub struct Wish {
     pub freshness: Freshness,
 }
 
+/// What a look-up gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fulfilled {
+    /// The program, and what there is to say about it.
+    pub fetched: Fetched,
+    /// Where it failed for a reason that may pass by itself: how long the host wants to be left alone, at least.
+    pub again_after: Option<Duration>,
+}
+
 impl Registries {
     /// Those of the user, with a cache.
     pub fn new(cache: impl Into<Arc<Cache>>) -> Self {
         Self {
             cache: cache.into(),
             vendor: None,
-            vendors: HashMap::new(),
             lock: None,
             offline: false,
             clients: HashMap::new(),
@@ -51,23 +59,10 @@ impl Registries {
         }
     }
 
-    /// The same with vendored copies, which come before everything else.
+    /// The same with vendored copies, which come before everything else, for registries that name no folder with others.
     pub fn with_vendor(mut self, vendor: Option<Vendor>) -> Self {
         self.vendor = vendor;
         self
-    }
-
-    /// Has programs of a registry looked for among the copies in a folder first. Another folder for the same registry takes the place of the
-    /// first one.
-    pub fn set_vendor(&mut self, registry: &Arc<str>, dir: &Path) -> Result<(), VendorError> {
-        if self.vendors.get(registry).is_some_and(|vendor| vendor.dir() == dir) {
-            return Ok(());
-        }
-        if let Some(vendor) = Vendor::load(dir)? {
-            self.vendors.insert(Arc::clone(registry), vendor);
-            self.clients.remove(registry);
-        }
-        Ok(())
     }
 
     /// The same with a lock file that counts.
@@ -93,34 +88,47 @@ impl Registries {
     }
 
     /// The client that asks a registry. None if the registry has no address that could be asked.
-    pub fn client(&mut self, registry: &Arc<str>) -> Option<Client> {
+    pub fn client(&mut self, registry: &Registry) -> Option<Client> {
         if let Some(client) = self.clients.get(registry) {
             return client.clone();
         }
-        let client = Url::parse(registry).ok().map(|url| {
+        // Addresses and repositories can be asked without a registry, of which no address can be made then.
+        let url = if registry.url.is_empty() { NO_REGISTRY } else { &*registry.url };
+        let client = Url::parse(url).ok().map(|url| {
             let (mut settings, problems) = Settings::of_user(url);
             // Each registry has the tokens of the user read again, with the same problems.
             if self.clients.is_empty() {
                 self.problems = problems;
             }
             settings.offline |= self.offline;
-            settings.vendor = self.vendors.get(registry).or(self.vendor.as_ref()).cloned();
+            settings.vendor = registry.vendor.as_deref().and_then(copies).or_else(|| self.vendor.clone());
             settings.lock = self.lock.clone();
             Client::new(settings, Arc::clone(&self.cache))
         });
-        self.clients.insert(Arc::clone(registry), client.clone());
+        self.clients.insert(registry.clone(), client.clone());
         client
     }
 
-    /// Where the program came from that a file of the cache shows.
-    pub fn shown_at(&self, path: &Path) -> Option<Origin> {
-        let program = self.cache.shown_at(path)?;
+    /// Where the program came from that a file shows, one of the cache or a vendored copy, and the registry if it was asked by name.
+    pub fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
+        let cached = self.cache.shown_at(path).map(|program| (program, None));
+        let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(By::Vendored))))?;
         let reference = Reference::parse(&program.source.reference).ok()?;
-        Some(Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, None))))
+        let registry = match (&reference, by) {
+            // A copy lies in its project, whose settings name the registry.
+            (Reference::Registry(_), None) => {
+                program.source.url.as_str().strip_suffix(&program.source.reference).map(Registry::from)
+            }
+            _ => None,
+        };
+        Some((Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, by))), registry))
     }
 
     /// What is known of a program without asking anybody, and what to look up to know better.
     pub fn look(&mut self, remote: &Remote, asker: &Origin) -> (Option<Fetched>, Option<Wish>) {
+        if remote.is_of_unknown_registry() {
+            return (None, None);
+        }
         let Some(client) = self.client(&remote.registry) else { return (None, None) };
         let known = client.known(&remote.reference);
         let is_enough = known.as_ref().is_some_and(|found| match found.by {
@@ -128,18 +136,30 @@ impl Registries {
             By::Cache(age) | By::Offline(age) => age.is_some_and(|age| age < client.settings().fresh_for),
             By::Host | By::HostUnchanged => true,
         });
-        let fetched = known.map(|found| fetched::known(remote, asker, found, &self.cache));
+        let fetched = known.map(|found| fetched::known(remote, asker, found, &client));
         let wish =
             (!is_enough).then(|| Wish { remote: remote.clone(), client, freshness: Freshness::Recent });
         (fetched, wish)
     }
 }
 
+/// The copies in a folder that settings name.
+fn copies(dir: &Path) -> Option<Vendor> {
+    Vendor::load(dir).unwrap_or_else(|error| {
+        tracing::warn!("{error}");
+        None
+    })
+}
+
 impl Wish {
     /// Looks it up. Needs a runtime of tokio with time and network.
-    pub async fn fulfil(&self, asker: &Origin) -> Fetched {
+    pub async fn fulfil(&self, asker: &Origin) -> Fulfilled {
         let importer = fetched::importer(asker);
         let outcome = self.client.get(&self.remote.reference, &importer, self.freshness).await;
-        fetched::fetched(&self.remote, asker, &outcome, self.client.cache())
+        let again_after = match &outcome.result {
+            Err(Problem::Unreachable { why, .. }) => why.may_pass(),
+            _ => None,
+        };
+        Fulfilled { fetched: fetched::fetched(&self.remote, asker, &outcome, &self.client), again_after }
     }
 }

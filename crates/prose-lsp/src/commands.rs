@@ -1,6 +1,7 @@
 //! Commands: what code actions at imports have the server do.
 
 use prose_analysis::imports::{Imported, import_sites, imported, note, remote};
+use prose_config::FetchMode;
 use prose_syntax::TextRange;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ pub(crate) fn import_actions(view: &View, range: TextRange) -> Vec<Value> {
         };
         let again = if is_known { " again" } else { "" };
         // While it is being fetched there is nothing to do.
-        if !is_new {
+        if !is_new && view.snapshot.config.fetch_mode() != FetchMode::Off {
             actions.push(action(format!("Fetch `{path}`{again}"), FETCH));
         }
         if is_known {

@@ -5,24 +5,29 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use prose_analysis::host::{Loader, Project};
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, Wish, not_fetched, too_many};
+use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::owner::Message;
+use crate::retries::Retries;
 use crate::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
 const DEBOUNCE: Duration = Duration::from_millis(300);
+
+/// Why nothing may be looked up, even if a person asks for it.
+pub(crate) const WHY_NEVER: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -35,6 +40,7 @@ pub(crate) struct Fetcher {
     /// What will be looked up if it still stands in a program then.
     waiting: HashMap<Remote, Wish>,
     under_way: HashSet<Remote>,
+    retries: Retries,
     /// What programs of the network import. One that imports without end is not followed.
     of_remotes: HashSet<Remote>,
 }
@@ -47,6 +53,7 @@ impl Fetcher {
             tasks: None,
             waiting: HashMap::new(),
             under_way: HashSet::new(),
+            retries: Retries::default(),
             of_remotes: HashSet::new(),
         }
     }
@@ -56,15 +63,8 @@ impl Fetcher {
         Arc::clone(self.registries.cache())
     }
 
-    /// Looks for programs of a registry among the copies in a folder first.
-    pub(crate) fn set_vendor(&mut self, registry: &Arc<str>, dir: &Path) {
-        if let Err(error) = self.registries.set_vendor(registry, dir) {
-            tracing::warn!("{error}");
-        }
-    }
-
-    /// Where a program came from, if its file is one that shows what was fetched.
-    pub(crate) fn origin_of(&self, path: &Path) -> Option<Origin> {
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    pub(crate) fn origin_of(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
         self.registries.shown_at(path)
     }
 
@@ -92,8 +92,10 @@ impl Fetcher {
             tracing::warn!("{problem}");
         }
         let Some(wish) = wish else { return fetched };
-        if mode != FetchMode::Automatic {
-            return fetched.or_else(|| Some(not_fetched(remote, mode.as_str())));
+        match mode {
+            FetchMode::Automatic => {}
+            FetchMode::Manual => return fetched.or_else(|| Some(not_fetched(remote))),
+            FetchMode::Off => return fetched.or_else(|| Some(never_fetched(remote, WHY_NEVER))),
         }
         // What is known is shown at once, and asked about without hurry.
         match when {
@@ -106,10 +108,14 @@ impl Fetcher {
     fn wait(&mut self, wish: Wish) {
         let remote = wish.remote.clone();
         self.waiting.insert(remote.clone(), wish);
+        self.send_after(DEBOUNCE, Message::FetchDue(remote));
+    }
+
+    fn send_after(&mut self, pause: Duration, message: Message) {
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
-            tokio::time::sleep(DEBOUNCE).await;
-            let _ = to_owner.send(Message::FetchDue(remote));
+            tokio::time::sleep(pause).await;
+            let _ = to_owner.send(message);
         });
     }
 
@@ -120,7 +126,12 @@ impl Fetcher {
         }
     }
 
-    /// Looks up a program, however fresh what is known of it, because a person asks for it.
+    /// The wait after a failure is over. Whether nothing has come of the program meanwhile.
+    pub(crate) fn is_due_again(&mut self, remote: &Remote) -> bool {
+        self.retries.is_due(remote)
+    }
+
+    /// Looks up a program, however fresh what is known of it: a person asks for it, or it failed before.
     pub(crate) fn fetch(&mut self, remote: &Remote, asker: Origin) {
         if let Some(client) = self.registries.client(&remote.registry) {
             self.start(Wish { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
@@ -133,14 +144,22 @@ impl Fetcher {
         }
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
-            let fetched = wish.fulfil(&asker).await;
-            let _ = to_owner.send(Message::Fetched(wish.remote, fetched));
+            let fulfilled = wish.fulfil(&asker).await;
+            let _ = to_owner.send(Message::Fetched(wish.remote, fulfilled));
         });
     }
 
-    /// The look-up of a program is over.
-    pub(crate) fn fetched(&mut self, remote: &Remote) {
+    /// The look-up of a program is over. One that may give more later is done again then, if it is still wanted.
+    pub(crate) fn fetched(&mut self, remote: &Remote, again_after: Option<Duration>) {
         self.under_way.remove(remote);
+        match again_after {
+            Some(at_least) => {
+                if let Some(pause) = self.retries.failed(remote, at_least) {
+                    self.send_after(pause, Message::FetchAgain(remote.clone()));
+                }
+            }
+            None => self.retries.ended(remote),
+        }
         if let Some(problem) = self.registries.cache().take_problem() {
             tracing::warn!("{problem}");
         }
@@ -217,7 +236,7 @@ pub(crate) struct Imports<'a> {
 }
 
 impl Loader for Imports<'_> {
-    fn file(&mut self, path: &Path) -> Option<String> {
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
         read_program(path)
     }
 
@@ -230,12 +249,29 @@ impl Loader for Imports<'_> {
     }
 }
 
-/// The text of a program on the disk; none if there is none, or one that cannot be read.
-pub(crate) fn read_program(path: &Path) -> Option<String> {
-    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let text = is_file.then(|| std::fs::read_to_string(path)).transpose();
-    text.unwrap_or_else(|error| {
-        tracing::warn!("{} cannot be read: {error}", path.display());
-        None
-    })
+/// The text of a program on the disk.
+pub(crate) fn read_program(path: &Path) -> Result<String, NoText> {
+    let read = || {
+        let metadata = path.metadata()?;
+        // Opening a pipe may wait forever, and a device may have no end.
+        if !metadata.is_file() {
+            return Ok(Err("is no file with a text"));
+        }
+        if u32::try_from(metadata.len()).is_err() {
+            return Ok(Err("is too large: a program must be smaller than 4 GiB"));
+        }
+        std::fs::read_to_string(path).map(Ok)
+    };
+    let unreadable = |why: String| {
+        tracing::warn!("{} {why}", path.display());
+        NoText::Unreadable(why)
+    };
+    match read() {
+        Ok(read) => read.map_err(|why| unreadable(why.to_owned())),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NoText::Missing,
+            ErrorKind::InvalidData => unreadable("is not valid UTF-8; save it as that".to_owned()),
+            _ => unreadable(format!("cannot be read: {error}")),
+        }),
+    }
 }

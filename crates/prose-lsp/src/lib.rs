@@ -27,6 +27,7 @@ mod reads;
 mod rename;
 mod requests;
 mod results;
+mod retries;
 mod runs;
 mod server;
 mod settings;

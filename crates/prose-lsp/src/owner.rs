@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use futures_channel::mpsc::UnboundedSender;
-use prose_analysis::location::{Fetched, Remote};
+use prose_analysis::location::{Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_imports::Fulfilled;
 use serde_json::Value;
 
 use crate::commands::Command;
@@ -65,9 +66,11 @@ pub(crate) enum Message {
     /// A run of a document has started or ended.
     RunChanged(DocumentUri),
     /// What a program is that is not on this machine.
-    Fetched(Remote, Fetched),
+    Fetched(Remote, Fulfilled),
     /// Nobody has typed for a moment, so what is imported can be looked up.
     FetchDue(Remote),
+    /// A program could not be looked up, and some time has passed since.
+    FetchAgain(Remote),
     /// Something that a person asked for was done, or why it was not.
     Told(Result<String, String>),
     /// The client is about to say `exit`.
@@ -193,7 +196,8 @@ impl Owner {
             Message::Run(command) => self.execute_run(command),
             Message::CancelProgress(token) => self.runs.cancel_progress(&token),
             Message::RunChanged(uri) => self.run_changed(&uri),
-            Message::Fetched(remote, fetched) => self.fetched(&remote, fetched),
+            Message::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
+            Message::FetchAgain(remote) => self.fetch_again(&remote),
             Message::FetchDue(remote) => {
                 let asker = self.host.asker(&remote);
                 self.fetcher.due(&remote, asker);
@@ -315,16 +319,21 @@ impl Owner {
             return;
         }
         self.reads.recall_views();
-        match (known, read_program(path)) {
+        match (known, read_program(path).ok()) {
             (None, None) => {}
             (Some(file), Some(text)) if *text == *file.text(self.host.db()).as_str() => {}
             (_, Some(text)) => {
                 let before = known.map(|file| Face::of(self.host.db(), file));
                 let file = self.host.set_text(path, Text::new(text));
                 let config = self.settings.of(path);
+                if known.is_none() {
+                    self.host.set_project(file, config.meaning());
+                }
                 self.load_imports(file, &config, When::Now);
                 self.mark_importers(file, before.as_ref());
             }
+            // What came from the network is known, whatever became of the file that shows it.
+            (Some(file), None) if *file.origin(self.host.db()) != Origin::Local => {}
             (Some(file), None) => {
                 // Afterwards nothing imports it any more.
                 let importers = self.host.importers(file, true);
@@ -420,7 +429,10 @@ impl Owner {
     fn sync(&mut self, uri: &DocumentUri) -> Result<(SourceFile, Arc<FileConfig>), Failure> {
         let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
         let config = self.settings.of(&document.path);
-        let project = config.meaning();
+        let host = &self.host;
+        let of_network = host.file(&document.path).filter(|file| *file.origin(host.db()) != Origin::Local);
+        // What came from the network belongs to the project of those who import it, wherever the file lies that shows it.
+        let mut project = of_network.map_or_else(|| config.meaning(), |file| host.project(file));
         let known = document.known(&self.host);
         if let Some(file) = known.filter(|file| self.host.has_project(*file, &project)) {
             return Ok((file, config));
@@ -432,12 +444,13 @@ impl Owner {
         let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
         let document_path = document.path.clone();
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
-        self.host.set_project(file, project);
         // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
         let is_new = before.is_none();
-        if let Some(origin) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
+        if let Some((origin, registry)) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
             self.host.set_origin(file, origin);
+            project.registry = registry.unwrap_or(project.registry);
         }
+        self.host.set_project(file, project);
         if !self.programs.is_open(file) {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
+use prose_analysis::location::Registry;
 use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
@@ -71,9 +72,9 @@ impl FileConfig {
     }
 
     /// The folder with copies of imported programs.
-    pub(crate) fn vendor(&self) -> Option<PathBuf> {
+    fn vendor(&self) -> Option<Arc<Path>> {
         let folder = self.project.path.as_deref()?.parent()?;
-        Some(folder.join(self.project.config.registry.vendor.as_path()?))
+        Some(folder.join(self.project.config.registry.vendor.as_path()?).into())
     }
 
     /// The file that the settings come from.
@@ -94,7 +95,8 @@ impl FileConfig {
     /// What changes what the program means.
     pub(crate) fn meaning(&self) -> host::Project {
         let config = &self.project.config;
-        host::Project::new(&config.models, config.registry.url.as_str())
+        let registry = Registry { vendor: self.vendor(), ..config.registry.url.as_str().into() };
+        host::Project::new(&config.models, registry)
     }
 }
 

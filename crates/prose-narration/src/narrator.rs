@@ -13,16 +13,18 @@ mod program;
 mod sessions;
 mod statements;
 
+pub(crate) use statements::without_binding;
+
 use std::sync::Arc;
 
 use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, StateMode, What};
 use prose_vm::place::Place;
+use prose_vm::program::Extent;
 use rustc_hash::FxHashMap;
 
 use crate::markers::{Marker, Markers};
-use crate::suitability::ProgramSize;
-use crate::text::Extent;
+use crate::text::Length;
 
 use loops::Loop;
 use parallel::{Branch, Parallel};
@@ -33,20 +35,24 @@ use statements::Statement;
 #[derive(Debug)]
 pub struct Narrator {
     markers: Markers,
-    size: Option<ProgramSize>,
-    extent: Extent,
+    size: Option<Extent>,
+    length: Length,
     /// How many top-level statements the program has.
     statements: u32,
     /// The number of the last one that started.
     position: u32,
-    /// What has started at a place and not ended.
-    constructs: FxHashMap<String, Construct>,
+    /// What has started at a place and not ended, the innermost last: a branch and its statement have the same place.
+    constructs: FxHashMap<String, Vec<Construct>>,
     started: FxHashMap<String, Statement>,
     sessions: FxHashMap<RequestId, Session>,
     /// What came of requests, until the event that it is told with.
     outcomes: FxHashMap<RequestId, Outcome>,
     /// The conditions that are judged, by their places.
     judging: FxHashMap<String, RequestId>,
+    /// Where a program was called that has just ended.
+    gave: Option<Place>,
+    /// What was told of an effect that failed last, which becomes the message of an error.
+    failed: Option<String>,
     /// The result of the session that ended last.
     replied: Option<Arc<str>>,
     frames: Vec<calls::Frame>,
@@ -68,6 +74,8 @@ pub struct Narrator {
 enum Construct {
     Parallel(Parallel),
     Branch(Branch),
+    /// A stage of a pipeline that works on all of its items at once.
+    Stage,
     Loop(Loop),
     Try(errors::Try),
 }
@@ -78,7 +86,7 @@ impl Narrator {
         Self {
             markers,
             size: None,
-            extent: Extent::Whole,
+            length: Length::Whole,
             statements: 0,
             position: 0,
             constructs: FxHashMap::default(),
@@ -86,6 +94,8 @@ impl Narrator {
             sessions: FxHashMap::default(),
             outcomes: FxHashMap::default(),
             judging: FxHashMap::default(),
+            gave: None,
+            failed: None,
             replied: None,
             frames: Vec::new(),
             imports: 0,
@@ -98,7 +108,7 @@ impl Narrator {
     }
 
     /// Says how big the program is, so that one that is too big for a context is warned about (R106).
-    pub fn with_size(mut self, size: ProgramSize) -> Self {
+    pub fn with_size(mut self, size: Extent) -> Self {
         self.size = Some(size);
         self
     }
@@ -106,6 +116,9 @@ impl Narrator {
     /// The lines for an event; often none.
     pub fn narrate(&mut self, event: &Event) -> Vec<String> {
         self.place = event.place.clone();
+        if is_long(&event.what) {
+            self.tell_at_length(&event.place);
+        }
         self.take(event);
         std::mem::take(&mut self.lines)
     }
@@ -119,9 +132,9 @@ impl Narrator {
     fn take(&mut self, event: &Event) {
         match &event.what {
             What::RunStarted(head) => {
-                self.extent = match head.state {
-                    StateMode::InContext => Extent::Whole,
-                    StateMode::Filesystem => Extent::Shortened,
+                self.length = match head.state {
+                    StateMode::InContext => Length::Whole,
+                    StateMode::Filesystem => Length::Shortened,
                 };
                 self.run_started(head);
             }
@@ -129,7 +142,7 @@ impl Narrator {
                 self.defined(event, *program, agents, blocks, *statements);
             }
             What::Imported { path, from, inputs, outputs, alias } => {
-                self.imported(path, from, inputs, outputs, alias);
+                self.imported(event, path, from, inputs, outputs, alias);
             }
             What::InputsReceived { inputs } => self.inputs_received(inputs),
             What::InputAsked { name, prompt, .. } => self.input_asked(event, name.as_deref(), prompt),
@@ -166,9 +179,8 @@ impl Narrator {
             }
             What::BranchStarted { index, name } => self.branch_started(event, *index, name),
             What::BranchEnded { status, .. } => self.branch_ended(event, *status),
-            What::ParallelEnded { bound, failures, status } => {
-                self.parallel_ended(event, bound, failures, *status);
-            }
+            // Failures are told with the branches, and by a warning where nothing is thrown (R53).
+            What::ParallelEnded { bound, status, .. } => self.parallel_ended(event, bound, *status),
 
             What::LoopStarted { kind, header, max } => self.loop_started(event, *kind, header, *max),
             What::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
@@ -182,7 +194,8 @@ impl Narrator {
             What::Raised { error } => self.raised(event, error),
             What::Caught { name, error } => self.caught(event, name.as_deref(), error),
             What::FinallyStarted => self.finally_started(event),
-            What::TryEnded { part, .. } => self.try_ended(event, *part),
+            // Its parts are told when they start, and its end is that of its statement.
+            What::TryEnded { .. } => {}
 
             What::Chosen { criterion, label, reason } => self.chosen(event, criterion, label, reason),
 
@@ -241,8 +254,10 @@ impl Narrator {
     /// below its name.
     fn indent(&self, event: &Event) -> usize {
         let around = parents(event.place.as_str()).skip(1);
-        let tries = around.filter(|place| matches!(self.constructs.get(*place), Some(Construct::Try(_))));
-        (event.nesting as usize + self.strand(&event.place).len()).saturating_sub(tries.count())
+        let tries = around.filter(|place| {
+            self.constructs_at(place).any(|construct| matches!(construct, Construct::Try(_)))
+        });
+        (event.nesting as usize + self.indent_below_names(&event.place)).saturating_sub(tries.count())
     }
 
     /// How far the lines are indented that belong to the innermost statement that has started at a place or around it.
@@ -250,10 +265,57 @@ impl Narrator {
         self.statement(&event.place).map_or_else(|| self.indent(event), |statement| statement.indent)
     }
 
-    /// What has started at a place or around it, from the innermost on.
-    fn around<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Construct> {
-        parents(place.as_str()).filter_map(|place| self.constructs.get(place))
+    fn start(&mut self, place: &Place, construct: Construct) {
+        self.constructs.entry(place.as_str().to_owned()).or_default().push(construct);
     }
+
+    /// What has started at a place, the innermost first.
+    fn constructs_at(&self, place: &str) -> impl Iterator<Item = &Construct> {
+        self.constructs.get(place).into_iter().flatten().rev()
+    }
+
+    /// What has started at a place or around it, from the innermost on.
+    fn around<'a>(&'a self, place: &'a str) -> impl Iterator<Item = &'a Construct> {
+        parents(place).flat_map(|place| self.constructs_at(place))
+    }
+
+    /// The innermost construct at a place or around it that `pick` takes.
+    fn find_mut<T>(
+        &mut self,
+        place: &Place,
+        pick: impl Fn(&mut Construct) -> Option<&mut T>,
+    ) -> Option<&mut T> {
+        let is_there = |place: &&str| {
+            self.constructs.get_mut(*place).is_some_and(|all| all.iter_mut().any(|it| pick(it).is_some()))
+        };
+        let place = parents(place.as_str()).find(is_there)?;
+        self.constructs.get_mut(place)?.iter_mut().rev().find_map(pick)
+    }
+
+    /// Takes off what a place has that `is_over` is said of.
+    fn forget(&mut self, place: &Place, is_over: impl Fn(&Construct) -> bool) {
+        if let Some(all) = self.constructs.get_mut(place.as_str()) {
+            all.retain(|construct| !is_over(construct));
+            if all.is_empty() {
+                self.constructs.remove(place.as_str());
+            }
+        }
+    }
+}
+
+/// Whether something is more than a session, so that a branch with it is told at length.
+fn is_long(what: &What) -> bool {
+    matches!(
+        what,
+        What::ParallelStarted { .. }
+            | What::LoopStarted { .. }
+            | What::ConditionAsked { .. }
+            | What::TryStarted
+            | What::Chosen { .. }
+            | What::FrameEntered { .. }
+            | What::ImportCalled { .. }
+            | What::PipelineStarted { .. }
+    )
 }
 
 /// A place and those around it, from the innermost one.

@@ -1,39 +1,26 @@
 //! Which programs fit into a context (R106).
 
-/// How big a program is, as far as that decides whether its state fits into a context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ProgramSize {
-    /// The statements that are executed, with those in bodies.
-    pub statements: usize,
-    /// The branches of the `parallel` that has most of them.
-    pub branches: usize,
-    /// The programs that are imported.
-    pub imports: usize,
-    /// How deep statements are nested.
-    pub nesting: usize,
-}
+use prose_vm::program::Extent;
 
-impl ProgramSize {
-    /// What speaks against keeping the state in the context, each with the number and the limit; nothing for small programs.
-    ///
-    /// The expected duration, which the table names as well, is not known before the run.
-    pub fn excesses(&self) -> Vec<String> {
-        [
-            (self.statements, 29, "statements"),
-            (self.branches, 4, "branches in one `parallel`"),
-            (self.imports, 2, "imported programs"),
-            (self.nesting, 2, "levels of nesting"),
-        ]
-        .into_iter()
-        .filter(|(number, most, _)| number > most)
-        .map(|(number, most, what)| format!("{number} {what} (at most {most})"))
-        .collect()
-    }
+/// What speaks against keeping the state of a program in the context, each with the number and the limit; nothing for small programs.
+///
+/// The expected duration, which the table names as well, is not known before the run.
+pub fn excesses(size: &Extent) -> Vec<String> {
+    [
+        (size.statements, 29, "statements"),
+        (size.branches, 4, "branches in one `parallel`"),
+        (size.imports, 2, "imported programs"),
+        (size.nesting, 2, "levels of nesting"),
+    ]
+    .into_iter()
+    .filter(|(number, most, _)| number > most)
+    .map(|(number, most, what)| format!("{number} {what} (at most {most})"))
+    .collect()
 }
 
 /// The lines that say at the start of a run where its state is kept, and the warning of a program that is too big for that.
-pub fn announcement(size: Option<&ProgramSize>) -> (Vec<String>, Option<String>) {
-    let excesses = size.map(ProgramSize::excesses).unwrap_or_default();
+pub fn announcement(size: Option<&Extent>) -> (Vec<String>, Option<String>) {
+    let excesses = size.map(excesses).unwrap_or_default();
     let start = "OpenProse Program Start".to_owned();
     if excesses.is_empty() {
         return (vec![start, "   State mode: in-context (program is small, fits in context)".into()], None);

@@ -7,7 +7,7 @@ const SHOWN: usize = 80;
 
 /// How much of a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum Length {
     /// All of it, so that a run can go on from it.
     Whole,
     /// Its beginning.
@@ -15,10 +15,10 @@ pub(crate) enum Extent {
 }
 
 /// A text between quotes.
-pub(crate) fn quoted(text: &str, extent: Extent) -> String {
-    match extent {
-        Extent::Whole => whole(text),
-        Extent::Shortened => {
+pub(crate) fn quoted(text: &str, length: Length) -> String {
+    match length {
+        Length::Whole => whole(text),
+        Length::Shortened => {
             let line = one_line(text);
             match line.char_indices().nth(SHOWN) {
                 Some((end, _)) => {
@@ -44,15 +44,15 @@ fn whole(text: &str) -> String {
 }
 
 /// A text of a message: as it is where that is one line and unmistakable, and between quotes otherwise.
-pub(crate) fn message(text: &str, extent: Extent) -> String {
+pub(crate) fn message(text: &str, length: Length) -> String {
     let is_plain = !text.is_empty()
         && text.trim() == text
         && !text.contains(|c: char| c.is_control())
         && !text.starts_with(['"', '\'', '`', '“', '<'])
         && !text.ends_with("...")
         && !text.ends_with(['…', '"']);
-    let is_short = extent == Extent::Whole || text.chars().count() <= 2 * SHOWN;
-    if is_plain && is_short { text.to_owned() } else { quoted(text, extent) }
+    let is_short = length == Length::Whole || text.chars().count() <= 2 * SHOWN;
+    if is_plain && is_short { text.to_owned() } else { quoted(text, length) }
 }
 
 /// A text with each run of white space as one space.
@@ -61,27 +61,27 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// A value. Keys that are names are written without quotes, as the protocol's examples do.
-pub(crate) fn value(value: &Value, extent: Extent) -> String {
+pub(crate) fn value(value: &Value, length: Length) -> String {
     match value {
-        Value::Text(text) | Value::File(text) => quoted(text, extent),
+        Value::Text(text) | Value::File(text) => quoted(text, length),
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| self::value(item, extent)).collect();
+            let items: Vec<String> = items.iter().map(|item| self::value(item, length)).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Object(entries) => {
             let pairs = entries.iter().map(|(key, value)| (key.as_str(), value));
-            format!("{{{}}}", entries_of(pairs, extent))
+            format!("{{{}}}", entries_of(pairs, length))
         }
-        Value::Error(error) => format!("{{message: {}}}", quoted(&error.message, extent)),
+        Value::Error(error) => format!("{{message: {}}}", quoted(&error.message, length)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 
 /// The entries of an object, without its braces.
-pub(crate) fn entries_of<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>, extent: Extent) -> String {
+pub(crate) fn entries_of<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>, length: Length) -> String {
     let entries: Vec<String> = entries
         .map(|(key, value)| {
-            let value = self::value(value, extent);
+            let value = self::value(value, length);
             if is_name(key) { format!("{key}: {value}") } else { format!("{}: {value}", whole(key)) }
         })
         .collect();
@@ -89,12 +89,12 @@ pub(crate) fn entries_of<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>
 }
 
 /// An input, as JSON, since a run that goes on needs its structure again.
-pub(crate) fn input(value: &Value, extent: Extent) -> String {
-    match (value, extent) {
-        (Value::Text(text), _) => quoted(text, extent),
-        (_, Extent::Shortened) => self::value(value, extent),
+pub(crate) fn input(value: &Value, length: Length) -> String {
+    match (value, length) {
+        (Value::Text(text), _) => quoted(text, length),
+        (_, Length::Shortened) => self::value(value, length),
         // A value without texts as keys of maps always becomes JSON; the words of people are the next best thing.
-        (_, Extent::Whole) => serde_json::to_string(value).unwrap_or_else(|_| self::value(value, extent)),
+        (_, Length::Whole) => serde_json::to_string(value).unwrap_or_else(|_| self::value(value, length)),
     }
 }
 

@@ -226,7 +226,7 @@ impl Cache {
     pub fn near(&self, reference: &str, count: usize) -> Vec<String> {
         let wanted = reference.trim_start_matches('@');
         let (_, wanted_slug) = wanted.rsplit_once('/').unwrap_or(("", wanted));
-        let mut near: Vec<(usize, String)> = Vec::new();
+        let mut near: Vec<(usize, String, bool, String)> = Vec::new();
         for source in self.list() {
             let known = source.reference.trim_start_matches('@');
             let (_, slug) = known.rsplit_once('/').unwrap_or(("", known));
@@ -234,12 +234,14 @@ impl Cache {
             // One slip for every four letters; or the same program of another handle.
             let is_near = distance <= (wanted.chars().count() / 4).clamp(1, 3) || slug == wanted_slug;
             if is_near && source.reference != reference {
-                near.push((distance, source.reference));
+                // Of the two spellings of one handle, the one is told that looks like what was asked for.
+                let other_spelling = source.reference.starts_with('@') != reference.starts_with('@');
+                near.push((distance, known.to_owned(), other_spelling, source.reference));
             }
         }
         near.sort();
-        near.dedup();
-        near.into_iter().map(|(_, reference)| reference).take(count).collect()
+        near.dedup_by(|(_, known, ..), (_, before, ..)| known == before);
+        near.into_iter().map(|(.., reference)| reference).take(count).collect()
     }
 
     fn complain(&self, problem: CacheProblem) {
@@ -301,6 +303,7 @@ fn text_path(dir: &Path, sha256: Hash) -> PathBuf {
 /// `programs/HOST/path/to/program.prose`. Different addresses have different files, since the analysis knows programs by their files.
 fn shown_path(dir: &Path, source: &Source) -> PathBuf {
     // No name of a system has other characters in it, and none is a folder such as `..`. The marks below have one that no name has.
+    // Some systems take capitals and small letters for the same.
     let name = |part: &str| -> String {
         let part = part.trim_start_matches('.');
         part.chars()
@@ -314,7 +317,8 @@ fn shown_path(dir: &Path, source: &Source) -> PathBuf {
     let host = port.map_or(host.clone(), |port| format!("{host}_{port}"));
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
     let names: Vec<String> = segments.iter().copied().map(name).collect();
-    let is_told_by_names = names == segments && !names.iter().any(String::is_empty) && url.query().is_none();
+    let is_odd = |name: &String| name.is_empty() || name.contains(char::is_uppercase);
+    let is_told_by_names = names == segments && !names.iter().any(is_odd) && url.query().is_none();
     let mut names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
     let last = names.pop().unwrap_or_else(|| "index".to_owned());
     let (stem, mark) = match last.strip_suffix(".prose").filter(|stem| !stem.is_empty()) {
@@ -349,11 +353,27 @@ fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
     write_atomically(&entry_path(dir, &program.source.url), &json)
 }
 
-/// Puts a file in its place as a whole. Nobody sees a part of it, and of several writers the last one wins.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file in its place as a whole, for the user alone. Nobody sees a part of it, and of several writers the last one wins.
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, bytes, &tempfile::Builder::new())
+}
+
+/// The same for a file that belongs to a project: others may read it as they may read those that the user makes by other means.
+pub(crate) fn write_for_all(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system takes away what the user gives nobody.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    write_with(path, bytes, &builder)
+}
+
+fn write_with(path: &Path, bytes: &[u8], builder: &tempfile::Builder<'_, '_>) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;
-    let mut file = tempfile::Builder::new().prefix(".prose-").tempfile_in(dir)?;
+    let mut file = builder.clone().prefix(".prose-").tempfile_in(dir)?;
     file.write_all(bytes)?;
     match file.persist(path) {
         Ok(_) => Ok(()),

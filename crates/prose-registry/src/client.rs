@@ -1,6 +1,7 @@
 //! Look-ups: the vendored copies, the cache, the network, in this order.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -118,6 +119,13 @@ impl Client {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
+    }
+
+    /// A file that shows the text of a program, for reading: the copy itself if it is one, otherwise a file of the cache. None if the
+    /// cache has no folder, or none that can be written to.
+    pub fn show(&self, program: &Program, by: Option<By>) -> Option<PathBuf> {
+        let vendor = self.inner.settings.vendor.as_ref().filter(|_| by == Some(By::Vendored));
+        vendor.and_then(|vendor| vendor.path(program)).or_else(|| self.inner.cache.show(program))
     }
 
     /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.
@@ -340,11 +348,14 @@ impl Inner {
                 trusted: key.is_trusted.then(|| url.origin()),
                 deadline,
             };
-            let asking = async { self.web().await?.ask(&question).await };
+            let asking = async {
+                let web = self.web().await.map_err(|failure| (failure, url.clone()))?;
+                web.ask(&question).await
+            };
             match tokio::time::timeout_at(deadline.into(), asking).await {
                 Ok(Ok(Answer { content: Content::Missing, .. })) => {}
                 Ok(Ok(answer)) => return (Ok(Some(answer)), moment),
-                Ok(Err(failure)) => return (Err((failure, url.clone())), moment),
+                Ok(Err(failed)) => return (Err(failed), moment),
                 Err(_) => return (Err((Unreachable::TimedOut(total).into(), url.clone())), moment),
             }
         }
@@ -408,7 +419,7 @@ impl Inner {
             trusted: None,
             deadline: Instant::now() + total,
         };
-        let asking = async { self.web().await?.ask(&question).await };
+        let asking = async { self.web().await?.ask(&question).await.map_err(|(failure, _)| failure) };
         let answer =
             tokio::time::timeout(total, asking).await.map_err(|_| Unreachable::TimedOut(total))??;
         match answer.content {

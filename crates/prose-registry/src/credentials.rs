@@ -8,6 +8,7 @@ use etcetera::BaseStrategy;
 use serde::Deserialize;
 use url::Url;
 
+use crate::malformed;
 use crate::secret::Secret;
 
 /// The variable of the environment with tokens, several of them with spaces in between: `https://registry.example.com=TOKEN`.
@@ -124,8 +125,7 @@ impl Credentials {
             Ok(file) => file,
             Err(error) => {
                 // The message of the parser shows the line, and with it perhaps a token.
-                let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-                let line = before.matches('\n').count() + 1;
+                let line = malformed::line(text, &error);
                 return vec![CredentialsProblem::Malformed { path: path.to_owned(), line }];
             }
         };

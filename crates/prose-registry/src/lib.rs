@@ -8,6 +8,7 @@ mod cache;
 mod client;
 mod credentials;
 mod lock;
+mod malformed;
 mod outcome;
 mod program;
 mod secret;

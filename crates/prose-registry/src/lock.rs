@@ -10,8 +10,9 @@ use prose_reference::{GitProgram, Reference};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::cache::write_atomically;
+use crate::cache::write_for_all;
 use crate::client::{Client, Freshness, Importer, on_disk};
+use crate::malformed;
 use crate::outcome::{By, Found, Outcome, Problem};
 use crate::program::{Hash, Program, Source, Timestamp};
 
@@ -97,7 +98,8 @@ impl Lock {
         struct Version {
             version: u32,
         }
-        let malformed = |error: toml::de::Error| LockError::Malformed(path.to_owned(), error.to_string());
+        let malformed =
+            |error: toml::de::Error| LockError::Malformed(path.to_owned(), malformed::reason(text, &error));
         let Version { version } = toml::from_str(text).map_err(malformed)?;
         if version != VERSION {
             return Err(LockError::Version(path.to_owned(), version));
@@ -112,7 +114,7 @@ impl Lock {
         if fs::read_to_string(path).is_ok_and(|found| found == text) {
             return Ok(());
         }
-        write_atomically(path, text.as_bytes()).map_err(|error| LockError::Io(path.to_owned(), error))
+        write_for_all(path, text.as_bytes()).map_err(|error| LockError::Io(path.to_owned(), error))
     }
 
     /// What a reference is pinned to.

@@ -154,6 +154,27 @@ pub enum Refusal {
     Registry(Url),
 }
 
+impl Unreachable {
+    /// Where the reason may pass by itself: how long the host wants to be left alone, at least.
+    pub fn may_pass(&self) -> Option<Duration> {
+        match self {
+            Unreachable::Name(_)
+            | Unreachable::Connect(_)
+            | Unreachable::TimedOut(_)
+            | Unreachable::Broken(_) => Some(Duration::ZERO),
+            Unreachable::Busy(wait) => Some(wait.unwrap_or_default()),
+            Unreachable::Status(status) => (*status >= 500).then_some(Duration::ZERO),
+            Unreachable::Offline
+            | Unreachable::NotFetched
+            | Unreachable::Certificate(_)
+            | Unreachable::Unauthorized { .. }
+            | Unreachable::Redirects(_)
+            | Unreachable::BadRedirect(_)
+            | Unreachable::Client(_) => None,
+        }
+    }
+}
+
 impl Outcome {
     pub(crate) fn new(reference: impl Into<String>, result: Result<Found, Problem>) -> Self {
         Self { reference: reference.into(), result }

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use prose_reference::Reference;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::write_atomically;
+use crate::cache::write_for_all;
+use crate::malformed;
 use crate::program::{Hash, Program, Source};
 
 /// The name of the file that says which text is which program.
@@ -65,8 +66,8 @@ impl Vendor {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(VendorError::Io(path, error)),
         };
-        let index: Index =
-            toml::from_str(&text).map_err(|error| VendorError::Malformed(path, error.to_string()))?;
+        let index: Index = toml::from_str(&text)
+            .map_err(|error| VendorError::Malformed(path, malformed::reason(&text, &error)))?;
         let copies = index.programs.into_iter().map(|copy| (copy.source.reference.clone(), copy));
         Ok(Some(Self { dir, copies: copies.collect() }))
     }
@@ -80,19 +81,19 @@ impl Vendor {
         for program in programs {
             let file = file_name(&program.source.reference, &mut taken);
             let path = dir.join(&file);
-            write_atomically(&path, program.text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+            write_for_all(&path, program.text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
             copies.insert(program.source.reference.clone(), Copied { file, source: program.source.clone() });
         }
         let index = Index { programs: copies.values().cloned().collect() };
         let path = dir.join(INDEX);
         let text = toml::to_string(&index)
             .map_err(|error| VendorError::Malformed(path.clone(), error.to_string()))?;
-        write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+        write_for_all(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
         let path = dir.join(IGNORE);
         if fs::read_to_string(&path).map_or(true, |text| text.starts_with(IGNORE_HEADING)) {
             let names = copies.values().map(|copy| format!("/{}\n", copy.file));
             let text = IGNORE_HEADING.to_owned() + &names.collect::<String>();
-            write_atomically(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
+            write_for_all(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
         }
         let vendor = Self { dir, copies };
         for left_over in before.difference(&vendor.files()) {
@@ -110,6 +111,31 @@ impl Vendor {
     /// The references there are copies of, in their order.
     pub fn references(&self) -> impl Iterator<Item = &str> {
         self.copies.keys().map(String::as_str)
+    }
+
+    /// The files that were changed since they were written, or are gone, so that they are not used.
+    pub fn damaged(&self) -> impl Iterator<Item = PathBuf> {
+        let is_whole = |copy: &Copied, path: &Path| {
+            is_plain(&copy.file)
+                && fs::read_to_string(path).is_ok_and(|text| Hash::of(&text) == copy.source.sha256)
+        };
+        let files = self.copies.values().map(|copy| (copy, self.dir.join(&copy.file)));
+        files.filter(move |(copy, path)| !is_whole(copy, path)).map(|(_, path)| path)
+    }
+
+    /// The program that a file is a copy of, if an index beside it says so. One that was changed since it was written still came from
+    /// where the index says.
+    pub fn copied_at(path: &Path) -> Option<Program> {
+        let vendor = Self::load(path.parent()?).ok()??;
+        let file = path.file_name()?.to_str()?;
+        let copy = vendor.copies.into_values().find(|copy| copy.file == file)?;
+        Some(Program { text: fs::read_to_string(path).ok()?.into(), source: copy.source })
+    }
+
+    /// The file that has the copy of a program.
+    pub(crate) fn path(&self, program: &Program) -> Option<PathBuf> {
+        let copy = self.copies.get(&program.source.reference).filter(|copy| is_plain(&copy.file))?;
+        Some(self.dir.join(&copy.file))
     }
 
     /// The copy of a program. One that was changed since it was written is none.
@@ -154,6 +180,15 @@ fn file_name(reference: &str, taken: &mut BTreeSet<String>) -> String {
         name = format!("{plain}-{count}.prose");
     }
     name
+}
+
+impl VendorError {
+    /// The file that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            VendorError::Io(path, _) | VendorError::Malformed(path, _) => path,
+        }
+    }
 }
 
 impl fmt::Display for VendorError {

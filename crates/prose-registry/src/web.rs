@@ -152,8 +152,8 @@ impl Web {
         })
     }
 
-    /// Asks, and follows redirects.
-    pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<Answer, Failure> {
+    /// Asks, and follows redirects. What fails comes with the address that was asked last.
+    pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<Answer, (Failure, Url)> {
         let mut url = question.url.clone();
         let mut is_guarded = question.is_remote;
         let mut is_redirected = false;
@@ -161,12 +161,13 @@ impl Web {
         for hop in 0..=self.settings.limits.redirects {
             let is_trusted = question.trusted.as_ref() == Some(&url.origin());
             let step = self.attempts(question, &url, is_guarded && !is_trusted).await.map_err(|failure| {
-                match failure {
+                let failure = match failure {
                     Failure::Refused(Refusal::NotPublic { host, why, .. }) => {
                         Failure::Refused(Refusal::NotPublic { host, why, by_redirect: is_redirected })
                     }
                     failure => failure,
-                }
+                };
+                (failure, url.clone())
             })?;
             match step {
                 Step::Done(content) => return Ok(Answer { url, moved_to, content }),
@@ -182,7 +183,7 @@ impl Web {
                 }
             }
         }
-        Err(Unreachable::Redirects(self.settings.limits.redirects).into())
+        Err((Unreachable::Redirects(self.settings.limits.redirects).into(), url))
     }
 
     /// Asks one address until it answers or there is no hope.

@@ -71,6 +71,8 @@ pub enum Start {
         /// Whether the program may have changed: what still matches is kept then (decision 10).
         accept_changes: bool,
     },
+    /// A run goes on that left nothing but its narration.
+    Transcript(String),
 }
 
 /// What surrounds a run while it is executed.
@@ -134,6 +136,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
             delay: order.delay,
             script: order.script.clone(),
             commands: state::commands(&order.config),
+            environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
             ..HarnessSettings::new(workplace)
         },
     )
@@ -257,4 +260,20 @@ fn id_of_now() -> SmolStr {
 /// Opens the store of a run that has files.
 fn resume_how(accept_changes: bool) -> Resume {
     if accept_changes { Resume::AcceptChanges } else { Resume::Exact }
+}
+
+/// What a narration tells of the run that it narrates, as far as a person has to know it before the run goes on.
+pub struct Narrated {
+    /// What the program was read from, where the narration says so.
+    pub program: Option<String>,
+    /// The inputs that the program was started with.
+    pub inputs: Vec<(SmolStr, Value)>,
+    /// Whether the program has come to its end.
+    pub is_complete: bool,
+}
+
+/// Reads what a narration tells of its run.
+pub fn narrated(text: &str) -> Narrated {
+    let recovered = prose_narration::transcript::read(text);
+    Narrated { program: recovered.program, inputs: recovered.inputs, is_complete: recovered.is_complete }
 }

@@ -1,17 +1,16 @@
 //! The state systems behind one interface.
 
-use std::collections::{BTreeMap, HashMap};
-use std::io;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
-use prose_harness::command::{Agent, Argument, CommandSettings, PromptBy};
+use prose_harness::command::CommandSettings;
+use prose_narration::transcript::{self, TranscriptRecall};
 use prose_state::filesystem::{self, FilesystemStore};
+use prose_state::in_context::InContextStore;
 use prose_state::runs::RunState;
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse};
-use prose_vm::event::{Event, RunHead, StateMode, What};
+use prose_vm::event::{RunHead, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
 use smol_str::SmolStr;
 
@@ -33,7 +32,7 @@ pub(crate) struct Opened {
 /// Who keeps the state.
 pub(crate) enum StoreKind {
     Files(Box<FilesystemStore>),
-    Memories(Memories),
+    InContext(InContextStore),
     Nothing(NoStore),
 }
 
@@ -41,7 +40,7 @@ impl StoreKind {
     pub(crate) fn as_store(&mut self) -> &mut dyn Store {
         match self {
             StoreKind::Files(store) => store.as_mut(),
-            StoreKind::Memories(store) => store,
+            StoreKind::InContext(store) => store,
             StoreKind::Nothing(store) => store,
         }
     }
@@ -51,6 +50,7 @@ impl StoreKind {
 pub(crate) enum Remembered {
     Fresh(Fresh),
     Files(filesystem::Remembered),
+    Transcript(Box<TranscriptRecall>),
 }
 
 impl Remembered {
@@ -59,6 +59,7 @@ impl Remembered {
         match self {
             Remembered::Fresh(_) => 0,
             Remembered::Files(recall) => recall.reused(),
+            Remembered::Transcript(_) => 0,
         }
     }
 
@@ -66,13 +67,14 @@ impl Remembered {
         match self {
             Remembered::Fresh(recall) => recall,
             Remembered::Files(recall) => recall,
+            Remembered::Transcript(recall) => recall.as_mut(),
         }
     }
 }
 
 /// Opens what an order needs.
 pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
-    let memories = || StoreKind::Memories(Memories::default());
+    let memories = || StoreKind::InContext(InContextStore::new(&order.project));
     let without_files =
         |store, recall, notes| Opened { run: id_of_now(), folder: None, head: None, store, recall, notes };
     let fresh = || Remembered::Fresh(Fresh);
@@ -91,6 +93,24 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 recall: fresh(),
                 notes: Vec::new(),
             })
+        }
+        Start::Transcript(text) => {
+            let recovered = transcript::read(text);
+            let (doubtful, known): (Vec<_>, Vec<_>) =
+                recovered.findings().partition(|finding| finding.doubt.is_some());
+            let mut notes: Vec<String> = doubtful
+                .into_iter()
+                .map(|finding| {
+                    let doubt = finding.doubt.unwrap_or_default();
+                    format!(
+                        "line {} of the narration, {}: {doubt}; it is asked again",
+                        finding.line, finding.about
+                    )
+                })
+                .collect();
+            notes.push(format!("{} results are recovered from the narration", known.len()));
+            let recall = Remembered::Transcript(Box::new(recovered.into_recall()));
+            Ok(without_files(memories(), recall, notes))
         }
         Start::Resume { run, accept_changes } => resume(order, run, *accept_changes),
     }
@@ -121,59 +141,7 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
 
 /// The programs of agents that a project's settings name.
 pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
-    let variables: Vec<String> = config.environment.iter().map(|name| name.as_str().to_owned()).collect();
-    let mut commands: BTreeMap<String, CommandSettings> = BTreeMap::new();
-    let words: Vec<&str> = config.command.iter().map(Word::as_str).collect();
-    if let [program, arguments @ ..] = &words[..] {
-        let mut command = CommandSettings::new(*program);
-        if arguments.iter().any(|argument| argument.contains("{prompt}")) {
-            command.prompt = PromptBy::Argument;
-        }
-        command.arguments = arguments.iter().map(|argument| Argument::One((*argument).to_owned())).collect();
-        commands.insert(HarnessName::Command.as_str().to_owned(), command);
-    }
-    let agents = [
-        (HarnessName::Claude, Agent::Claude),
-        (HarnessName::Codex, Agent::Codex),
-        (HarnessName::OpenCode, Agent::OpenCode),
-    ];
-    for (name, agent) in agents {
-        commands.insert(name.as_str().to_owned(), agent.settings());
-    }
-    for command in commands.values_mut() {
-        command.variables.extend(variables.iter().cloned());
-    }
-    commands
-}
-
-/// Keeps what agents remember as long as a run without files lasts.
-#[derive(Default)]
-pub(crate) struct Memories {
-    known: HashMap<MemoryPlace, Memory>,
-}
-
-impl Store for Memories {
-    fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
-        if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
-            let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
-            self.known.insert(place.clone(), memory);
-        }
-        Ok(())
-    }
-
-    fn settle(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
-        Ok(None)
-    }
-
-    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
-        Ok(self.known.get(place).cloned().unwrap_or_default())
-    }
-
-    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
-        Ok(false)
-    }
+    let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
+    let name = HarnessName::Command.as_str().to_owned();
+    command.map(|command| (name, command)).into_iter().collect()
 }

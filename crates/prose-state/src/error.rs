@@ -30,6 +30,13 @@ pub enum StateError {
         /// The ids.
         runs: Vec<String>,
     },
+    /// The run has ended, and there is nothing that could be tried again.
+    Ended {
+        /// The run.
+        run: String,
+        /// The line and the error of a run that failed by its own program.
+        error: Option<(u32, String)>,
+    },
     /// Another process executes the run.
     Locked {
         /// The run.
@@ -112,6 +119,14 @@ impl fmt::Display for StateError {
             Self::Ambiguous { start, runs } => {
                 write!(f, "several runs start with `{start}`: {}. Give more of the id", runs.join(", "))
             }
+            Self::Ended { run, error: None } => {
+                write!(f, "run {run} has come to its end; there is nothing left to do")
+            }
+            Self::Ended { run, error: Some((line, error)) } => write!(
+                f,
+                "run {run} failed by its own program, at line {line}: {error}. It would fail there again; change the program and resume with \
+                 `--accept-changes`"
+            ),
             Self::Locked { run, process } => {
                 match process {
                     Some(process) => write!(f, "run {run} is being executed by process {process}")?,
@@ -153,7 +168,9 @@ impl From<StateError> for io::Error {
             StateError::Io { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
-            StateError::Unsafe { .. } | StateError::Ambiguous { .. } => io::ErrorKind::InvalidInput,
+            StateError::Unsafe { .. } | StateError::Ambiguous { .. } | StateError::Ended { .. } => {
+                io::ErrorKind::InvalidInput
+            }
             StateError::Version { .. } | StateError::Damaged(_) => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error.to_string())

@@ -1,29 +1,30 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::event::{Event, What};
-use prose_vm::store::{Recall, Store};
+use prose_vm::store::Store;
 use prose_vm::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::binding_file;
-use crate::disk::{Tree, refuse_link};
+use crate::disk::{Identity, Tree, refuse_link};
 use crate::error::{Damage, StateError};
 use crate::executions::Executions;
 use crate::files::Writer;
-use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
+use crate::folder::{PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
-use crate::memory::Memories;
+use crate::memory::{Memories, segment_record};
 use crate::recall::{JournalRecall, Matching};
-use crate::state_file::timestamp;
+use crate::remembered::Journals;
+pub use crate::remembered::Remembered;
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub struct FilesystemStore {
     writes_all: bool,
     /// Requests whose agent wrote the binding file itself.
     written_by_agent: FxHashSet<RequestId>,
+    /// The files of bindings as they were before the sessions started that may write to them.
+    prepared: FxHashMap<String, Identity>,
     /// What the files of bindings should hold as far as the run has been executed again.
     replayed: FxHashMap<String, (Binding, Value)>,
     /// Given back last, when nothing is written any more.
@@ -63,59 +66,6 @@ pub struct Resumed {
     pub notes: Vec<String>,
 }
 
-/// What is known of an earlier execution.
-#[derive(Debug)]
-pub enum Remembered {
-    /// From its journal.
-    Journal(Box<JournalRecall>),
-    /// From the files that another machine has left (R104).
-    Foreign(Box<ForeignRecall>),
-}
-
-impl Remembered {
-    /// How many outcomes have been reused.
-    pub fn reused(&self) -> u32 {
-        match self {
-            Remembered::Journal(recall) => recall.reused(),
-            Remembered::Foreign(recall) => recall.reused(),
-        }
-    }
-
-    fn inner(&mut self) -> &mut dyn Recall {
-        match self {
-            Remembered::Journal(recall) => recall.as_mut(),
-            Remembered::Foreign(recall) => recall.as_mut(),
-        }
-    }
-}
-
-impl Recall for Remembered {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
-        self.inner().recall(waiting)
-    }
-
-    fn may_know_more(&self) -> bool {
-        match self {
-            Remembered::Journal(recall) => recall.may_know_more(),
-            Remembered::Foreign(recall) => recall.may_know_more(),
-        }
-    }
-
-    fn expected(&mut self, seq: u64) -> Option<Event> {
-        self.inner().expected(seq)
-    }
-}
-
-/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
-fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
-    let prompt = serde_json::Value::from(prompt);
-    let record = record.trim_end();
-    format!(
-        "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
-        timestamp(at)
-    )
-}
-
 impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
@@ -130,7 +80,8 @@ impl FilesystemStore {
 
     /// Goes on with a run. The text is that of the program as it is executed now.
     ///
-    /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; a damaged end of the journal is
+    /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; if it failed by what came of
+    /// a request, that outcome is, so that it is asked again; a damaged end of the journal is
     /// put aside. A run without a journal was made by another machine; what its files tell is recalled (R104).
     pub fn resume(project: &Project, id: &str, text: &str, how: Resume) -> Result<Resumed, StateError> {
         let folder = project.existing_run(id)?;
@@ -141,12 +92,8 @@ impl FilesystemStore {
         let path = folder.join(JOURNAL_FILE);
         refuse_link(&path)?;
         let mut notes = Vec::new();
+        let journals = Journals(&folder);
         let (recall, journal) = match (path.is_file(), how) {
-            (false, _) => {
-                let recall = ForeignRecall::read(&folder, text)?;
-                notes.extend(recall.notes().iter().cloned());
-                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
-            }
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
                 if let Some(damage) = &recall.sound().damage {
@@ -155,21 +102,28 @@ impl FilesystemStore {
                         "{damage}. The run goes on from the line above it; the rest is kept in {JOURNAL_FILE}.damaged"
                     ));
                 }
-                recall.take_off_interruption()?;
+                recall.take_off_end(id)?;
                 let sound = recall.sound();
                 let journal = Journal::go_on(&path, sound.length, sound.last_seq)?;
-                (Remembered::Journal(Box::new(recall)), journal)
+                let mut recalls = vec![recall];
+                recalls.extend(journals.recall(Some(&path))?);
+                (Remembered::Journal(recalls), journal)
             }
-            (true, Resume::AcceptChanges) => {
-                let earlier = earlier_journal(&folder);
-                fs::rename(&path, &earlier).map_err(StateError::io("rename", &path))?;
-                let root = project.root.clone();
-                let run = format!("{PROSE_FOLDER}/runs/{id}");
-                let recall = JournalRecall::open(&earlier, Matching::Asked { root, run })?;
-                if let Some(damage) = &recall.sound().damage {
+            (false, _) if journals.count() == 0 => {
+                let recall = ForeignRecall::read(&folder, text)?;
+                notes.extend(recall.notes().iter().cloned());
+                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
+            }
+            // Without a journal, the process was killed after it had put away that of the program before it changed.
+            (has_journal, _) => {
+                if has_journal {
+                    journals.put_away(&path)?;
+                }
+                let recalls = journals.recall(None)?;
+                for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}. What is recorded above it is used"));
                 }
-                (Remembered::Journal(Box::new(recall)), Journal::create(&path)?)
+                (Remembered::Journal(recalls), Journal::create(&path)?)
             }
         };
         // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time tells when it was made.
@@ -201,6 +155,7 @@ impl FilesystemStore {
             memories,
             writes_all,
             written_by_agent: FxHashSet::default(),
+            prepared: FxHashMap::default(),
             replayed: FxHashMap::default(),
             _lock: lock,
         }
@@ -222,6 +177,7 @@ impl FilesystemStore {
                 self.written_by_agent.insert(*request);
             }
             What::Bound { binding, value, reply, .. } => {
+                self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
                 if !is_new {
                     self.replayed.insert(binding.path.to_string(), (binding.clone(), value.clone()));
@@ -234,7 +190,7 @@ impl FilesystemStore {
             }
             What::MemoryWritten { place, memory, segment, prompt, record } => {
                 let record = segment_record(*segment, event.at, prompt, record);
-                self.take_up_memory(place, memory, *segment, &record, is_new)?;
+                self.memories.take_up(place, memory, *segment, &record, is_new)?;
             }
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
@@ -253,21 +209,6 @@ impl FilesystemStore {
             }
             What::RunEnded(_) => files.write()?,
             _ => {}
-        }
-        Ok(())
-    }
-
-    fn take_up_memory(
-        &self,
-        place: &MemoryPlace,
-        memory: &str,
-        segment: u32,
-        record: &str,
-        is_new: bool,
-    ) -> Result<(), StateError> {
-        // Other runs may have written the memory since; where the segment stands, this run has.
-        if is_new || !self.memories.has_segment(place, segment)? {
-            self.memories.write(place, memory, segment, record)?;
         }
         Ok(())
     }
@@ -314,7 +255,21 @@ impl Store for FilesystemStore {
         Ok(self.writer.settle()?)
     }
 
+    fn prepare(&mut self, binding: &Binding) -> io::Result<()> {
+        // The file stays where it is: the session may be shown the earlier value as part of its context.
+        match self.writer.files().tree.identity(&binding.path)? {
+            Some(identity) => self.prepared.insert(binding.path.to_string(), identity),
+            None => self.prepared.remove(binding.path.as_ref()),
+        };
+        Ok(())
+    }
+
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        if let Some(before) = self.prepared.get(binding.path.as_ref())
+            && self.writer.files().tree.identity(&binding.path)?.as_ref() == Some(before)
+        {
+            return Ok(None);
+        }
         let bytes = self.writer.files().tree.read(&binding.path)?;
         Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
     }
@@ -348,12 +303,4 @@ fn put_aside(damage: &Damage) -> Result<(), StateError> {
 pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
     let file = OpenOptions::new().write(true).open(path).map_err(StateError::io("open the journal", path))?;
     file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
-}
-
-/// A name for the journal of the program as it was before it changed.
-fn earlier_journal(folder: &Path) -> PathBuf {
-    (1u32..)
-        .map(|number| folder.join(format!("journal-{number}.jsonl")))
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| folder.join("journal-0.jsonl"))
 }

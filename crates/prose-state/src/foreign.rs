@@ -219,7 +219,11 @@ impl Execution {
         if let Some(is_complete) = self.told.branch(&task.binding.name, line) {
             return is_complete;
         }
-        !matches!(self.told.mark(line), Some(Mark::Executing | Mark::Ahead))
+        let is_ahead = |line| self.told.mark(line) == Some(Mark::Ahead);
+        // What had not been entered has no marks inside.
+        self.told.mark(line) != Some(Mark::Executing)
+            && !is_ahead(line)
+            && !self.program.headers_around(line).any(is_ahead)
     }
 
     /// Where an execution stands relative to where the run had come in the loops around a line.

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::names::segment_file;
 
 use crate::disk::{self, Tree, check_part};
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project, resolved};
+use crate::state_file::timestamp;
 
 /// The file with what an agent knows now.
 const MEMORY_FILE: &str = "memory.md";
@@ -97,7 +99,7 @@ impl Memories {
 
     pub(crate) fn has_written(&self, memory: &MemoryUse) -> Result<bool, StateError> {
         let folder = self.folder(&memory.place)?;
-        let segment = segment_name(&memory.place.agent, memory.segment);
+        let segment = segment_file(&memory.place.agent, memory.segment);
         Ok(folder.join(MEMORY_FILE).is_file() && folder.join(segment).is_file())
     }
 
@@ -110,18 +112,39 @@ impl Memories {
         record: &str,
     ) -> Result<(), StateError> {
         let mut tree = Tree::new(&self.folder(place)?)?;
-        tree.write(MEMORY_FILE, memory.as_bytes())?;
-        tree.write(&segment_name(&place.agent, segment), record.as_bytes())
+        tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
+        tree.write_lasting(&segment_file(&place.agent, segment), record.as_bytes())
     }
 
-    pub(crate) fn has_segment(&self, place: &MemoryPlace, segment: u32) -> Result<bool, StateError> {
-        Ok(self.folder(place)?.join(segment_name(&place.agent, segment)).is_file())
+    /// Takes up that a session has written a memory. In a run that is executed again, other runs may have written the memory since; where the segment
+    /// stands, this run has written both.
+    pub(crate) fn take_up(
+        &self,
+        place: &MemoryPlace,
+        memory: &str,
+        segment: u32,
+        record: &str,
+        is_new: bool,
+    ) -> Result<(), StateError> {
+        if is_new || !self.has_segment(place, segment)? {
+            self.write(place, memory, segment, record)?;
+        }
+        Ok(())
+    }
+
+    fn has_segment(&self, place: &MemoryPlace, segment: u32) -> Result<bool, StateError> {
+        Ok(self.folder(place)?.join(segment_file(&place.agent, segment)).is_file())
     }
 }
 
-/// `captain-001.md`, and four digits past 999 (R47).
-fn segment_name(agent: &str, segment: u32) -> String {
-    format!("{agent}-{segment:03}.md")
+/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
+pub(crate) fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
+    let prompt = serde_json::Value::from(prompt);
+    let record = record.trim_end();
+    format!(
+        "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
+        timestamp(at)
+    )
 }
 
 fn segment_number(agent: &str, name: &str) -> Option<u32> {

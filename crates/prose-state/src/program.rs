@@ -150,6 +150,19 @@ impl Program {
         at
     }
 
+    /// The line that a comment at the end of a line is about: the reverse of [`Self::comment_line`].
+    pub(crate) fn commented_line(&self, line: u32) -> u32 {
+        let mut at = line;
+        while at > 1 && !self.takes_comment[at as usize - 2] {
+            at -= 1;
+        }
+        // A string may begin below the first line of its statement, as a property does.
+        match self.statement_around(line) {
+            Some(statement) if self.comment_line(statement.line) == line => statement.line,
+            _ => at,
+        }
+    }
+
     /// The statements that start behind a line and up to another one.
     pub(crate) fn statements_between(&self, behind: u32, up_to: u32) -> impl Iterator<Item = &Statement> {
         let start = self.statements.partition_point(|statement| statement.line <= behind);
@@ -160,6 +173,15 @@ impl Program {
     pub(crate) fn statement_around(&self, line: u32) -> Option<&Statement> {
         let end = self.statements.partition_point(|statement| statement.line <= line);
         self.statements[..end].iter().rev().find(|statement| line <= statement.last_line)
+    }
+
+    /// The first lines of the statements around a line, without one that starts there.
+    pub(crate) fn headers_around(&self, line: u32) -> impl Iterator<Item = u32> {
+        let end = self.statements.partition_point(|statement| statement.line < line);
+        self.statements[..end]
+            .iter()
+            .filter(move |statement| line <= statement.last_line)
+            .map(|found| found.line)
     }
 
     /// The first and the last line of every loop.

@@ -1,34 +1,25 @@
 //! Remembers from the journal what came of the requests of an earlier execution (decision 10).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{ContextItem, Effect, Outcome, Request, RequestId, fingerprint};
+use prose_vm::effect::{Outcome, Request, RequestId, fingerprint};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::store::Recall;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::binding_file;
 use crate::error::{Damage, StateError};
 use crate::filesystem::truncate;
 use crate::reader::{JournalReader, Lines, Places};
 
 /// By what a request is known again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
     /// By its place and its kind: the program is the same, and every event has to be.
     Exact,
     /// By what it asks for: the program has changed, and what still matches is kept.
-    Asked {
-        /// The folder that holds `.prose`, in which files of contexts are looked up: a session that is shown a file asks for the same only if the same
-        /// stands in it.
-        root: PathBuf,
-        /// The folder of the run, as paths of contexts name it, such as `.prose/runs/20260115-143052-a7b3c9`.
-        run: String,
-    },
+    Asked,
 }
 
 /// What the journal of a run remembers.
@@ -47,8 +38,6 @@ pub struct JournalRecall {
     known: BTreeMap<u32, (RequestId, SmolStr)>,
     /// The last request that has been looked up.
     seen: Option<RequestId>,
-    /// The files of bindings in the earlier execution.
-    bindings: FxHashSet<SmolStr>,
     reused: u32,
     /// The events of the earlier execution, read as they are asked for.
     events: Option<JournalReader>,
@@ -82,7 +71,6 @@ impl JournalRecall {
             left: 0,
             known: BTreeMap::new(),
             seen: None,
-            bindings: FxHashSet::default(),
             reused: 0,
             events: None,
             next_event: None,
@@ -96,7 +84,6 @@ impl JournalRecall {
     fn index(&mut self) -> Result<(), StateError> {
         let mut lines = Lines::open(&self.path)?;
         let mut kinds: FxHashSet<SmolStr> = FxHashSet::default();
-        let mut contents = Contents::default();
         loop {
             let glance = match lines.next() {
                 Ok(Some(glance)) => glance,
@@ -109,21 +96,19 @@ impl JournalRecall {
             };
             let is_end = glance.event == "run-ended";
             let is_new_kind = !kinds.contains(glance.event.as_ref());
-            let needs_all = match glance.event.as_ref() {
-                "effect" | "bound" | "session-started" => self.matching != Matching::Exact,
-                _ => false,
-            };
-            if glance.event == "effect" && self.matching == Matching::Exact {
+            let is_effect = glance.event == "effect";
+            if is_effect && self.matching == Matching::Exact {
                 let kind = glance.effect.as_deref().unwrap_or_default();
                 let key = format_smolstr!("{} {kind}", glance.place);
-                let offset = lines.start();
-                self.add(key, offset);
-            } else if is_new_kind || needs_all {
+                self.add(key, lines.start());
+            } else if is_new_kind || is_effect {
                 kinds.insert(glance.event.as_ref().into());
                 // The first event of each kind is read whole, so that one of a later version is found out before the program starts.
-                let event = lines.event()?;
-                if needs_all {
-                    self.index_asked(event, lines.start(), &mut contents);
+                match lines.event()?.what {
+                    // A program is changed so that it does not fail again: what failed is asked for once more.
+                    What::Effect { outcome: Outcome::Failed(_), .. } => {}
+                    What::Effect { fingerprint, .. } => self.add(fingerprint, lines.start()),
+                    _ => {}
                 }
             }
             self.sound.end = is_end.then(|| lines.start());
@@ -131,37 +116,6 @@ impl JournalRecall {
         self.sound.length = lines.end();
         self.sound.last_seq = lines.last_seq();
         Ok(())
-    }
-
-    fn index_asked(&mut self, event: Event, offset: u64, contents: &mut Contents) {
-        match event.what {
-            What::Effect { outcome: Outcome::Failed(_), .. } => {
-                // A program is changed so that it does not fail again: what failed is asked for once more.
-            }
-            What::Effect { request, fingerprint, outcome, .. } => {
-                if let Outcome::Reply(reply) = &outcome {
-                    contents.replies.insert(request, hash(reply.text.as_bytes()));
-                }
-                let files = contents.sessions.remove(&request).unwrap_or_default();
-                self.add(format_smolstr!("{fingerprint}{files}"), offset);
-            }
-            What::SessionStarted { request, task } => {
-                let files = files(&task.context, |path| contents.bound.get(path).copied());
-                contents.sessions.insert(request, files);
-            }
-            What::Bound { binding, value, reply, .. } => {
-                let hash = match reply.and_then(|request| contents.replies.get(&request)) {
-                    Some(&hash) => hash,
-                    None => hash(value.to_string().as_bytes()),
-                };
-                if let Matching::Asked { run, .. } = &self.matching {
-                    let path = format_smolstr!("{run}/{}", binding.path);
-                    self.bindings.insert(path.clone());
-                    contents.bound.insert(path, hash);
-                }
-            }
-            _ => {}
-        }
     }
 
     fn add(&mut self, key: SmolStr, offset: u64) {
@@ -176,17 +130,55 @@ impl JournalRecall {
         &self.sound
     }
 
-    /// Takes the event off the journal that says that the run was interrupted: it goes on, and the next event has that number.
-    pub(crate) fn take_off_interruption(&mut self) -> Result<(), StateError> {
-        let Some(offset) = self.sound.end else { return Ok(()) };
-        let event = self.places.event_at(offset)?;
-        if let What::RunEnded(RunEnd { status: RunStatus::Interrupted, .. }) = event.what {
-            truncate(&self.path, offset)?;
-            self.sound.length = offset;
-            self.sound.last_seq = event.seq - 1;
-            self.sound.end = None;
-        }
+    /// Takes the end off the journal of a run that goes on: the event that says that it was interrupted, or the outcome by which it failed and all
+    /// behind it. An outcome that was caught, or that a later one made up for, stays. A run that failed by its own program has nothing to
+    /// try again.
+    pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
+        let Some(end) = self.sound.end else { return Ok(()) };
+        let What::RunEnded(RunEnd { status, error, .. }) = self.places.event_at(end)?.what else {
+            return Ok(());
+        };
+        let offset = match status {
+            RunStatus::Interrupted => Some(end),
+            RunStatus::Completed => None,
+            RunStatus::Failed => self.failed_by(error.as_ref().map_or("", |error| &error.message))?,
+        };
+        let Some(offset) = offset else {
+            let error = error.map(|error| (error.line, error.to_string()));
+            return Err(StateError::Ended { run: run.to_owned(), error });
+        };
+        truncate(&self.path, offset)?;
+        *self = Self::open(&self.path, self.matching.clone())?;
         Ok(())
+    }
+
+    /// Where the outcome stands that an error came from.
+    fn failed_by(&mut self, message: &str) -> Result<Option<u64>, StateError> {
+        for offset in self.offsets.clone().into_iter().rev() {
+            let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what
+            else {
+                continue;
+            };
+            // What an imported program failed by is told by its caller in other words around it.
+            if !failure.message.is_empty() && message.contains(&failure.message) {
+                return Ok(Some(offset));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many outcomes there are of each thing that was asked for.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&SmolStr, usize)> {
+        self.unused.iter().map(|(key, orders)| (key, orders.len()))
+    }
+
+    /// Leaves out as many outcomes as a later journal has taken over, which are those that came first.
+    pub(crate) fn leave_out(&mut self, taken: &FxHashMap<SmolStr, usize>) {
+        for (key, orders) in &mut self.unused {
+            let count = taken.get(key).map_or(0, |count| orders.len().min(*count));
+            orders.drain(..count);
+            self.left -= count;
+        }
     }
 
     /// How many outcomes have been taken from the journal.
@@ -205,20 +197,9 @@ impl JournalRecall {
     }
 
     fn key(&self, request: &Request) -> SmolStr {
-        match &self.matching {
+        match self.matching {
             Matching::Exact => format_smolstr!("{} {}", request.place, request.effect.kind()),
-            Matching::Asked { root, .. } => {
-                let files = match &request.effect {
-                    Effect::Session(task) => files(&task.context, |path| {
-                        // Only what the run wrote is compared: other files are the person's, and may change as they like.
-                        let is_binding = self.bindings.contains(path);
-                        let bytes = is_binding.then(|| fs::read(root.join(path)).ok()).flatten()?;
-                        Some(hash(binding_file::read_bytes(&bytes).as_bytes()))
-                    }),
-                    _ => SmolStr::default(),
-                };
-                format_smolstr!("{}{files}", fingerprint(&request.effect))
-            }
+            Matching::Asked => fingerprint(&request.effect),
         }
     }
 
@@ -283,34 +264,4 @@ impl Recall for JournalRecall {
             }
         }
     }
-}
-
-/// What stood in the files of an execution, as far as it has been read.
-#[derive(Default)]
-struct Contents {
-    /// By path, as contexts name it.
-    bound: FxHashMap<SmolStr, u64>,
-    /// By request.
-    replies: FxHashMap<RequestId, u64>,
-    /// What the files of the context held when the session started.
-    sessions: FxHashMap<RequestId, SmolStr>,
-}
-
-/// What stands in the files that a context names, in a few characters; empty if it names none.
-fn files(context: &[ContextItem], content: impl Fn(&str) -> Option<u64>) -> SmolStr {
-    let mut hasher = DefaultHasher::new();
-    let mut any = false;
-    for item in context.iter().filter(|item| item.text.is_none()) {
-        if let Some(path) = item.path.as_deref() {
-            any = true;
-            (item.name.as_str(), content(path)).hash(&mut hasher);
-        }
-    }
-    if any { format_smolstr!("-{:016x}", hasher.finish()) } else { SmolStr::default() }
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    hasher.finish()
 }

@@ -56,7 +56,8 @@ impl Told {
             let Some(number) = found else { continue };
             at = number + 1;
             if let Some(mark) = mark {
-                self.marks.insert(number, mark);
+                // Behind a string that goes on over several lines, it is about the statement that the string is in.
+                self.marks.insert(program.commented_line(number), mark);
                 if mark != Mark::Ahead {
                     self.position = self.position.max(number);
                 }

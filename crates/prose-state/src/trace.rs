@@ -175,3 +175,112 @@ impl Mark {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use prose_syntax::Severity;
+
+    use super::*;
+
+    /// Executes all statements of a program in the order of the text, and has the trace read back by the parser at each step.
+    #[track_caller]
+    fn check(text: &str, path: &Path) -> usize {
+        let is_sound = |text: &str| {
+            let parse = prose_syntax::parse(text);
+            let mut errors = parse.diagnostics().iter().filter(|found| found.severity() == Severity::Error);
+            errors.next().map(|error| format!("{}: {}", error.code, error.message))
+        };
+        if let Some(error) = is_sound(text) {
+            assert!(path.is_absolute(), "{error}");
+            return 0;
+        }
+        let mut trace = Trace::new(text);
+        let statements: Vec<_> =
+            trace.program.statements_between(0, u32::MAX).map(|statement| statement.line).collect();
+        for (index, &line) in statements.iter().enumerate() {
+            trace.run(line);
+            let file = format!("bindings/x_{index}.md");
+            match index % 4 {
+                0 => trace.bind(line, &file),
+                1 => trace.retry(line, 2, 3),
+                _ => {}
+            }
+            check_block(&mut trace, text, path, &is_sound);
+            let end = match index % 3 {
+                0 => End::Complete,
+                1 => End::Failed("it said \"\"\"no\"\"\" **twice**\nand #more".to_owned()),
+                _ => End::Skipped,
+            };
+            trace.end(line, end);
+        }
+        check_block(&mut trace, text, path, &is_sound);
+        statements.len()
+    }
+
+    #[track_caller]
+    fn check_block(trace: &mut Trace, text: &str, path: &Path, errors: &impl Fn(&str) -> Option<String>) {
+        let mut out = String::new();
+        let shown = trace.write(&mut out);
+        let mut lines: Vec<&str> = out.lines().collect();
+        let fence = lines.pop().unwrap();
+        assert_eq!(lines.remove(0), format!("{fence}prose"));
+        assert!(lines.iter().all(|line| *line != fence), "{}", path.display());
+        let block = lines.join("\n") + "\n";
+        if let Some(error) = errors(&block) {
+            panic!("{}, up to line {shown}: {error}\n{block}", path.display());
+        }
+        // Nothing of the program is missing or changed but for the comments.
+        for (line, shown) in text.trim_start_matches('\u{feff}').lines().zip(lines) {
+            assert!(shown.starts_with(line), "{}: {line:?} is shown as {shown:?}", path.display());
+        }
+    }
+
+    /// The programs below a folder.
+    fn programs(folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                found.extend(programs(&path));
+            } else if path.extension().is_some_and(|extension| extension == "prose") {
+                found.push(path);
+            }
+        }
+        found
+    }
+
+    #[track_caller]
+    fn check_programs(folder: &Path, least: usize) {
+        let statements: usize = programs(folder)
+            .iter()
+            .filter_map(|path| Some(check(&fs::read_to_string(path).ok()?, path)))
+            .sum();
+        assert!(statements >= least, "{statements} statements in {}", folder.display());
+    }
+
+    #[test]
+    fn r100_the_trace_of_the_examples_is_a_program() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        check_programs(&root.join("examples"), 50);
+        check_programs(&root.join("crates/prose-syntax/tests/programs"), 100);
+    }
+
+    #[test]
+    #[ignore = "needs the official programs"]
+    fn r100_the_trace_of_official_programs_is_a_program() {
+        let folder = std::env::var_os("PROSE_OFFICIAL_PROGRAMS")
+            .expect("PROSE_OFFICIAL_PROGRAMS names the folder of the official programs");
+        check_programs(Path::new(&folder), 1000);
+    }
+
+    #[test]
+    fn r100_strings_of_all_kinds_take_no_comment_inside() {
+        let text = "\u{feff}let a = session \"\"\"\n```\n# no comment\n```\n\"\"\"\nif ***\n  two\n  lines\n***:\n  \
+                    session \"X\"\nlet l = [\n  \"a\",\n  \"b\"\n]\r\nlet o = { a: 1,\n  b: 2 }\nsession \"Y\" # mine\n\n\n";
+        assert_eq!(check(text, Path::new("strings.prose")), 6);
+        assert_eq!(check("", Path::new("empty.prose")), 0);
+    }
+}

@@ -106,7 +106,12 @@ pub enum What {
         anonymous: bool,
     },
     /// A name was found in a frame further out (R16).
-    Resolved { name: SmolStr, frame: u32 },
+    Resolved {
+        name: SmolStr,
+        /// The frame it was found in; the event itself has the one that looked.
+        #[serde(rename = "found_in")]
+        frame: u32,
+    },
     /// The program gives an output.
     OutputGiven { name: Option<SmolStr>, value: Value },
 
@@ -191,6 +196,8 @@ pub enum What {
 
     /// The memory of an agent has been written by the runner, since its harness only returns text (decision 11).
     MemoryWritten {
+        /// Where it lies. The event itself has a `place`, too.
+        #[serde(rename = "memory_place")]
         place: MemoryPlace,
         /// The new text of `memory.md`.
         memory: Arc<str>,

@@ -65,7 +65,9 @@ impl Machine {
             settings,
             said: RefCell::default(),
             waiting: RefCell::default(),
+            paused: RefCell::default(),
             requests: Cell::new(0),
+            nested: Cell::new(0),
             end: RefCell::default(),
         });
         let run = interpret::run(Rc::clone(&world), program);
@@ -79,10 +81,18 @@ impl Machine {
         Self { pool, world }
     }
 
-    /// Goes on as far as possible without an answer, and gives what was said since the last time.
+    /// Goes on as far as possible without an answer, and gives what was said since the last time. Where much is said without a question, it
+    /// pauses in between ([`Machine::is_paused`]).
     pub fn settle(&mut self) -> Vec<Said> {
+        let paused = self.world.paused.take();
+        paused.into_iter().for_each(Waker::wake);
         self.pool.run_until_stalled();
         std::mem::take(&mut *self.world.said.borrow_mut())
+    }
+
+    /// Whether it can go on at once and only waits for the next call of [`Machine::settle`].
+    pub fn is_paused(&self) -> bool {
+        !self.world.paused.borrow().is_empty()
     }
 
     /// Tells what came of a request. Nothing happens if it is not needed any more.
@@ -102,13 +112,23 @@ impl Machine {
     }
 }
 
+/// How many futures may lie in one another. Each takes a few hundred bytes of stack in release builds, some kilobytes in debug builds.
+const NESTED: u32 = 24;
+
+/// How much may be said before a machine pauses.
+const BREATH: usize = 4096;
+
 /// What an interpreter shares with the machine around it.
 pub(crate) struct World {
     spawner: futures_executor::LocalSpawner,
     pub(crate) settings: Settings,
     said: RefCell<Vec<Said>>,
     waiting: RefCell<BTreeMap<RequestId, Slot>>,
+    /// Those that go on with the next settling.
+    paused: RefCell<Vec<Waker>>,
     requests: Cell<u64>,
+    /// How many futures lie around the one that is polled now.
+    nested: Cell<u32>,
     end: RefCell<Option<RunEnd>>,
 }
 
@@ -123,6 +143,22 @@ impl World {
         self.said.borrow_mut().push(Said::Event(happening));
     }
 
+    /// Pauses where much was said since the last settling, so that a program that asks for nothing can be stopped too.
+    pub(crate) async fn breathe(&self) {
+        if self.said.borrow().len() < BREATH {
+            return;
+        }
+        let mut has_paused = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut has_paused, true) {
+                return Poll::Ready(());
+            }
+            self.paused.borrow_mut().push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
     /// The number of the next request. To be used by [`World::ask`] at once.
     pub(crate) fn next_request(&self) -> RequestId {
         RequestId(self.requests.get() + 1)
@@ -135,6 +171,29 @@ impl World {
         self.waiting.borrow_mut().insert(id, Slot::default());
         self.said.borrow_mut().push(Said::Ask(Request { id, place, site, effect }));
         Asked { world: Rc::clone(self), id }
+    }
+
+    /// A future that may lie in itself. Where too many lie in one another, it becomes a task of its own.
+    pub(crate) fn nest<T: 'static>(
+        self: &Rc<Self>,
+        future: impl Future<Output = T> + 'static,
+    ) -> LocalBoxFuture<'static, T> {
+        if self.nested.get() >= NESTED {
+            return self.apart(future);
+        }
+        let world = Rc::clone(self);
+        async move {
+            let mut future = std::pin::pin!(future);
+            std::future::poll_fn(|context| {
+                let around = world.nested.get();
+                world.nested.set(around + 1);
+                let polled = future.as_mut().poll(context);
+                world.nested.set(around);
+                polled
+            })
+            .await
+        }
+        .boxed_local()
     }
 
     /// Runs a future as a task of its own, so that it does not lie on the stack of the one that waits for it. Dropping what is returned ends it.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A place in an execution (decision 10): the way to it through statements, iterations, branches, calls and attempts. Two things that happen
 /// in one run never have the same place, and the same thing has the same place each time the run is executed again.
 ///
-/// It is written as steps between slashes: `s4.2` is part 2 of the fifth top-level statement, `i3` the third iteration of a loop, `b1` the
+/// It is written as steps between slashes: `s4.2` is part 2 of the fifth top-level statement, `i2` the third iteration of a loop, `b1` the
 /// second branch, `f2` the call with execution id 2, `a1` the first retry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place(Arc<str>);

@@ -109,11 +109,16 @@ impl Program {
             line_starts: line_starts(&text),
             text,
         };
-        for (top, placed) in placed.iter().enumerate() {
+        for placed in placed {
             let body = body(db, placed.statement).clone();
+            // A line that is no statement has nothing to execute.
+            if body.stmts().next().is_none() {
+                continue;
+            }
+            let top = program.statements.len() as u32;
             let texts = texts(&placed.statement.syntax(db), &body);
             for (stmt, data) in body.stmts() {
-                let at = At { top: top as u32, stmt };
+                let at = At { top, stmt };
                 match &data.stmt {
                     // Definitions are known everywhere, also those inside bodies (R8). The first of several answers.
                     Stmt::Agent { name: Some(name), .. } => {
@@ -375,7 +380,7 @@ fn without_comment(line: &str) -> &str {
     for (at, c) in line.char_indices() {
         match c {
             '"' if !escaped => quoted = !quoted,
-            '#' if !quoted && line[..at].matches("**").count() % 2 == 0 => return &line[..at],
+            '#' if !quoted && line[..at].matches("**").count().is_multiple_of(2) => return &line[..at],
             _ => {}
         }
         escaped = c == '\\' && !escaped;

@@ -10,6 +10,8 @@ use crate::interpret::Frame;
 /// The parts of a prompt. Memory is put around it by who knows of it.
 pub(crate) struct Parts<'a> {
     pub(crate) task: &'a str,
+    /// Whether an agent of the program does it, which is told how to work in one (R32).
+    pub(crate) has_agent: bool,
     pub(crate) context: &'a [ContextItem],
     pub(crate) early_exit: Option<&'a str>,
     /// The frame, inside of blocks (R29).
@@ -19,6 +21,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) path: Option<Arc<str>>,
     pub(crate) by_reference: bool,
 }
+
+/// How an agent works as a part of a program (R32, R33).
+const GUIDELINES: &str = "Guidelines:\n\
+    - You are one step of a program. What stands above is all that you know of it.\n\
+    - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.\n\
+    - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.\n\
+    - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.";
 
 /// A prompt, without the system part.
 pub(crate) fn assemble(parts: &Parts<'_>) -> String {
@@ -40,6 +49,9 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> String {
             _ = write!(scope, "\n  parent_execution_id: {parent}");
         }
         sections.push(scope);
+    }
+    if parts.has_agent {
+        sections.push(GUIDELINES.to_owned());
     }
     if let Some(path) = &parts.path {
         sections.push(output(parts, path));

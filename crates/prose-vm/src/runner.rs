@@ -1,6 +1,6 @@
 //! Brings a machine, a harness and a store together.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -8,9 +8,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
 use crate::effect::{
@@ -153,7 +153,8 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         seq: 0,
         replays: true,
         waiting: BTreeMap::new(),
-        queue: VecDeque::new(),
+        agents_wanted: BTreeSet::new(),
+        at_once: BTreeSet::new(),
         running: FuturesUnordered::new(),
         handles: BTreeMap::new(),
         agents: 0,
@@ -176,8 +177,10 @@ struct Runner<'a> {
     replays: bool,
     /// Requests without an outcome.
     waiting: BTreeMap<RequestId, Request>,
-    /// Those of them that nobody works on yet, in the order in which they were made (R58).
-    queue: VecDeque<RequestId>,
+    /// Those of them that wait for an agent, in the order in which they were made (R58).
+    agents_wanted: BTreeSet<RequestId>,
+    /// Those of them that nobody works on yet and that need no agent.
+    at_once: BTreeSet<RequestId>,
     running: FuturesUnordered<Abortable<Work>>,
     handles: BTreeMap<RequestId, AbortHandle>,
     /// How many agents work.
@@ -197,7 +200,9 @@ impl Runner<'_> {
                 match said {
                     Said::Event(happening) => self.emit(happening)?,
                     Said::Ask(request) => {
-                        self.queue.push_back(request.id);
+                        let needs_agent = request.effect.needs_agent();
+                        let queue = if needs_agent { &mut self.agents_wanted } else { &mut self.at_once };
+                        queue.insert(request.id);
                         self.waiting.insert(request.id, request);
                     }
                     Said::Cancel(id) => self.cancel(id),
@@ -205,6 +210,13 @@ impl Runner<'_> {
             }
             if let Some(end) = machine.end() {
                 return Ok(end);
+            }
+            if machine.is_paused() {
+                if let Some(reason) = (&mut self.host.interrupted).now_or_never() {
+                    return self.interrupt(reason);
+                }
+                tokio::task::yield_now().await;
+                continue;
             }
             if self.replays {
                 if let Some((id, outcome)) = self.recall() {
@@ -217,6 +229,10 @@ impl Runner<'_> {
                     let harness: SmolStr = self.host.harness.name().into();
                     self.say_aside(What::Resumed { harness });
                 }
+            }
+            if let Some((id, outcome)) = self.remembered()? {
+                self.deliver(machine, id, outcome)?;
+                continue;
             }
             if let Some(reason) = self.start()? {
                 return self.interrupt(reason);
@@ -253,7 +269,7 @@ impl Runner<'_> {
     /// Records an outcome, and only then tells the machine (decision 10).
     fn deliver(&mut self, machine: &mut Machine, id: RequestId, outcome: Outcome) -> Result<(), RunError> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
-        self.queue.retain(|waiting| *waiting != id);
+        self.forget(id);
         self.emit(Happening {
             place: request.place.clone(),
             site: Some(request.site),
@@ -313,9 +329,29 @@ impl Runner<'_> {
             if request.effect.needs_agent() {
                 self.agents -= 1;
             }
-        } else {
-            self.queue.retain(|waiting| *waiting != id);
         }
+        self.forget(id);
+    }
+
+    /// Takes a request that nobody works on yet out of the queues.
+    fn forget(&mut self, id: RequestId) {
+        self.agents_wanted.remove(&id);
+        self.at_once.remove(&id);
+    }
+
+    /// The memory that an agent asks for. It is read before anything else goes on: what an agent knows then depends neither on how many agents
+    /// work at the same time nor on how long they take.
+    fn remembered(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
+        for id in &self.at_once {
+            let Some(request) = self.waiting.get(id) else { continue };
+            let Effect::Memory(place) = &request.effect else { continue };
+            let memory = match self.host.harness.memory(request, place) {
+                Some(memory) => memory,
+                None => self.host.store.read_memory(place)?,
+            };
+            return Ok(Some((*id, Outcome::Memory(memory))));
+        }
+        Ok(None)
     }
 
     fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
@@ -341,19 +377,13 @@ impl Runner<'_> {
 
     /// Starts what waits, as far as the limits allow. Gives the reason why the run has to stop, if there is one.
     fn start(&mut self) -> Result<Option<String>, RunError> {
-        let mut held = VecDeque::new();
-        while let Some(id) = self.queue.pop_front() {
-            let Some(request) = self.waiting.get(&id).cloned() else { continue };
-            let needs_agent = request.effect.needs_agent();
-            if needs_agent && self.agents >= self.host.limits.max_parallel {
-                held.push_back(id);
-                // Nothing behind it needs less than an agent in most runs, but inputs and pauses do.
-                if self.queue.iter().all(|id| self.needs_agent(*id)) {
-                    held.append(&mut self.queue);
-                }
-                continue;
-            }
-            if let Effect::Session(task) = &request.effect {
+        while let Some(id) = self.at_once.pop_first() {
+            self.begin(id);
+        }
+        while self.agents < self.host.limits.max_parallel.max(1)
+            && let Some(id) = self.agents_wanted.pop_first()
+        {
+            if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
                 if self.host.limits.max_sessions.is_some_and(|max| self.sessions >= max) {
                     let max = self.sessions;
                     return Ok(Some(format!(
@@ -363,32 +393,28 @@ impl Runner<'_> {
                 self.sessions += 1;
                 self.host.store.prepare(&task.binding)?;
             }
-            self.agents += usize::from(needs_agent);
-            let work = self.work(request)?;
-            let (handle, registration) = AbortHandle::new_pair();
-            self.handles.insert(id, handle);
-            self.running.push(Abortable::new(work, registration));
+            self.agents += 1;
+            self.begin(id);
         }
-        self.queue = held;
         Ok(None)
     }
 
-    fn needs_agent(&self, id: RequestId) -> bool {
-        self.waiting.get(&id).is_some_and(|request| request.effect.needs_agent())
+    fn begin(&mut self, id: RequestId) {
+        let Some(work) = self.waiting.get(&id).cloned().and_then(|request| self.work(request)) else {
+            return;
+        };
+        let (handle, registration) = AbortHandle::new_pair();
+        self.handles.insert(id, handle);
+        self.running.push(Abortable::new(work, registration));
     }
 
-    fn work(&mut self, request: Request) -> Result<Work, RunError> {
+    /// What answers a request; none for a memory, which is read at once.
+    fn work(&self, request: Request) -> Option<Work> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
         let allow = self.host.limits.allow_unenforced_permissions;
-        Ok(match &request.effect {
-            Effect::Memory(place) => {
-                let memory = match harness.memory(&request, place) {
-                    Some(memory) => memory,
-                    None => self.host.store.read_memory(place)?,
-                };
-                Box::pin(async move { (id, Outcome::Memory(memory)) })
-            }
+        Some(match &request.effect {
+            Effect::Memory(_) => return None,
             Effect::Sleep(duration) => {
                 let duration = *duration;
                 Box::pin(async move {

@@ -173,12 +173,14 @@ pub fn truth(value: &Value) -> Truth {
     }
 }
 
-/// Whether two values are the same: numbers also if one is written as text, objects and arrays part by part.
+/// Whether two values are the same (R10): numbers also if they are written as text, objects and arrays part by part.
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Text(a), Value::Text(b)) => a.trim() == b.trim(),
-        (Value::Number(_), Value::Text(_)) | (Value::Text(_), Value::Number(_)) => {
-            a.as_number().is_some() && a.as_number() == b.as_number()
+        (Value::Number(_) | Value::Text(_), Value::Number(_) | Value::Text(_)) => {
+            match (a.as_number(), b.as_number()) {
+                (Some(a), Some(b)) => a == b,
+                _ => matches!((a, b), (Value::Text(a), Value::Text(b)) if a.trim() == b.trim()),
+            }
         }
         (Value::Bool(value), Value::Text(text)) | (Value::Text(text), Value::Bool(value)) => {
             text.trim().eq_ignore_ascii_case(if *value { "true" } else { "false" })

@@ -10,10 +10,17 @@ use smol_str::SmolStr;
 
 use crate::error::RuntimeError;
 
-/// The key that marks an error value among the objects of a journal.
+/// The key that marks an error value among the objects of a journal. Keys of objects that start with `$` get a second one there, so that nothing an
+/// agent says is taken for a mark.
 const ERROR_KEY: &str = "$error";
 /// The key that marks a reference to a file.
 const FILE_KEY: &str = "$file";
+
+/// How large a value may be, in bytes: more than any reply that agents give.
+const LARGEST: usize = 64 << 20;
+
+/// How deep values may be nested. Readers of JSON stop at 128, and a journal puts some levels around a value.
+const DEEPEST: u32 = 100;
 
 /// A value (R9). Clones are cheap.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -101,6 +108,27 @@ impl Value {
         }
     }
 
+    /// Whether it is larger or more deeply nested than a run can keep: journals and prompts hold all of it, however many parts of it are the same.
+    pub fn is_too_large(&self) -> bool {
+        !self.fits(DEEPEST, &mut { LARGEST })
+    }
+
+    fn fits(&self, depth: u32, left: &mut usize) -> bool {
+        let size = match self {
+            Value::Text(text) | Value::File(text) => text.len(),
+            _ => 64,
+        };
+        let Some(rest) = left.checked_sub(size) else { return false };
+        *left = rest;
+        match self {
+            Value::Array(items) => depth > 0 && items.iter().all(|item| item.fits(depth - 1, left)),
+            Value::Object(entries) => {
+                depth > 0 && entries.iter().all(|(_, value)| value.fits(depth - 1, left))
+            }
+            _ => true,
+        }
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         match self {
@@ -180,7 +208,11 @@ fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S:
         Value::Object(entries) => {
             let mut map = serializer.serialize_map(Some(entries.len()))?;
             for (key, value) in entries.iter() {
-                map.serialize_entry(key, &Nested(value, marked))?;
+                if marked && key.starts_with('$') {
+                    map.serialize_entry(&format!("${key}"), &Nested(value, marked))?;
+                } else {
+                    map.serialize_entry(key, &Nested(value, marked))?;
+                }
             }
             map.end()
         }
@@ -264,9 +296,50 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     while access.next_entry::<SmolStr, Value>()?.is_some() {}
                     return Ok(Value::File(path.into()));
                 }
-                _ => entries.push((key, access.next_value()?)),
+                _ => {
+                    let key = key
+                        .strip_prefix('$')
+                        .filter(|_| key.starts_with("$$"))
+                        .map_or(key.clone(), Into::into);
+                    entries.push((key, access.next_value()?));
+                }
             }
         }
         Ok(Value::object(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_journal_gives_back_every_value_as_it_was() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut values = vec![
+            Value::Null,
+            Value::Bool(true),
+            Value::text("text \u{0} \u{2028}"),
+            Value::Error(RuntimeError::new(ErrorKind::Thrown, "it broke").into()),
+            Value::File("docs/a.md".into()),
+            Value::object([("$error", Value::Number(1.0)), ("$$file", Value::Null), ("", Value::array([]))]),
+            Value::object([("$file", Value::from("no file"))]),
+            Value::Number(0.1 + 0.2),
+            Value::Number(9e15),
+            Value::Number(-9_007_199_254_740_993.0),
+            Value::Number(f64::MAX),
+            Value::Number(f64::MIN_POSITIVE),
+        ];
+        values.extend(
+            (0..10_000)
+                .map(|_| f64::from_bits(random.u64(..)))
+                .filter(|number| number.is_finite())
+                .map(Value::Number),
+        );
+        for value in values {
+            let json = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Imports that lead to programs with errors.
+//! Imports that lead to programs with errors, or into a circle.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,14 +7,15 @@ use prose_syntax::{Code, Diagnostic, Related, TextRange};
 use rustc_hash::FxHashSet;
 
 use super::Finding;
+use super::imports::{display, with_imports};
 use crate::db::{Db, SourceFile};
 use crate::diagnostics::error_count;
-use crate::imports::{ImportSite, Imported, cycle, import_sites, imported, imported_programs};
+use crate::imports::{ImportSite, Imported, circle_ahead, cycle, import_sites, imported, imported_programs};
 use crate::location::Origin;
 use crate::model::Stmt;
 use crate::statements::{TopStatement, body};
 
-/// Reports the imports of a file that lead to programs with errors, at once or through others.
+/// Reports the imports of a file that lead to programs with errors, or into a circle of imports, at once or through others.
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
     let mut found = Vec::new();
     for import in import_sites(db, file) {
@@ -23,8 +24,12 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
         if cycle(db, file, program).is_some() {
             continue;
         }
-        let Some((faulty, errors)) = first_faulty(db, program) else { continue };
         let Some((statement, range)) = path_of(db, import) else { continue };
+        let Some((faulty, errors)) = first_faulty(db, program) else {
+            let circle = circle_ahead(db, program).map(|way| circle(db, file, import, range, &way));
+            found.extend(circle.map(|finding| (statement, finding)));
+            continue;
+        };
         let count = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
         let message = match faulty == program {
             true => format!("`{}` has {count}, so this program does not run either", import.path),
@@ -44,6 +49,23 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
         found.push((statement, diagnostic.into()));
     }
     found
+}
+
+/// Says that an import leads into the circle of imports that a way goes around.
+fn circle<'db>(
+    db: &'db dyn Db,
+    file: SourceFile,
+    import: &ImportSite<'db>,
+    range: TextRange,
+    way: &[SourceFile],
+) -> Finding<'db> {
+    let names: Vec<String> = way.iter().map(|program| display(db, file, *program)).collect();
+    let message = format!(
+        "`{}` leads into a circle of imports, so this program does not run either: {}",
+        import.path,
+        names.join(" -> ")
+    );
+    with_imports(db, Finding::new(Code::E145, range, message), file, way)
 }
 
 /// The first program with errors on the ways from `program`.

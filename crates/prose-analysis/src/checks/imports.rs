@@ -7,7 +7,7 @@ use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit};
 
 use super::{Checker, Finding};
-use crate::db::SourceFile;
+use crate::db::{Db, SourceFile};
 use crate::imports::{Imported, cycle, import_sites, imported, note, reference};
 use crate::location::{Note, Origin};
 use crate::model::*;
@@ -85,6 +85,11 @@ impl Checker<'_, '_> {
     }
 
     fn no_file(&mut self, text: &Text, written: &str, note: Option<&Note>) {
+        if let Some(note) = note.filter(|note| note.code == Code::E143) {
+            let message = format!("`{written}` {}", note.message);
+            self.report(Diagnostic::new(note.code, text.content, message));
+            return;
+        }
         let message = format!("there is no file `{written}`");
         let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
         if let Some(near) = note.and_then(|note| note.better.as_ref()) {
@@ -112,25 +117,12 @@ impl Checker<'_, '_> {
             "the imports lead back to this program, so a run would never end: {}",
             names.join(" -> ")
         );
-        let mut finding = Finding::new(Code::E138, text.content, message);
-        for pair in way.windows(2) {
-            let [from, to] = pair else { continue };
-            let leads_on = import_sites(self.db, *from)
-                .iter()
-                .find(|import| imported(self.db, *from, import.path.clone()) == Imported::Program(*to));
-            let site = leads_on.and_then(|import| import.site);
-            finding = finding.with_site(site, format!("this imports `{}`", self.display(*to)));
-        }
-        self.report(finding);
+        let finding = Finding::new(Code::E138, text.content, message);
+        self.report(with_imports(self.db, finding, self.file, way));
     }
 
-    /// The path of a program as it is seen from the folder of this one, or what names it in the network.
     fn display(&self, file: SourceFile) -> String {
-        if let Origin::Remote(origin) = file.origin(self.db) {
-            return origin.reference.to_string();
-        }
-        let folder = self.file.path(self.db).parent().unwrap_or(Path::new(""));
-        relative(folder, file.path(self.db)).display().to_string()
+        display(self.db, self.file, file)
     }
 
     fn skill_source(&mut self, source: ExprId) {
@@ -155,6 +147,33 @@ impl Checker<'_, '_> {
         }
         self.report(diagnostic);
     }
+}
+
+/// The finding in a file with the imports that lead from one program of a way to the next.
+pub(super) fn with_imports<'db>(
+    db: &'db dyn Db,
+    mut finding: Finding<'db>,
+    file: SourceFile,
+    way: &[SourceFile],
+) -> Finding<'db> {
+    for pair in way.windows(2) {
+        let [from, to] = pair else { continue };
+        let leads_on = import_sites(db, *from)
+            .iter()
+            .find(|import| imported(db, *from, import.path.clone()) == Imported::Program(*to));
+        let site = leads_on.and_then(|import| import.site);
+        finding = finding.with_site(site, format!("this imports `{}`", display(db, file, *to)));
+    }
+    finding
+}
+
+/// The path of a program as it is seen from the folder of another one, or what names it in the network.
+pub(super) fn display(db: &dyn Db, from: SourceFile, program: SourceFile) -> String {
+    if let Origin::Remote(origin) = program.origin(db) {
+        return origin.reference.to_string();
+    }
+    let folder = from.path(db).parent().unwrap_or(Path::new(""));
+    relative(folder, program.path(db)).display().to_string()
 }
 
 /// The path that was probably meant by one that is invalid.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{self, Loader};
+use prose_analysis::host::{self, Loader, NoText};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
 use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -53,8 +53,11 @@ struct Importing<'a> {
 }
 
 impl Loader for Importing<'_> {
-    fn file(&mut self, path: &Path) -> Option<String> {
-        source::read_file(path).ok()
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        source::read_file(path).map_err(|why| match path.exists() {
+            true => NoText::Unreadable(why),
+            false => NoText::Missing,
+        })
     }
 
     fn project(&mut self, path: &Path) -> Option<host::Project> {
@@ -187,7 +190,15 @@ impl<'a> Analyst<'a> {
         let path = identity(path);
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
-        self.host.set_project(file, rules.meaning());
+        let mut project = rules.meaning();
+        // What somebody checks to know more of it came from the network nevertheless, and reaches no file of this machine.
+        if !import_paths(self.host.db(), file).is_empty()
+            && let Some((origin, registry)) = self.common.imports.of(rules).shown_at(&path)
+        {
+            self.host.set_origin(file, origin);
+            project.registry = registry.unwrap_or(project.registry);
+        }
+        self.host.set_project(file, project);
         self.host.load_imports_with(file, &mut Importing { common: self.common, rules });
         file
     }

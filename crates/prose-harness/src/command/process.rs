@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 /// What a program is started with.
 pub(crate) struct Invocation {
@@ -54,6 +54,7 @@ pub(crate) enum Stopped {
 }
 
 /// How long programs have to end after they were asked to.
+#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long output may come after a program has ended. Only what it leaves running still writes then, and that may run for ever.
@@ -194,7 +195,7 @@ impl Drop for Running {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let end = Instant::now() + GRACE;
-            let _ = timeout(GRACE, child.wait()).await;
+            let _ = tokio::time::timeout(GRACE, child.wait()).await;
             while last_resort.is_running() && Instant::now() < end {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }

@@ -165,14 +165,14 @@ async fn a_program_that_is_not_there_is_named() {
     check(
         &says(settings.clone()).await,
         expect![
-            "Session: there is no program `no-such-agent`; install it, or set `program` of the harness `shell` to where it is"
+            "Session: there is no program `no-such-agent`; install it, or name another one in `run.command` of prose.toml"
         ],
     );
     settings.agent = Some(Agent::Claude);
     check(
         &says(settings).await,
         expect![
-            "Session: there is no program `no-such-agent`; install it, for example with `npm install -g @anthropic-ai/claude-code`, or set `program` of the harness `shell` to where it is"
+            "Session: there is no program `no-such-agent`; install shell, for example with `npm install -g @anthropic-ai/claude-code`; if it is installed, add its folder to `PATH`"
         ],
     );
     let said = said(&harness_in(Path::new("/no/such/folder"), shell("cat", &[])), &session("s1", "Go")).await;
@@ -187,9 +187,9 @@ async fn an_argument_that_is_too_long_says_how_else_to_pass_it() {
     let said = said(&harness(settings), &session("s1", &"x".repeat(200_000))).await;
     check(
         &said,
-        expect![[
-            r#"Session: the prompt of 195 KiB is too long to be an argument of `sh`; set `prompt = "stdin"` for the harness `shell` if the program can read standard input"#
-        ]],
+        expect![
+            "Session: the prompt of 195 KiB is too long to be an argument of `sh`; without `{prompt}` in `run.command` of prose.toml, it is written to standard input"
+        ],
     );
 }
 
@@ -382,7 +382,7 @@ async fn what_claude_took_is_known() {
     assert_eq!((&*other.text, other.warnings.len()), ("plain", 1));
 }
 
-/// The arguments that an agent gets, with its program replaced by one that shows them.
+/// The arguments that an agent gets, with its program replaced by one that shows them, and what it warns of.
 async fn arguments(
     agent: Agent,
     permissions: &[(&str, PermissionRule)],
@@ -395,12 +395,7 @@ async fn arguments(
         permissions: permissions.map(|(about, rule)| Permission { about: about.into(), rule }).collect(),
         ..task("Go")
     };
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("agent");
-    fs::write(&program, "#!/bin/sh\nprintf '%s ' \"$@\"; cat\n").unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let program = program.to_str().unwrap().to_owned();
-    let settings = CommandSettings { program, reply: ReplyForm::Text, ..agent.settings() };
+    let settings = CommandSettings { program: "echo".to_owned(), reply: ReplyForm::Text, ..agent.settings() };
     let asked = request("s1", Effect::Session(Arc::new(task)));
     let reply = reply(&harness(settings), &asked).await.unwrap();
     (reply.text.to_string(), reply.warnings)
@@ -418,7 +413,7 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
             (&[("network", Deny)], None),
         ] {
             let (arguments, warnings) = arguments(agent, permissions, model).await;
-            shown.push_str(&format!("{} {}\n", agent.program(), arguments.replace('\n', "⏎")));
+            shown.push_str(&format!("{} {}\n", agent.program(), arguments));
             for warning in warnings {
                 shown.push_str(&format!("    {warning}\n"));
             }
@@ -427,21 +422,21 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
     check(
         &shown,
         expect![[r#"
-        claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. Go
-        claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash Go
-        claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch Go
-        claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit Go
-        codex exec --skip-git-repo-check --color never --sandbox workspace-write Go⏎⏎System: Be careful.
-        codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write Go⏎⏎System: Be careful.
-        codex exec --skip-git-repo-check --color never --sandbox read-only Go⏎⏎System: Be careful.
-            shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
-        codex exec --skip-git-repo-check --color never --sandbox workspace-write Go⏎⏎System: Be careful.
-        opencode run Go⏎⏎System: Be careful.
-        opencode run --model provider/large Go⏎⏎System: Be careful.
-        opencode run Go⏎⏎System: Be careful.
-            shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
-        opencode run Go⏎⏎System: Be careful.
-    "#]],
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful.
+            claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash
+            claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --sandbox read-only
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            codex exec --skip-git-repo-check --color never --sandbox workspace-write
+            opencode run
+            opencode run --model provider/large
+            opencode run
+                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+            opencode run
+        "#]],
     );
 }
 
@@ -498,6 +493,20 @@ fn arguments_are_read_from_lists() {
     let read: Vec<Argument> = serde_json::from_str(r#"["-p", ["--model", "{model}"]]"#).unwrap();
     let all = Argument::All(vec!["--model".to_owned(), "{model}".to_owned()]);
     assert_eq!(read, [Argument::One("-p".to_owned()), all]);
+}
+
+#[tokio::test]
+async fn a_command_line_becomes_settings() {
+    assert_eq!(CommandSettings::from_words([]), None);
+    let echo = |words: &[&str]| CommandSettings::from_words(words.iter().copied()).unwrap();
+    let settings = echo(&["echo", "-q", "--model", "{model}", "--", "{prompt}"]);
+    assert_eq!(said(&harness(settings.clone()), &session("s1", "Go")).await, "-q -- Go");
+    let shown = said(&harness(settings), &full_task()).await;
+    assert!(shown.starts_with("-q --model sonnet -- Say {model}"), "{shown}");
+    assert_eq!(said(&harness(echo(&["cat", "-"])), &session("s1", "Go")).await, "Go");
+    // A value that stands in its flag is left out with it too.
+    let settings = echo(&["echo", "-q", "--model={model}", "-x"]);
+    assert_eq!(said(&harness(settings), &session("s1", "Go")).await, "-q -x");
 }
 
 #[track_caller]

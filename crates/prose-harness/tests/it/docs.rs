@@ -1,5 +1,7 @@
-//! The examples of `docs/scripts.md`.
+//! The examples of `docs/scripts.md`, and what `docs/harnesses.md` lists.
 
+use prose_harness::command::{ALWAYS_PASSED, Agent, LONGEST_REPLY};
+use prose_harness::registry::HARNESSES;
 use prose_harness::script::Script;
 use prose_vm::effect::{Extent, Request};
 
@@ -46,4 +48,30 @@ fn read(line: &str) -> Request {
         "memory" => memory(place, name),
         _ => panic!("no request: {line}"),
     }
+}
+
+const HARNESS_DOCS: &str = include_str!("../../../../docs/harnesses.md");
+
+#[test]
+fn all_harnesses_are_listed_in_their_order() {
+    let table: Vec<String> =
+        HARNESSES.iter().map(|info| format!("| `{}` | {} |\n", info.name, info.description)).collect();
+    assert!(
+        HARNESS_DOCS.contains(&format!("|---|---|\n{}\n", table.concat())),
+        "the table should be:\n{}",
+        table.concat()
+    );
+}
+
+#[test]
+fn what_agents_get_of_the_environment_is_listed() {
+    let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    assert!(HARNESS_DOCS.contains(&format!("\n{}.\n", list(ALWAYS_PASSED))), "{}", list(ALWAYS_PASSED));
+    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
+        let variables = agent.settings().variables;
+        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+        let expected = format!("`{}` gets {}", agent.program(), list(&variables));
+        assert!(HARNESS_DOCS.contains(&expected), "{expected}");
+    }
+    assert!(HARNESS_DOCS.contains(&format!("longer than {} MiB", LONGEST_REPLY >> 20)));
 }

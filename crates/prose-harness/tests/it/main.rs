@@ -9,5 +9,6 @@ mod docs;
 mod offline;
 mod record;
 mod registry;
+mod runs;
 mod script;
 mod support;

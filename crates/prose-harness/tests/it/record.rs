@@ -1,7 +1,5 @@
 //! Scripts from runs.
 
-use std::sync::Arc;
-
 use expect_test::expect;
 use prose_harness::record;
 use prose_harness::script::Script;
@@ -26,6 +24,11 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         state: StateMode::Filesystem,
         harness: "claude".into(),
         seed: 0,
+        context_by_reference: false,
+        agents_write: false,
+        max_iterations: 1_000,
+        backoff_ms: 1_000,
+        backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
     };
     let mut told = vec![(place(""), What::RunStarted(head))];
@@ -262,8 +265,26 @@ async fn thousands_of_sessions_are_recorded_and_answered_in_no_time() {
     }
 }
 
-/// Used by the compiler alone: events can be taken from anything that has them.
-#[allow(dead_code, reason = "it only has to compile")]
-fn from_shared(events: &[Arc<Event>]) -> String {
-    record::script(events.iter().map(Arc::as_ref))
+#[test]
+fn a_choice_gets_the_label_of_its_own_place() {
+    let labels = ["Ship", "Wait"];
+    let chosen = |index| Outcome::Choice(Choice { index, reason: String::new() });
+    let (first, tenth) = (choice("s1/b1", "first", &labels), choice("s1/b10", "tenth", &labels));
+    let mut events = events(Vec::new(), &[(first, chosen(0)), (tenth, chosen(1))]);
+    // Both were asked before the first one went on.
+    events.swap(2, 3);
+    let script = record::script(&events);
+    expect![[r##"
+        # The run 20260101-000000-abc123 of review.prose with the harness claude.
+        # docs/scripts.md says what can be changed here.
+
+        [[choice]]
+        label = "first"
+        choose = "Ship"
+
+        [[choice]]
+        label = "tenth"
+        choose = "Wait"
+    "##]]
+    .assert_eq(&script);
 }

@@ -34,6 +34,26 @@ async fn every_harness_is_made_by_its_name() {
     assert_eq!(HARNESSES[0].name, "offline");
 }
 
+/// Settings name them, and must not know how they are made.
+#[test]
+fn every_harness_can_be_set_in_prose_toml() {
+    let names: Vec<_> = HARNESSES.iter().map(|info| info.name).collect();
+    let settable: Vec<_> = prose_config::HarnessName::ALL.iter().map(|name| name.as_str()).collect();
+    assert_eq!(names, settable);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn agents_get_the_variables_that_the_project_names() {
+    let mut settings = settings();
+    let command = CommandSettings::from_words(["sh", "-c", "echo $CARGO_PKG_NAME"]).unwrap();
+    settings.commands.insert("command".to_owned(), command);
+    let asked = session("s1", "Go");
+    assert_eq!(said(&*harness("command", &settings).unwrap(), &asked).await, "");
+    settings.environment.push("CARGO_PKG_*".to_owned());
+    assert_eq!(said(&*harness("command", &settings).unwrap(), &asked).await, "prose-harness");
+}
+
 #[tokio::test]
 async fn the_seed_is_that_of_the_run() {
     let asked = session("s1", "Research tidal power stations in Brittany and Wales");
@@ -64,9 +84,9 @@ fn what_cannot_be_made_is_explained() {
     check_error(
         "command",
         &settings,
-        expect![
-            "the harness `command` needs a program to start, and none is set; for known agents there are `claude`, `codex` and `opencode`"
-        ],
+        expect![[
+            r#"the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = ["my-agent", "--quiet"]`"#
+        ]],
     );
     settings.script = Some("no-such-file.toml".into());
     let error = harness("script", &settings).err().unwrap().to_string();

@@ -89,7 +89,7 @@ pub(crate) fn memory(at: &str, agent: &str) -> Request {
 }
 
 pub(crate) fn item(name: &str, text: &str) -> ContextItem {
-    ContextItem { name: name.into(), path: None, text: Some(text.into()) }
+    ContextItem { name: name.into(), path: None, text: Some(text.into()), digest: None }
 }
 
 /// Has a harness answer, as a runner does; none for an input or a memory that it does not know.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{Loader, Project};
+use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, FetchedProgram, Location, Origin, Remote};
 use prose_analysis::model::{Body, NameKind, RefKind};
 use prose_analysis::statements::{body, statements};
@@ -101,7 +101,7 @@ impl Copies {
         let copy = |original: &SourceFile| {
             let file = host.set_text(original.path(db), Text::new(original.text(db).shared()));
             let settings = original.settings(db);
-            let (models, registry) = (Arc::clone(settings.models(db)), Arc::clone(settings.registry(db)));
+            let (models, registry) = (Arc::clone(settings.models(db)), settings.registry(db).clone());
             host.set_project(file, Project { models, registry });
             file
         };
@@ -130,9 +130,9 @@ impl Copies {
 struct Known<'a>(&'a dyn Db);
 
 impl Loader for Known<'_> {
-    fn file(&mut self, path: &Path) -> Option<String> {
-        let program = self.0.place(Location::File(path.to_owned())).program(self.0)?;
-        Some(program.text(self.0).as_str().to_owned())
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        let program = self.0.place(Location::File(path.to_owned())).program(self.0);
+        program.map(|program| program.text(self.0).as_str().to_owned()).ok_or(NoText::Missing)
     }
 
     fn remote(&mut self, remote: &Remote, _: &Origin) -> Option<Fetched> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::{Loader, Project};
+use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, FetchedProgram, Origin, Remote, RemoteOrigin};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_fixture::{Fixture, FixtureFile};
@@ -51,8 +51,8 @@ fn shown_at(path: &str) -> PathBuf {
 struct Network<'a>(&'a [FixtureFile]);
 
 impl Loader for Network<'_> {
-    fn file(&mut self, _: &Path) -> Option<String> {
-        None
+    fn file(&mut self, _: &Path) -> Result<String, NoText> {
+        Err(NoText::Missing)
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {

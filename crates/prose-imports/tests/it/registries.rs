@@ -67,5 +67,8 @@ fn a_registry_without_an_address_is_not_asked() {
     let mut registries = Registries::new(Cache::in_memory());
     let (known, wish) = registries.look(&remote("", "alice/research"), &Origin::Local);
     assert!(known.is_none() && wish.is_none());
+    // What is named by its address needs no registry.
+    let (_, wish) = registries.look(&remote("", "https://example.com/a.prose"), &Origin::Local);
+    assert!(wish.is_some());
     assert!(registries.client(&"no address".into()).is_none());
 }

@@ -102,11 +102,16 @@ fn different_programs_have_different_files() {
         "http://p.example.com/a/b",
         "https://p.example.com/a/.prose",
         "https://p.example.com/a/prose",
+        "https://p.example.com/a/Prose",
+        "https://p.example.com/A/prose",
         &format!("https://p.example.com/{}1", "long".repeat(30)),
         &format!("https://p.example.com/{}2", "long".repeat(30)),
     ];
     let paths: HashSet<PathBuf> = urls.iter().map(|url| shown(&cache, url, url)).collect();
     assert_eq!(paths.len(), urls.len(), "{paths:?}");
+    // Also where capitals and small letters are the same.
+    let small: HashSet<String> = paths.iter().map(|path| path.to_string_lossy().to_lowercase()).collect();
+    assert_eq!(small.len(), urls.len(), "{paths:?}");
     // A later text takes the place of the earlier one, though the file is for reading alone.
     assert_eq!(shown(&cache, urls[0], "session \"New\"\n"), shown(&cache, urls[0], "session \"Newer\"\n"));
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{Loader, Project};
+use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_imports::{fetched, importer};
 use prose_registry::{Cache, Client, Freshness, Limits, Lock, Locked, Names, Settings};
@@ -131,7 +131,7 @@ impl Web {
             let asker = host.asker(&remote).unwrap();
             let outcome =
                 self.runtime.block_on(client.get(&remote.reference, &importer(&asker), Freshness::Recent));
-            host.set_fetched(&remote, fetched(&remote, &asker, &outcome, client.cache()), &mut files);
+            host.set_fetched(&remote, fetched(&remote, &asker, &outcome, client), &mut files);
         }
         Checked { host, file, read: files.0 }
     }
@@ -169,9 +169,9 @@ impl Checked {
 struct Files(Vec<PathBuf>);
 
 impl Loader for Files {
-    fn file(&mut self, path: &Path) -> Option<String> {
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
         self.0.push(path.to_owned());
-        None
+        Err(NoText::Missing)
     }
 }
 

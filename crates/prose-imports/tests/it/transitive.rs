@@ -73,7 +73,9 @@ fn programs_of_the_network_that_import_each_other_end() {
             Page::Text("use \"alice/main\" as first\noutput found = first()\n"),
         ),
     ]);
-    expect![""].assert_eq(&web.check(MAIN).shown());
+    expect![[r#"
+        error[E145]: `alice/main` leads into a circle of imports, so this program does not run either: alice/main -> alice/back -> alice/main
+    "#]].assert_eq(&web.check(MAIN).shown());
     assert_eq!(web.asked().len(), 2);
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use prose_analysis::SourceFile;
 use prose_analysis::imports::{remote, unfound};
-use prose_analysis::location::{Fetched, Remote};
+use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
+use prose_imports::Fulfilled;
 use tower_lsp_server::ls_types::MessageType;
 
 use super::{Notification, Owner};
@@ -13,16 +14,13 @@ use crate::commands::{Command, CommandKind};
 use crate::convert::path_of_uri;
 use crate::documents::DocumentUri;
 use crate::face::Face;
-use crate::fetcher::{Imports, When};
+use crate::fetcher::{Imports, WHY_NEVER, When};
 use crate::json::json;
 use crate::reads::send;
 use crate::settings::FileConfig;
 
 impl Owner {
     pub(super) fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {
-        if let Some(dir) = config.vendor() {
-            self.fetcher.set_vendor(&config.meaning().registry, &dir);
-        }
         let mut imports = Imports {
             fetcher: &mut self.fetcher,
             settings: &mut self.settings,
@@ -33,8 +31,8 @@ impl Owner {
         self.tell_progress();
     }
 
-    pub(super) fn fetched(&mut self, remote: &Remote, fetched: Fetched) {
-        self.fetcher.fetched(remote);
+    pub(super) fn fetched(&mut self, remote: &Remote, Fulfilled { fetched, again_after }: Fulfilled) {
+        self.fetcher.fetched(remote, again_after);
         self.reads.recall_views();
         // What was fetched may have been fetched because a person asked, and needs its own imports as well.
         let mut imports = Imports {
@@ -52,6 +50,23 @@ impl Owner {
         }
     }
 
+    /// Looks up again what could not be reached, if a program of this machine still imports it and nobody has to be asked first.
+    pub(super) fn fetch_again(&mut self, remote: &Remote) {
+        if !self.fetcher.is_due_again(remote) {
+            return;
+        }
+        let importers = self.host.importers_of(remote);
+        let db = self.host.db();
+        let is_wanted = importers
+            .iter()
+            .filter(|importer| *importer.origin(db) == Origin::Local)
+            .any(|importer| self.settings.of(importer.path(db)).fetch_mode() == FetchMode::Automatic);
+        if is_wanted {
+            self.fetcher.fetch(remote, Origin::Local);
+            self.tell_progress();
+        }
+    }
+
     /// Does what a person asks for at an import.
     pub(super) fn execute(&mut self, Command { uri, path, what, answer }: Command) {
         let uri = self.known_name(&uri);
@@ -61,7 +76,12 @@ impl Owner {
             send(answer, Ok(json(&())));
             return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
         };
+        let program = path_of_uri(&uri);
+        let config = self.settings.of(&program);
         match what {
+            CommandKind::Fetch if config.fetch_mode() == FetchMode::Off => {
+                self.tell(&Err(format!("`{path}` is not fetched: {WHY_NEVER}")));
+            }
             CommandKind::Fetch => {
                 if let Some(asker) = self.host.asker(&remote) {
                     self.fetcher.fetch(&remote, asker);
@@ -69,8 +89,6 @@ impl Owner {
                 }
             }
             CommandKind::Pin => {
-                let program = path_of_uri(&uri);
-                let config = self.settings.of(&program);
                 let beside = config.project_file().unwrap_or(&program);
                 let folder = beside.parent().unwrap_or(Path::new("")).to_owned();
                 self.fetcher.pin(&remote, folder);

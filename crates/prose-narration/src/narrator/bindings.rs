@@ -1,7 +1,7 @@
 //! Names and their values, inputs and outputs.
 
 use prose_vm::effect::{Binding, BindingKind};
-use prose_vm::event::{Event, StatementKind};
+use prose_vm::event::Event;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -30,19 +30,18 @@ impl Narrator {
         }
         let name = &binding.name;
         let value =
-            if bound.is_reply { "<result>".to_owned() } else { text::value(bound.value, self.extent) };
-        let is_of_import =
-            self.statement(&event.place).is_some_and(|it| it.kind == StatementKind::ImportCall);
+            if bound.is_reply { "<result>".to_owned() } else { text::value(bound.value, self.length) };
+        let is_of_import = self.gave.take().is_some_and(|place| place == event.place);
         let mut words = match (bound.was, bound.is_mutable) {
             (Some(was), _) => {
-                let was = text::quoted(was, text::Extent::Shortened);
+                let was = text::quoted(was, text::Length::Shortened);
                 format!("{name} = {value} (reassignment, was: {was})")
             }
             // What a program gives has just been told, one by one.
             _ if is_of_import => match bound.value {
                 Value::Object(entries) => {
                     let entries = entries.iter().map(|(name, value)| (name.as_str(), value));
-                    format!("{name} = {{ {} }}", text::entries_of(entries, text::Extent::Shortened))
+                    format!("{name} = {{ {} }}", text::entries_of(entries, text::Length::Shortened))
                 }
                 _ => format!("{name} = {value}"),
             },
@@ -74,20 +73,20 @@ impl Narrator {
         self.blank();
         self.put(0, Marker::Input, "Inputs received:");
         for (name, value) in inputs {
-            self.detail(1, format!("{name} = {} (from caller)", text::input(value, self.extent)));
+            self.detail(1, format!("{name} = {} (from caller)", text::input(value, self.length)));
         }
     }
 
     pub(super) fn input_asked(&mut self, event: &Event, name: Option<&str>, prompt: &str) {
         let indent = self.indent_of_statement(event);
-        let prompt = text::quoted(prompt, self.extent);
+        let prompt = text::quoted(prompt, self.length);
         let name = name.map(|name| format!("{name}, ")).unwrap_or_default();
         self.put(indent, Marker::Input, format!("Waiting for input: {name}{prompt}"));
     }
 
     pub(super) fn input_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
         let indent = self.indent_of_statement(event);
-        let value = text::input(value, self.extent);
+        let value = text::input(value, self.length);
         let name = name.map(|name| format!("{name} = ")).unwrap_or_default();
         self.put(indent, Marker::Input, format!("Input received: {name}{value} (from caller)"));
     }
@@ -102,15 +101,15 @@ impl Narrator {
     /// A value, or only a reference to it where it has been told whole as the result of a session: what stands in a context twice costs twice.
     pub(super) fn told(&self, value: &Value, reply: Option<&str>) -> String {
         match value {
-            Value::Text(text) if self.extent == text::Extent::Whole && reply == Some(text) => {
+            Value::Text(text) if self.length == text::Length::Whole && reply == Some(text) => {
                 "<result>".to_owned()
             }
-            _ => text::value(value, self.extent),
+            _ => text::value(value, self.length),
         }
     }
 
     fn is_joined(&self, event: &Event, name: &str) -> bool {
-        self.around(&event.place)
+        self.around(event.place.as_str())
             .find_map(|construct| match construct {
                 Construct::Parallel(parallel) => Some(parallel.joined.iter().any(|joined| joined == name)),
                 _ => None,

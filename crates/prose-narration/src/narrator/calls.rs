@@ -25,6 +25,7 @@ impl Narrator {
         (id, block, depth, parent): (u32, &SmolStr, u32, u32),
         arguments: &[(SmolStr, SmolStr, Value)],
     ) {
+        self.tell_call(event);
         let indent = self.indent_of_statement(event);
         self.put(
             indent,
@@ -75,6 +76,7 @@ impl Narrator {
 
     pub(super) fn imported(
         &mut self,
+        event: &Event,
         path: &str,
         from: &str,
         inputs: &[SmolStr],
@@ -82,22 +84,23 @@ impl Narrator {
         alias: &str,
     ) {
         self.blank();
-        self.put(0, Marker::Import, format!("Importing: {path}"));
-        self.detail(1, format!("Fetching from: {from}"));
-        self.detail(1, format!("Inputs expected: [{}]", inputs.join(", ")));
-        self.detail(1, format!("Outputs provided: [{}]", outputs.join(", ")));
-        self.detail(1, format!("Registered as: {alias}"));
+        let indent = self.indent(event);
+        self.put(indent, Marker::Import, format!("Importing: {path}"));
+        self.detail(indent + 1, format!("Fetching from: {from}"));
+        self.detail(indent + 1, format!("Inputs expected: [{}]", inputs.join(", ")));
+        self.detail(indent + 1, format!("Outputs provided: [{}]", outputs.join(", ")));
+        self.detail(indent + 1, format!("Registered as: {alias}"));
     }
 
     pub(super) fn import_called(&mut self, event: &Event, alias: &str, inputs: &[(SmolStr, Value)]) {
         let indent = self.indent_of_statement(event);
         let pairs = inputs.iter().map(|(name, value)| (name.as_str(), value));
-        let arguments = text::entries_of(pairs, text::Extent::Shortened);
+        let arguments = text::entries_of(pairs, text::Length::Shortened);
         self.put(indent, Marker::Import, format!("Invoking: {alias}({arguments})"));
         if !inputs.is_empty() {
             self.put(indent + 1, Marker::Input, "Passing inputs:");
             for (name, value) in inputs {
-                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.extent)));
+                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.length)));
             }
         }
         self.imports += 1;
@@ -111,19 +114,20 @@ impl Narrator {
         error: Option<&RuntimeError>,
     ) {
         self.imports = self.imports.saturating_sub(1);
+        self.gave = Some(event.place.clone());
         let indent = self.indent_of_statement(event);
         if !outputs.is_empty() {
             self.blank();
             self.put(indent + 1, Marker::Output, "Received outputs:");
             for (name, value) in outputs {
-                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.extent)));
+                self.detail(indent + 2, format!("{name} = {}", text::value(value, self.length)));
             }
         }
         self.blank();
         match error {
             None => self.put(indent, Marker::Import, format!("Import complete: {alias}")),
             Some(error) => {
-                let message = text::message(&error.message, self.extent);
+                let message = text::message(&error.message, self.length);
                 self.put(indent, Marker::Warning, format!("Import failed: {alias}: {message}"));
             }
         }

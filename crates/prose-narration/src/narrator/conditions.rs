@@ -3,7 +3,7 @@
 use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{ConditionOf, Event, LoopKind};
 
-use super::{Construct, Narrator};
+use super::Narrator;
 use crate::markers::Marker;
 use crate::text;
 
@@ -49,7 +49,7 @@ impl Narrator {
             words.push_str(", no progress");
         }
         if !reason.is_empty() {
-            words.push_str(&format!(" ({})", text::message(reason, self.extent)));
+            words.push_str(&format!(" ({})", text::message(reason, self.length)));
         }
         match self.place_of_condition(event, of) {
             (indent, true) => self.hold_back(event, indent, Marker::Flow, words, outcome.is_some()),
@@ -79,22 +79,12 @@ impl Narrator {
     pub(super) fn chosen(&mut self, event: &Event, criterion: &str, label: &str, reason: &str) {
         let indent = self.indent_of_statement(event);
         let criterion = text::one_line(criterion);
-        let label = text::quoted(label, text::Extent::Whole);
+        let label = text::quoted(label, text::Length::Whole);
         let reason = match reason {
             "" => String::new(),
-            reason => format!(" ({})", text::message(reason, self.extent)),
+            reason => format!(" ({})", text::message(reason, self.length)),
         };
         let stars = if criterion.starts_with("**") { "" } else { "**" };
         self.put(indent, Marker::Flow, format!("Chose for {stars}{criterion}{stars}: {label}{reason}"));
-    }
-
-    /// Takes a construct off that has ended.
-    pub(super) fn forget(&mut self, place: &prose_vm::place::Place, is_it: impl Fn(&Construct) -> bool) {
-        let key = super::parents(place.as_str())
-            .find(|around| self.constructs.get(*around).is_some_and(&is_it))
-            .map(str::to_owned);
-        if let Some(key) = key {
-            self.constructs.remove(&key);
-        }
     }
 }

@@ -1,11 +1,11 @@
 //! Errors and what catches them.
 
 use prose_vm::error::{ErrorKind, RuntimeError};
-use prose_vm::event::{Event, TryPart};
+use prose_vm::event::Event;
 use prose_vm::place::Place;
 
 use super::sessions::kind_word;
-use super::{Construct, Narrator, parents};
+use super::{Construct, Narrator};
 use crate::markers::Marker;
 use crate::text;
 
@@ -13,6 +13,8 @@ use crate::text;
 #[derive(Debug)]
 pub(super) struct Try {
     indent: usize,
+    /// The frame that it is executed in. What a block does that is called from it is told as that of the block.
+    pub(super) frame: u32,
     pub(super) part: Part,
 }
 
@@ -39,16 +41,18 @@ impl Narrator {
     pub(super) fn try_started(&mut self, event: &Event) {
         let indent = self.indent_of_statement(event);
         self.put(indent, Marker::Try, "Entering try block");
-        let it = Try { indent, part: Part::Body };
-        self.constructs.insert(event.place.as_str().to_owned(), Construct::Try(it));
+        let it = Try { indent, frame: event.frame, part: Part::Body };
+        self.start(&event.place, Construct::Try(it));
     }
 
-    /// Failures of sessions have been told as such.
+    /// What failed has been told; the error that comes of it says nothing new.
     pub(super) fn raised(&mut self, event: &Event, error: &RuntimeError) {
+        if self.failed.take().is_some_and(|message| message == error.message) {
+            return;
+        }
         let indent = self.indent_of_statement(event);
-        let message = text::message(&error.message, self.extent);
+        let message = text::message(&error.message, self.length);
         match error.kind {
-            ErrorKind::Session | ErrorKind::Timeout => {}
             ErrorKind::RecursionLimitExceeded => {
                 self.put(indent, Marker::Error, format!("RecursionLimitExceeded: {message}"));
             }
@@ -62,7 +66,7 @@ impl Narrator {
         it.part = Part::Catch;
         let indent = it.indent;
         if let Some(name) = name {
-            let message = text::quoted(&error.message, self.extent);
+            let message = text::quoted(&error.message, self.length);
             self.put(indent, Marker::Binding, format!("{name} = {{message: {message}}}"));
         }
         self.put(indent, Marker::Try, "Executing catch block");
@@ -75,18 +79,10 @@ impl Narrator {
         self.put(indent, Marker::Try, "Executing finally block");
     }
 
-    pub(super) fn try_ended(&mut self, event: &Event, part: TryPart) {
-        if part == TryPart::Body {
-            self.forget(&event.place, |construct| matches!(construct, Construct::Try(_)));
-        }
-    }
-
     fn try_around(&mut self, place: &Place) -> Option<&mut Try> {
-        let key = parents(place.as_str())
-            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Try(_))))?;
-        match self.constructs.get_mut(key) {
-            Some(Construct::Try(it)) => Some(it),
+        self.find_mut(place, |construct| match construct {
+            Construct::Try(it) => Some(it),
             _ => None,
-        }
+        })
     }
 }

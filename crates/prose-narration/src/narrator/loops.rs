@@ -4,7 +4,7 @@ use prose_vm::event::{Event, LoopEnd, LoopKind};
 use prose_vm::place::Place;
 use smol_str::SmolStr;
 
-use super::{Construct, Narrator, parents};
+use super::{Construct, Narrator};
 use crate::markers::Marker;
 use crate::text;
 
@@ -47,7 +47,7 @@ impl Narrator {
         }
         self.put(indent, Marker::Loop, words);
         let it = Loop { indent, kind, max, first: Some(FirstCheck::default()) };
-        self.constructs.insert(event.place.as_str().to_owned(), Construct::Loop(it));
+        self.start(&event.place, Construct::Loop(it));
     }
 
     pub(super) fn iteration_started(&mut self, event: &Event, number: u32, max: Option<u32>) {
@@ -95,12 +95,10 @@ impl Narrator {
 
     /// The innermost loop that a place is in.
     pub(super) fn loop_around(&mut self, place: &Place) -> Option<&mut Loop> {
-        let key = parents(place.as_str())
-            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Loop(_))))?;
-        match self.constructs.get_mut(key) {
-            Some(Construct::Loop(it)) => Some(it),
+        self.find_mut(place, |construct| match construct {
+            Construct::Loop(it) => Some(it),
             _ => None,
-        }
+        })
     }
 
     pub(super) fn pipeline_started(&mut self, event: &Event, stages: &[SmolStr], items: u32) {
@@ -110,11 +108,15 @@ impl Narrator {
     }
 
     pub(super) fn stage_started(&mut self, event: &Event, operator: &str, items: u32) {
+        if operator == "pmap" {
+            self.start(&event.place, Construct::Stage);
+        }
         let indent = self.indent_of_statement(event);
         self.put(indent, Marker::Pipeline, format!("Stage {operator}: {items} items"));
     }
 
     pub(super) fn stage_ended(&mut self, event: &Event, operator: &str, items: u32) {
+        self.forget(&event.place, |construct| matches!(construct, Construct::Stage));
         let indent = self.indent_of_statement(event);
         self.put(indent, Marker::Pipeline, format!("Stage {operator} complete: {items} items"));
     }

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 
 use super::{Construct, Narrator, parents};
 use crate::markers::Marker;
-use crate::text::{self, Extent};
+use crate::text::{self, Length};
 
 /// A `parallel` that runs, or that has been joined and whose statement has not ended.
 #[derive(Debug)]
@@ -30,6 +30,7 @@ pub(super) struct Parallel {
 enum Ended {
     /// With the reply of a session, where it was one.
     With(Option<Arc<str>>),
+    Failed,
     Cancelled,
 }
 
@@ -39,6 +40,8 @@ pub(super) struct Branch {
     index: usize,
     name: String,
     is_lone: bool,
+    /// Whether it is a body, whose statements are nested once more than a single statement.
+    is_body: bool,
     statements: u32,
     sessions: u32,
     reply: Option<Arc<str>>,
@@ -59,6 +62,14 @@ pub(super) fn strategy_words(strategy: &str, policy: &str, count: u32) -> String
 /// What a branch is called: its name, or its number where it has none.
 fn displayed(name: &str, index: usize, is_loop: bool) -> String {
     if text::is_name(name) && !is_loop { name.to_owned() } else { (index + 1).to_string() }
+}
+
+impl Branch {
+    /// Its name with its number, since a name alone does not tell which branch it is before all are joined.
+    fn title(&self) -> String {
+        let number = self.index + 1;
+        if self.name == number.to_string() { self.name.clone() } else { format!("{} ({number})", self.name) }
+    }
 }
 
 impl Narrator {
@@ -92,28 +103,31 @@ impl Narrator {
             }
         }
         let parallel = Parallel { indent, is_loop, branches, joined: Vec::new() };
-        self.constructs.insert(event.place.as_str().to_owned(), Construct::Parallel(parallel));
+        self.start(&event.place, Construct::Parallel(parallel));
     }
 
     pub(super) fn branch_started(&mut self, event: &Event, index: u32, name: &str) {
         let index = index as usize;
-        let is_loop = self.parallel_around(&event.place).is_some_and(|parallel| parallel.is_loop);
+        let is_loop = self.parallel_around(event.place.as_str()).is_some_and(|parallel| parallel.is_loop);
         let branch = Branch {
             index,
             name: displayed(name, index, is_loop),
             is_lone: !is_loop,
+            is_body: is_loop,
             statements: 0,
             sessions: 0,
             reply: None,
         };
-        self.constructs.insert(event.place.as_str().to_owned(), Construct::Branch(branch));
+        self.start(&event.place, Construct::Branch(branch));
     }
 
     /// A branch is told at length as soon as it turns out to be more than one session.
-    pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind) {
+    pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind, source: &str) {
         if let Some(branch) = self.branch_around(place) {
             branch.statements += 1;
+            branch.is_body |= branch.statements == 1 && kind == StatementKind::Do;
             branch.is_lone &= branch.statements == 1
+                && !source.contains("->")
                 && matches!(kind, StatementKind::Session | StatementKind::Resume | StatementKind::Binding);
         }
     }
@@ -127,7 +141,7 @@ impl Narrator {
 
     /// Adds the task of a branch that is one session to the line that names the tasks.
     pub(super) fn add_task(&mut self, event: &Event, task: &str) {
-        let task = format!("[Task: {}]", text::quoted(task, Extent::Shortened));
+        let task = format!("[Task: {}]", text::quoted(task, Length::Shortened));
         let indent = self.indent_of_branch(&event.place);
         if let Some((_, tasks)) = &mut self.tasks {
             tasks.push(task);
@@ -148,52 +162,52 @@ impl Narrator {
             branch.reply = Some(reply.clone());
         }
         // The join tells the values, and a view can wait for it; state cannot.
-        if self.extent == Extent::Whole {
+        if self.length == Length::Whole {
             let indent = self.indent_of_branch(&event.place);
-            self.detail(indent, format!("- {name}: complete = {}", text::quoted(reply, self.extent)));
+            self.detail(indent, format!("- {name}: complete = {}", text::quoted(reply, self.length)));
         }
     }
 
     pub(super) fn branch_ended(&mut self, event: &Event, status: Status) {
-        let Some(Construct::Branch(branch)) = self.constructs.remove(event.place.as_str()) else { return };
         let ended = match status {
             Status::Skipped => Ended::Cancelled,
-            _ => Ended::With(branch.reply),
+            Status::Failed => Ended::Failed,
+            Status::Complete | Status::Left => {
+                let branch = self.branch_around(&event.place);
+                Ended::With(branch.and_then(|branch| branch.reply.clone()))
+            }
         };
-        if let Some(parallel) = self.parallel_around_mut(&event.place)
-            && let Some(entry) = parallel.branches.get_mut(branch.index)
+        let index = self.branch_around(&event.place).map(|branch| branch.index);
+        self.forget(&event.place, |construct| matches!(construct, Construct::Branch(_)));
+        if let (Some(index), Some(parallel)) = (index, self.parallel_around_mut(&event.place))
+            && let Some(entry) = parallel.branches.get_mut(index)
         {
             entry.1 = Some(ended);
         }
     }
 
-    pub(super) fn parallel_ended(
-        &mut self,
-        event: &Event,
-        bound: &[(SmolStr, Value)],
-        failures: &[SmolStr],
-        status: Status,
-    ) {
-        let Some(Construct::Parallel(mut parallel)) = self.constructs.remove(event.place.as_str()) else {
-            return;
-        };
-        let indent = parallel.indent;
+    pub(super) fn parallel_ended(&mut self, event: &Event, bound: &[(SmolStr, Value)], status: Status) {
+        let Some(parallel) = self.parallel_around_mut(&event.place) else { return };
+        parallel.joined = bound.iter().map(|(name, _)| name.clone()).collect();
+        let (indent, names) = (parallel.indent, parallel.joined.join(", "));
+        let branches = std::mem::take(&mut parallel.branches);
         let mut lines = Vec::new();
-        for (name, ended) in &parallel.branches {
+        for (name, ended) in &branches {
             let value = bound.iter().find(|(it, _)| it == name).map(|(_, value)| value);
-            let reply = match ended {
-                Some(Ended::With(reply)) => reply.as_deref(),
+            let line = match (ended, value) {
+                (Some(Ended::Cancelled), _) => Some(format!("- {name}: cancelled")),
+                (Some(Ended::Failed), _) => Some(format!("- {name}: failed")),
+                (Some(Ended::With(reply)), Some(value)) => {
+                    Some(format!("- {name} = {}", self.told(value, reply.as_deref())))
+                }
+                // A branch without a name is told with its result where that is not told elsewhere.
+                (Some(Ended::With(Some(reply))), None) => {
+                    let result = self.told(&Value::text(reply.clone()), Some(reply));
+                    Some(format!("- {name} = {result}"))
+                }
                 _ => None,
             };
-            match (ended, value) {
-                (Some(Ended::Cancelled), _) => lines.push(format!("- {name}: cancelled")),
-                (_, Some(value)) => lines.push(format!("- {name} = {}", self.told(value, reply))),
-                // A branch without a name is told with its result where that is not told elsewhere.
-                (_, None) => {
-                    let result = reply.map(|reply| self.told(&Value::text(reply), Some(reply)));
-                    lines.extend(result.map(|result| format!("- {name} = {result}")));
-                }
-            }
+            lines.extend(line);
         }
         let end = if status == Status::Failed { "failed" } else { "complete" };
         let colon = if lines.is_empty() { "" } else { ":" };
@@ -201,28 +215,47 @@ impl Narrator {
         for line in lines {
             self.detail(indent + 1, line);
         }
-        if !failures.is_empty() {
-            self.put(indent, Marker::Warning, format!("Failed branches: {}", failures.join(", ")));
+        if !names.is_empty() {
+            self.put(indent, Marker::Binding, format!("{names} bound"));
         }
-        parallel.joined = bound.iter().map(|(name, _)| name.clone()).collect();
-        if !parallel.joined.is_empty() {
-            self.put(indent, Marker::Binding, format!("{} bound", parallel.joined.join(", ")));
-        }
-        self.constructs.insert(event.place.as_str().to_owned(), Construct::Parallel(parallel));
     }
 
     /// The branches around a place that are told at length, from the outermost one.
     pub(super) fn strand(&self, place: &Place) -> Vec<String> {
-        let mut names: Vec<String> = parents(place.as_str())
-            .filter_map(|around| match self.constructs.get(around) {
-                Some(Construct::Branch(branch)) => (!branch.is_lone).then(|| branch.name.clone()),
-                Some(_) => None,
-                // Stages that work on several items at once have branches that no event announces.
-                None => unannounced(around),
-            })
-            .collect();
-        names.reverse();
-        names
+        let mut titles: Vec<String> = self.long_branches(place.as_str()).map(|(_, title)| title).collect();
+        titles.reverse();
+        titles
+    }
+
+    /// How far the names of branches push what stands below them further in than it is nested.
+    pub(super) fn indent_below_names(&self, place: &Place) -> usize {
+        let is_body = |around: &&str| {
+            self.constructs_at(around).any(|it| matches!(it, Construct::Branch(Branch { is_body: true, .. })))
+        };
+        self.long_branches(place.as_str()).filter(|(around, _)| !is_body(around)).count()
+    }
+
+    /// The places and titles of the branches around a place that are told at length, from the innermost one.
+    fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
+        parents(place).filter_map(|around| {
+            let branch = self.constructs_at(around).find_map(|construct| match construct {
+                Construct::Branch(branch) => Some(branch),
+                _ => None,
+            });
+            let title = match branch {
+                Some(branch) => (!branch.is_lone).then(|| branch.title()),
+                None => self.item_of_stage(around),
+            };
+            Some((around, title?))
+        })
+    }
+
+    /// The number of the item that a place is of a stage that works on all items at once. No event announces these branches.
+    fn item_of_stage(&self, place: &str) -> Option<String> {
+        let (stage, step) = place.rsplit_once('/')?;
+        let index: usize = step.strip_prefix('i')?.parse().ok()?;
+        let is_stage = self.constructs_at(stage).any(|construct| matches!(construct, Construct::Stage));
+        is_stage.then(|| (index + 1).to_string())
     }
 
     /// Says whose turn it is, where that has changed.
@@ -231,8 +264,13 @@ impl Narrator {
         if strand == self.speaking {
             return;
         }
-        if !strand.is_empty() {
-            let indent = self.indent_of_branch(&self.place) + strand.len() - 1;
+        let place = self.place.clone();
+        let branch = self.long_branches(place.as_str()).next().map(|(branch, _)| branch);
+        if let Some(branch) = branch {
+            let indent = match self.item_of_stage(branch) {
+                Some(_) => self.statement_around(branch).map_or(1, |statement| statement.indent + 1),
+                None => self.parallel_around(branch).map_or(1, |parallel| parallel.indent + 1),
+            };
             let marker = self.markers.write(Marker::Parallel);
             self.push(indent, &format!("{marker} Branch {}:", strand.join(" > ")));
         }
@@ -245,53 +283,50 @@ impl Narrator {
     }
 
     pub(super) fn lone_name(&self, place: &Place) -> Option<String> {
-        self.around(place).find_map(|construct| match construct {
+        self.around(place.as_str()).find_map(|construct| match construct {
             Construct::Branch(branch) => Some(branch.is_lone.then(|| branch.name.clone())),
             _ => None,
         })?
     }
 
+    /// Tells the branch at length that a place is in.
+    pub(super) fn tell_at_length(&mut self, place: &Place) {
+        if let Some(branch) = self.branch_around(place) {
+            branch.is_lone = false;
+        }
+    }
+
     /// How far lines about the branches are indented that a place is in.
     pub(super) fn indent_of_branch(&self, place: &Place) -> usize {
-        self.parallel_around(place).map_or(1, |parallel| parallel.indent + 1)
+        self.parallel_around(place.as_str()).map_or(1, |parallel| parallel.indent + 1)
     }
 
     fn parallel_is_said(&self, place: &Place) -> bool {
         parents(place.as_str())
-            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Parallel(_))))
+            .find(|around| self.constructs_at(around).any(|it| matches!(it, Construct::Parallel(_))))
             .and_then(|around| self.started.get(around))
             .is_some_and(|statement| statement.is_said)
     }
 
-    fn parallel_around<'a>(&'a self, place: &'a Place) -> Option<&'a Parallel> {
-        self.around(place).find_map(|construct| match construct {
+    fn parallel_around(&self, place: &str) -> Option<&Parallel> {
+        parents(place).flat_map(|around| self.constructs_at(around)).find_map(|construct| match construct {
             Construct::Parallel(parallel) => Some(parallel),
             _ => None,
         })
     }
 
     fn parallel_around_mut(&mut self, place: &Place) -> Option<&mut Parallel> {
-        let key = parents(place.as_str())
-            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Parallel(_))))?;
-        match self.constructs.get_mut(key) {
-            Some(Construct::Parallel(parallel)) => Some(parallel),
+        self.find_mut(place, |construct| match construct {
+            Construct::Parallel(parallel) => Some(parallel),
             _ => None,
-        }
+        })
     }
 
     /// The branch that a place is directly in.
     fn branch_around(&mut self, place: &Place) -> Option<&mut Branch> {
-        let key = parents(place.as_str())
-            .find(|around| matches!(self.constructs.get(*around), Some(Construct::Branch(_))))?;
-        match self.constructs.get_mut(key) {
-            Some(Construct::Branch(branch)) => Some(branch),
+        self.find_mut(place, |construct| match construct {
+            Construct::Branch(branch) => Some(branch),
             _ => None,
-        }
+        })
     }
-}
-
-/// The number of the branch that a place is, if its last step is one.
-fn unannounced(place: &str) -> Option<String> {
-    let index: usize = place.rsplit('/').next()?.strip_prefix('b')?.parse().ok()?;
-    Some((index + 1).to_string())
 }

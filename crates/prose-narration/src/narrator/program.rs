@@ -60,7 +60,7 @@ impl Narrator {
 
     pub(super) fn warned(&mut self, event: &Event, message: &str) {
         let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Warning, text::message(message, self.extent));
+        self.put(indent, Marker::Warning, text::message(message, self.length));
     }
 
     pub(super) fn resumed(&mut self) {
@@ -75,7 +75,7 @@ impl Narrator {
             (RunStatus::Completed, _) => self.put(0, Marker::Program, "Program Complete"),
             (RunStatus::Failed, error) => {
                 let message = error.as_ref().map_or(String::new(), |error| {
-                    format!(": {}", text::message(&error.message, self.extent))
+                    format!(": {}", text::message(&error.message, self.length))
                 });
                 self.put(0, Marker::Program, format!("Program Failed at {}{message}", self.position_words()));
             }

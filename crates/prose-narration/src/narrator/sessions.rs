@@ -10,7 +10,7 @@ use super::errors::Part;
 use super::statements::without_binding;
 use super::{Construct, Narrator};
 use crate::markers::Marker;
-use crate::text::{self, Extent};
+use crate::text::{self, Length};
 
 /// A session that runs.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Narrator {
             } else {
                 session.success = self.tell_session(event, indent, task);
             }
-        } else if let Some(part) = self.part_of_try(&event.place) {
+        } else if let Some(part) = self.part_of_try(event) {
             session.success = part.success();
         }
         self.sessions.insert(request, session);
@@ -51,17 +51,17 @@ impl Narrator {
             }
             let words = self.session_words(event, task);
             let executing =
-                if is_of_program && self.part_of_try(&event.place).is_none() { "Executing: " } else { "" };
+                if is_of_program && self.part_of_try(event).is_none() { "Executing: " } else { "" };
             self.put(indent, Marker::Position, format!("{executing}{words}"));
         }
         if !self.statement(&event.place).is_some_and(|it| it.source.contains(&*task.task)) {
-            let prompt = text::quoted(&task.task, Extent::Shortened);
+            let prompt = text::quoted(&task.task, Length::Shortened);
             self.detail(indent + 1, format!("Spawning with prompt: {prompt}"));
         }
         if let Some(model) = &task.model {
             self.detail(indent + 1, format!("Model: {model}"));
         }
-        if let Some(part) = self.part_of_try(&event.place) {
+        if let Some(part) = self.part_of_try(event) {
             return part.success();
         }
         if is_said || is_of_program || self.is_of_block(event) {
@@ -77,13 +77,13 @@ impl Narrator {
 
     fn session_words(&self, event: &Event, task: &SessionTask) -> String {
         let source = self.statement(&event.place).and_then(|statement| {
-            let has_one = !matches!(statement.kind, StatementKind::Chain | StatementKind::Pipeline);
+            let has_one = statement.kind != StatementKind::Pipeline && !statement.source.contains("->");
             let source = without_binding(&statement.source);
             let is_session = source.starts_with("session") || source.starts_with("resume");
             (has_one && is_session).then(|| source.to_owned())
         });
         let mut words = source.unwrap_or_else(|| {
-            let prompt = text::quoted(&task.task, Extent::Shortened);
+            let prompt = text::quoted(&task.task, Length::Shortened);
             match &task.agent {
                 Some(agent) => format!("session {prompt}: {agent}"),
                 None => format!("session {prompt}"),
@@ -105,12 +105,12 @@ impl Narrator {
                 if let Some(name) = self.lone_name(&event.place) {
                     self.lone_replied(event, &name, &reply.text);
                 } else {
-                    let result = text::quoted(&reply.text, self.extent);
+                    let result = text::quoted(&reply.text, self.length);
                     self.put(session.indent, Marker::Success, format!("{}: {result}", session.success));
                 }
                 self.replied = Some(reply.text.clone());
                 for warning in &reply.warnings {
-                    self.put(session.indent, Marker::Warning, text::message(warning, self.extent));
+                    self.put(session.indent, Marker::Warning, text::message(warning, self.length));
                 }
             }
             (Some(Outcome::Failed(failure)), _) => {
@@ -123,7 +123,8 @@ impl Narrator {
     }
 
     fn session_failed(&mut self, event: &Event, indent: usize, kind: ErrorKind, message: &str) {
-        let message = text::message(message, self.extent);
+        self.failed = Some(message.to_owned());
+        let message = text::message(message, self.length);
         let kind = match kind {
             ErrorKind::Session => String::new(),
             kind => format!(" ({})", kind_word(kind)),
@@ -140,7 +141,7 @@ impl Narrator {
     pub(super) fn retrying(&mut self, event: &Event, attempt: u32, retries: u32, error: &RuntimeError) {
         let indent = self.indent_of_statement(event);
         let words =
-            format!("Retry {attempt} of {retries}, error: {}", text::message(&error.message, self.extent));
+            format!("Retry {attempt} of {retries}, error: {}", text::message(&error.message, self.length));
         match self.lone_name(&event.place) {
             Some(name) => {
                 let indent = self.indent_of_branch(&event.place);
@@ -153,21 +154,25 @@ impl Narrator {
 
     /// What came of a request is told with the event that says what it means; a few have no such event.
     pub(super) fn effect(&mut self, event: &Event, request: RequestId, kind: &str, outcome: &Outcome) {
+        if !matches!(kind, "session" | "sleep") && self.length == Length::Whole {
+            self.tell_at_length(&event.place);
+        }
         let indent = self.indent_of_statement(event);
         match (kind, outcome) {
-            ("extract" | "summarise", Outcome::Value(value)) if self.extent == Extent::Whole => {
+            ("extract" | "summarise", Outcome::Value(value)) if self.length == Length::Whole => {
                 let verb = if kind == "extract" { "Extracted" } else { "Summarised" };
-                self.put(indent, Marker::Binding, format!("{verb}: {}", text::value(value, self.extent)));
+                self.put(indent, Marker::Binding, format!("{verb}: {}", text::value(value, self.length)));
             }
-            ("memory", Outcome::Memory(memory)) if self.extent == Extent::Whole => {
-                let text = memory.text.as_deref().map_or("null".into(), |it| text::quoted(it, self.extent));
+            ("memory", Outcome::Memory(memory)) if self.length == Length::Whole => {
+                let text = memory.text.as_deref().map_or("null".into(), |it| text::quoted(it, self.length));
                 self.put(indent, Marker::Binding, format!("Memory: {text} (segments: {})", memory.segments));
             }
-            ("session" | "judge", _) => {
+            ("session", _) | ("judge", Outcome::Verdict(_)) => {
                 self.outcomes.insert(request, outcome.clone());
             }
-            ("choose" | "extract" | "summarise" | "memory" | "input", Outcome::Failed(failure)) => {
-                let message = text::message(&failure.message, self.extent);
+            (_, Outcome::Failed(failure)) => {
+                self.failed = Some(failure.message.clone());
+                let message = text::message(&failure.message, self.length);
                 self.put(
                     indent,
                     Marker::Warning,
@@ -186,7 +191,7 @@ impl Narrator {
         segment: u32,
     ) {
         let indent = self.indent_of_statement(event);
-        let memory = text::quoted(memory, self.extent);
+        let memory = text::quoted(memory, self.length);
         self.put(
             indent,
             Marker::Binding,
@@ -194,10 +199,10 @@ impl Narrator {
         );
     }
 
-    /// The part of the `try` that a place is directly in.
-    fn part_of_try(&self, place: &prose_vm::place::Place) -> Option<Part> {
-        match self.around(place).next() {
-            Some(Construct::Try(it)) => Some(it.part),
+    /// The part of the `try` that something happens directly in.
+    fn part_of_try(&self, event: &Event) -> Option<Part> {
+        match self.around(event.place.as_str()).next() {
+            Some(Construct::Try(it)) if it.frame == event.frame => Some(it.part),
             _ => None,
         }
     }

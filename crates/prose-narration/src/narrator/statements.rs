@@ -20,7 +20,11 @@ pub(super) struct Statement {
 impl Narrator {
     /// The innermost statement that has started at a place or around it.
     pub(super) fn statement(&self, place: &Place) -> Option<&Statement> {
-        parents(place.as_str()).find_map(|place| self.started.get(place))
+        self.statement_around(place.as_str())
+    }
+
+    pub(super) fn statement_around(&self, place: &str) -> Option<&Statement> {
+        parents(place).find_map(|place| self.started.get(place))
     }
 
     /// A program of one statement needs no numbers: its statement is told like one inside another.
@@ -31,40 +35,42 @@ impl Narrator {
         source: &str,
         kind: StatementKind,
     ) {
-        self.note_in_branch(&event.place, kind);
+        self.note_in_branch(&event.place, kind, source);
         let indent = self.indent(event);
-        let is_numbered = number.is_some() && (self.statements > 1 || self.imports > 0);
-        if let Some(number) = number.filter(|_| self.imports == 0) {
-            self.position = number;
-        }
+        // The position of a run is that of the program that was started; what an imported one does is told like a body.
+        let number = number.filter(|_| self.imports == 0);
+        let is_numbered = number.is_some() && self.statements > 1;
+        self.position = number.unwrap_or(self.position);
         if let Some(number) = number.filter(|_| is_numbered) {
             self.blank();
             let source = if source == "parallel" { "parallel block" } else { source };
             self.put(indent, Marker::Position, format!("Statement {number}: {source}"));
-        } else if kind == StatementKind::Call {
-            if self.is_body_of_block(event, indent) {
-                self.blank();
-            }
-            self.put(indent, Marker::Position, without_binding(source));
         }
         let statement = Statement { kind, source: source.to_owned(), indent, is_said: is_numbered };
         self.started.insert(event.place.as_str().to_owned(), statement);
     }
 
+    /// Joined branches are remembered up to here, since their names are bound after the join; and an error may have led out of anything.
     pub(super) fn statement_ended(&mut self, event: &Event) {
         self.started.remove(event.place.as_str());
-        // Joined branches are remembered up to here, since their names are bound after the join.
-        if matches!(self.constructs.get(event.place.as_str()), Some(Construct::Parallel(_))) {
-            self.constructs.remove(event.place.as_str());
+        self.forget(&event.place, |construct| !matches!(construct, Construct::Branch(_)));
+    }
+
+    /// Says which block is called, where no line has said it.
+    pub(super) fn tell_call(&mut self, event: &Event) {
+        let Some(statement) = self.statement(&event.place).filter(|statement| !statement.is_said) else {
+            return;
+        };
+        let (indent, source) = (statement.indent, without_binding(&statement.source).to_owned());
+        if self.is_of_block(event) {
+            self.blank();
         }
+        self.put(indent, Marker::Position, source);
     }
 
     /// Whether a statement stands directly in the body of a block.
     pub(super) fn is_of_block(&self, event: &Event) -> bool {
-        self.is_body_of_block(event, self.indent_of_statement(event))
-    }
-
-    fn is_body_of_block(&self, event: &Event, indent: usize) -> bool {
+        let indent = self.indent_of_statement(event);
         self.frames
             .iter()
             .rev()
@@ -74,7 +80,7 @@ impl Narrator {
 }
 
 /// A statement without what it binds: `[Binding]` tells that.
-pub(super) fn without_binding(source: &str) -> &str {
+pub(crate) fn without_binding(source: &str) -> &str {
     let rest = ["let ", "const ", "output "].iter().find_map(|keyword| source.strip_prefix(keyword));
     match rest.unwrap_or(source).split_once('=') {
         Some((name, value))

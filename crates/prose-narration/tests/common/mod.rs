@@ -1,6 +1,7 @@
 //! Plays the part of the machine: emits the events of programs in the order in which they happen, and keeps the requests and what came of them.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod more;
 pub(crate) mod programs;
 
 use std::collections::HashMap;
@@ -19,14 +20,16 @@ pub(crate) enum Step {
     Asked(Request),
     /// With the number of the event that a narration tells it with.
     Answered(RequestId, Outcome, u64),
+    /// Since others had decided.
+    Dropped(RequestId),
 }
 
 /// Where the play is.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor {
     place: Place,
-    nesting: u32,
-    frame: u32,
+    pub(crate) nesting: u32,
+    pub(crate) frame: u32,
 }
 
 /// A branch that has started, with its session.
@@ -42,6 +45,8 @@ pub(crate) struct Play {
     pub(crate) steps: Vec<Step>,
     pub(crate) here: Cursor,
     statements: HashMap<String, u32>,
+    /// How many iterations loops have had, by their places.
+    iterations: HashMap<String, u32>,
     bindings: HashMap<RequestId, Binding>,
     requests: u64,
     anonymous: u32,
@@ -60,6 +65,11 @@ pub(crate) fn verdict(met: bool, reason: &str) -> Outcome {
     Outcome::Verdict(Verdict { met, reason: reason.into(), no_progress: false })
 }
 
+pub(crate) fn question(text: &str, labels: &[&str]) -> Question {
+    let labels = labels.iter().map(|label| (*label).into()).collect();
+    Question { text: text.into(), labels, context: Vec::new(), of_loop: None }
+}
+
 impl Play {
     pub(crate) fn new(state: StateMode, inputs: &[(&str, Value)]) -> Self {
         let mut play = Self {
@@ -67,6 +77,7 @@ impl Play {
             steps: Vec::new(),
             here: Cursor { place: Place::root(), nesting: 0, frame: 0 },
             statements: HashMap::new(),
+            iterations: HashMap::new(),
             bindings: HashMap::new(),
             requests: 0,
             anonymous: 0,
@@ -83,6 +94,11 @@ impl Play {
             state,
             harness: "offline".into(),
             seed: 0,
+            context_by_reference: false,
+            agents_write: false,
+            max_iterations: 1000,
+            backoff_ms: 1000,
+            backoff_cap_ms: 60_000,
             inputs,
         }));
         play
@@ -137,9 +153,16 @@ impl Play {
         let count = self.statements.entry(self.here.place.to_string()).or_default();
         let index = *count;
         *count += 1;
-        let number = self.here.place.as_str().is_empty().then_some(index + 1);
+        let around = self.here.place.as_str().rsplit('/').next();
+        let is_program = around.is_some_and(|it| it.is_empty() || it.starts_with('m'));
+        let number = is_program.then_some(index + 1);
         self.here.place = self.here.place.step(format!("s{index}"));
         self.emit(What::StatementStarted { number, source: source.into(), kind });
+    }
+
+    /// Starts the statement of a branch, which has the place of the branch.
+    fn start_of_branch(&mut self, source: &str, kind: StatementKind) {
+        self.emit(What::StatementStarted { number: None, source: source.into(), kind });
     }
 
     pub(crate) fn end(&mut self) {
@@ -212,7 +235,12 @@ impl Play {
             retries: 0,
             context: context
                 .iter()
-                .map(|name| ContextItem { name: (*name).into(), path: None, text: Some("…".into()) })
+                .map(|name| ContextItem {
+                    name: (*name).into(),
+                    path: None,
+                    text: Some("…".into()),
+                    digest: None,
+                })
                 .collect(),
             binding: binding.clone(),
             memory: None,
@@ -326,10 +354,71 @@ impl Play {
         self.here.place = self.here.place.step(format!("b{index}"));
         self.here.nesting += 1;
         self.emit(What::BranchStarted { index, name: name.into() });
-        self.start(source, StatementKind::Session);
+        let kind = if source.contains(" = ") { StatementKind::Binding } else { StatementKind::Session };
+        self.start_of_branch(source, kind);
         let request = self.ask_session(source, None, task, context);
         let cursor = std::mem::replace(&mut self.here, back);
         Running { cursor, request, index, name: name.into() }
+    }
+
+    /// Starts a branch of several statements; gives where they stand.
+    pub(crate) fn open_branch(&mut self, index: u32, name: &str) -> Cursor {
+        let back = self.here.clone();
+        self.here.place = self.here.place.step(format!("b{index}"));
+        self.here.nesting += 1;
+        self.emit(What::BranchStarted { index, name: name.into() });
+        self.start_of_branch(&format!("{name} = do"), StatementKind::Do);
+        self.here.nesting += 1;
+        std::mem::replace(&mut self.here, back)
+    }
+
+    /// Starts an iteration of a `parallel for`; gives where its body stands.
+    pub(crate) fn open_iteration(&mut self, index: u32) -> Cursor {
+        let back = self.here.clone();
+        self.here.place = self.here.place.step(format!("i{index}"));
+        self.here.nesting += 1;
+        self.emit(What::BranchStarted { index, name: format!("iteration {}", index + 1).into() });
+        self.here.nesting += 1;
+        std::mem::replace(&mut self.here, back)
+    }
+
+    /// Starts a session as the next statement of a body.
+    pub(crate) fn start_in(&mut self, body: &Cursor, source: &str) -> RequestId {
+        let back = std::mem::replace(&mut self.here, body.clone());
+        self.start(source, StatementKind::Session);
+        let request = self.ask_session(source, None, "Look", &["item"]);
+        self.here = back;
+        request
+    }
+
+    /// Ends the session that a body has started last.
+    pub(crate) fn end_in(&mut self, body: &Cursor, request: RequestId, text: &str) {
+        let back = std::mem::replace(&mut self.here, body.clone());
+        let last = self.statements[body.place.as_str()] - 1;
+        self.here.place = self.here.place.step(format!("s{last}"));
+        self.end_session(request, reply(text));
+        self.end();
+        self.here = back;
+    }
+
+    /// Tells of a retry, and waits before it.
+    pub(crate) fn retry(&mut self, attempt: u32, retries: u32, message: &str) {
+        let error = Arc::new(RuntimeError::new(ErrorKind::Session, message));
+        let told = self.emit(What::Retrying { attempt, retries, delay_ms: 1000, error });
+        let pause = self.ask(Effect::Sleep(std::time::Duration::from_secs(1)));
+        self.answered(pause, "sleep", Outcome::Slept, |_| told);
+    }
+
+    pub(crate) fn close_branch(&mut self, body: &Cursor, index: u32, name: &str) {
+        let back = std::mem::replace(&mut self.here, body.clone());
+        self.end();
+        self.emit(What::BranchEnded {
+            index,
+            name: name.into(),
+            status: Status::Complete,
+            value: Value::Null,
+        });
+        self.here = back;
     }
 
     pub(crate) fn end_branch(&mut self, running: Running, outcome: Outcome) {
@@ -343,15 +432,26 @@ impl Play {
             self.bind_reply(running.request, text);
         }
         self.end();
-        let place = self.here.place.to_string();
-        self.here.place =
-            place.rsplit_once('/').map_or(Place::root(), |(branch, _)| Place::root().step(branch));
         let status = if text.is_some() { Status::Complete } else { Status::Failed };
         self.emit(What::BranchEnded {
             index: running.index,
             name: running.name.into(),
             status,
             value: text.map_or(Value::Null, Value::text),
+        });
+        self.here = back;
+    }
+
+    pub(crate) fn drop_branch(&mut self, running: Running) {
+        let back = std::mem::replace(&mut self.here, running.cursor);
+        self.steps.push(Step::Dropped(running.request));
+        self.emit(What::SessionEnded { request: running.request, status: Status::Skipped, error: None });
+        self.emit(What::StatementEnded { status: Status::Skipped, error: None });
+        self.emit(What::BranchEnded {
+            index: running.index,
+            name: running.name.into(),
+            status: Status::Skipped,
+            value: Value::Null,
         });
         self.here = back;
     }
@@ -375,28 +475,28 @@ impl Play {
     }
 
     pub(crate) fn start_loop(&mut self, kind: LoopKind, header: &str, max: Option<u32>) {
+        self.iterations.insert(self.here.place.to_string(), 0);
         self.emit(What::LoopStarted { kind, header: header.into(), max });
     }
 
     /// Judges a condition. The first check of a loop is told by what follows on it.
     pub(crate) fn judge(&mut self, text: &str, of: ConditionOf, met: bool, reason: &str, is_silent: bool) {
-        let request = self.ask(Effect::Judge(Arc::new(Question {
-            text: text.into(),
-            labels: Vec::new(),
-            context: Vec::new(),
-        })));
+        let step = match of {
+            ConditionOf::Loop => format!("i{}", self.iterations[self.here.place.as_str()]),
+            _ => "if0".to_owned(),
+        };
+        let back = self.here.clone();
+        self.here.place = self.here.place.step(step).step("c5");
+        let request = self.ask(Effect::Judge(Arc::new(question(text, &[]))));
         self.emit(What::ConditionAsked { request: Some(request), text: text.into(), of });
         self.answered(request, "judge", verdict(met, reason), |play| {
             play.emit(What::ConditionJudged { met, reason: reason.into(), of }) + u64::from(is_silent)
         });
+        self.here = back;
     }
 
     pub(crate) fn choose(&mut self, criterion: &str, labels: &[&str], index: usize, reason: &str) {
-        let question = Question {
-            text: criterion.into(),
-            labels: labels.iter().map(|label| (*label).into()).collect(),
-            context: Vec::new(),
-        };
+        let question = question(criterion, labels);
         let request = self.ask(Effect::Choose(Arc::new(question)));
         let choice = Outcome::Choice(Choice { index, reason: reason.into() });
         self.answered(request, "choose", choice, |play| {
@@ -424,7 +524,8 @@ impl Play {
 
     pub(crate) fn iterate(&mut self, number: u32, max: Option<u32>, act: impl FnOnce(&mut Self)) {
         self.emit(What::IterationStarted { number, max });
-        self.inside(&format!("i{number}"), act);
+        self.iterations.insert(self.here.place.to_string(), number);
+        self.inside(&format!("i{}", number - 1), act);
     }
 
     pub(crate) fn end_loop(&mut self, why: LoopEnd, iterations: u32) {
@@ -489,4 +590,66 @@ fn bound_by(source: &str) -> (BindingKind, Option<String>) {
         Some((_, name)) => (BindingKind::Let, Some(name.into())),
         None => (BindingKind::Let, Some(left.into())),
     }
+}
+
+/// A narration with, for each line, the number of the event that it belongs to.
+pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u64)> {
+    let mut narrator = Narrator::new(markers);
+    let lines = |event: &Event| -> Vec<(String, u64)> {
+        narrator.narrate(event).into_iter().map(|line| (line, event.seq)).collect()
+    };
+    play.events.iter().flat_map(lines).collect()
+}
+
+/// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
+/// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
+pub(crate) fn replay(
+    play: &Play,
+    recall: &mut dyn prose_vm::store::Recall,
+) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+    let mut waiting: Vec<Request> = Vec::new();
+    let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
+    let mut order = Vec::new();
+    let mut asked_anew = Vec::new();
+    for step in &play.steps {
+        match step {
+            Step::Asked(request) => waiting.push(request.clone()),
+            Step::Dropped(id) => waiting.retain(|request| request.id != *id),
+            Step::Answered(id, _, _) => {
+                while !recalled.contains_key(id) {
+                    let open: Vec<&Request> =
+                        waiting.iter().filter(|request| !recalled.contains_key(&request.id)).collect();
+                    let Some((found, outcome)) = recall.recall(&open) else { break };
+                    assert!(open.iter().any(|request| request.id == found), "answers what waits");
+                    order.push((found, outcome.clone()));
+                    recalled.insert(found, outcome);
+                }
+                if !recalled.contains_key(id) {
+                    asked_anew.push(*id);
+                }
+                waiting.retain(|request| request.id != *id);
+            }
+        }
+    }
+    (order, asked_anew)
+}
+
+/// The outcomes that events up to a number tell. The reason of the first check of a loop is not told (D1).
+pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
+    let answered = play.steps.iter().filter_map(|step| match step {
+        Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),
+        Step::Asked(_) | Step::Dropped(_) => None,
+    });
+    answered
+        .filter(|(_, _, told)| *told <= told_by)
+        .map(|(id, outcome, told)| match outcome {
+            Outcome::Verdict(mut verdict)
+                if matches!(play.events[told as usize - 1].what, What::IterationStarted { .. }) =>
+            {
+                verdict.reason.clear();
+                (id, Outcome::Verdict(verdict))
+            }
+            outcome => (id, outcome),
+        })
+        .collect()
 }

@@ -106,19 +106,19 @@ pub(crate) fn recovery(state: StateMode) -> Play {
     play.define(&[], &[], 1);
     play.statement("try", StatementKind::Try, |play| {
         play.emit(What::TryStarted);
-        play.inside("t", |play| {
+        play.inside("try", |play| {
             play.failing_session("session \"Risky operation\"", "Risky operation", "connection timeout")
         });
         let error = play.raise(ErrorKind::Session, "connection timeout");
+        play.emit(What::TryEnded { part: TryPart::Body, status: Status::Failed });
         play.emit(What::Caught { name: Some("err".into()), error });
-        play.inside("c", |play| {
+        play.inside("catch", |play| {
             play.session("session \"Handle error\"", None, "Handle error", &["err"], "Handled.");
         });
         play.emit(What::TryEnded { part: TryPart::Catch, status: Status::Complete });
         play.emit(What::FinallyStarted);
-        play.inside("y", |play| play.session("session \"Cleanup\"", None, "Cleanup", &[], "Clean."));
+        play.inside("finally", |play| play.session("session \"Cleanup\"", None, "Cleanup", &[], "Clean."));
         play.emit(What::TryEnded { part: TryPart::Finally, status: Status::Complete });
-        play.emit(What::TryEnded { part: TryPart::Body, status: Status::Complete });
     });
     play.finish();
     play
@@ -169,7 +169,7 @@ pub(crate) fn import(state: StateMode) -> Play {
                 folder: "imports/alice--research".into(),
                 text: "".into(),
             });
-            play.inside("p1", |play| {
+            play.inside("m1", |play| {
                 play.emit(What::InputsReceived { inputs: topic });
                 let source = "output findings = session \"Look it up\"";
                 play.session(source, None, "Look it up", &["topic"], "It uses qubits.");

@@ -258,6 +258,11 @@ fn near_names_are_those_that_were_probably_meant() {
     assert_eq!(cache.near("eve/research", 3), ["alice/research", "carol/research"]);
     assert_eq!(cache.near("eve/research", 1), ["alice/research"]);
     assert!(cache.near("eve/translate", 3).is_empty());
+    for reference in ["alice/plan", "@alice/plan", "@alice/plans"] {
+        cache.put(&program(reference, "session \"Look\"\n"));
+    }
+    assert_eq!(cache.near("alice/plam", 3), ["alice/plan", "@alice/plans"]);
+    assert_eq!(cache.near("@alice/plam", 3), ["@alice/plan", "@alice/plans"]);
 }
 
 #[test]

@@ -111,6 +111,20 @@ async fn redirects_that_lead_nowhere_are_told() {
 }
 
 #[tokio::test]
+async fn what_fails_behind_a_redirect_is_told_of_who_failed() {
+    let server = one_after_the_other(vec![Reply::redirect(302, "http://localhost/c")]).await;
+    let unknown = told(&server).await;
+    assert!(unknown.starts_with("`a/b` could not be fetched: localhost has no address"), "{unknown}");
+    let server = Server::start(|seen| match seen.path.as_str() {
+        "/a/b" => Reply::redirect(302, "/c"),
+        _ => Reply::text("<!doctype html><html></html>"),
+    })
+    .await;
+    let page = told(&server).await;
+    assert!(page.starts_with("`a/b` is no program: URL/c is a page"), "{page}");
+}
+
+#[tokio::test]
 async fn a_host_that_says_nothing_is_given_up() {
     let server = one_after_the_other(vec![Reply::text(PROGRAM).after(Duration::from_secs(60))]).await;
     let start = Instant::now();

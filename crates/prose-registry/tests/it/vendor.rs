@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use prose_registry::{By, Cache, Client, Settings, Vendor, VendorError};
+use prose_registry::{By, Cache, Client, Lock, Settings, Vendor, VendorError};
 
 use crate::support::{PROGRAM, Reply, Server, get, reference, settings, text, unreachable};
 
@@ -108,4 +108,21 @@ fn a_folder_without_an_index_has_no_copies() {
     let error = Vendor::load(dir.path()).unwrap_err();
     assert!(matches!(error, VendorError::Malformed(..)));
     assert!(error.to_string().contains("write it anew with `prose vendor`"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn others_may_read_what_belongs_to_the_project() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let server = Server::with("/a/b", PROGRAM).await;
+    let program = get(&Client::new(settings(server.url()), Cache::in_memory()), "a/b").await;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("usual"), "").unwrap();
+    Vendor::write(dir.path(), &[program.program().unwrap().clone()]).unwrap();
+    Lock::default().save(&dir.path().join("prose.lock")).unwrap();
+    let mode = |name: &str| fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
+    for name in ["a--b.prose", "index.toml", ".ignore", "prose.lock"] {
+        assert_eq!(mode(name), mode("usual"), "{name}");
+    }
 }

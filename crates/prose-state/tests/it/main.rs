@@ -1,7 +1,17 @@
 //! Tests of the state of runs, driven by events made by hand.
 
+#![allow(clippy::unwrap_used, reason = "the functions that tests share fail as tests do")]
+
 mod support;
 
 mod binding_files;
+mod faults;
+mod foreign;
+mod in_context;
 mod journal;
+mod memory;
+mod paths;
+mod resume;
+mod runs;
+mod scale;
 mod state_md;

@@ -29,6 +29,17 @@ pub(crate) fn project() -> (TempDir, Project) {
     (folder, project)
 }
 
+/// A project in memory, where the system has such a folder: what the disk is busy with is no part of what a run costs.
+pub(crate) fn project_in_memory() -> (TempDir, Project) {
+    match tempfile::tempdir_in("/dev/shm") {
+        Ok(folder) => {
+            let project = Project::new(folder.path().canonicalize().unwrap());
+            (folder, project)
+        }
+        Err(_) => project(),
+    }
+}
+
 /// A place from its steps.
 pub(crate) fn place(steps: &str) -> Place {
     steps.split('/').filter(|step| !step.is_empty()).fold(Place::root(), |place, step| place.step(step))
@@ -79,6 +90,11 @@ impl Driver {
             state: StateMode::Filesystem,
             harness: "offline".into(),
             seed: 0,
+            context_by_reference: false,
+            agents_write: false,
+            max_iterations: 1000,
+            backoff_ms: 1000,
+            backoff_cap_ms: 60_000,
             inputs: Vec::new(),
         };
         self.tell("", 0, What::RunStarted(head));
@@ -93,8 +109,9 @@ impl Driver {
 
     /// The site of a line and of those that are indented below it; none for line 0.
     pub(crate) fn site(&self, line: u32) -> Option<Site> {
+        let index = line.checked_sub(1)? as usize;
         let lines: Vec<&str> = self.text.lines().collect();
-        let first = lines.get(line.checked_sub(1)? as usize)?;
+        let first = lines.get(index)?;
         let indent = |text: &str| text.len() - text.trim_start().len();
         let below = lines[line as usize..]
             .iter()

@@ -417,7 +417,7 @@ codes! {
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
     E143 [Error Error Error] "what an import leads to is no program"
-    "Where the path of the import leads, there is a page for browsers, something that is no text, or more than a program can be."
+    "Where the path of the import leads, there is a page for browsers, a folder, something that is no text, or more than a program can be."
     wrong "use \"https://example.com/a-page\" as page\n\noutput found = page()\n"
     right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
 
@@ -428,7 +428,7 @@ codes! {
     right "use \"https://example.com/research.prose\" as research\n\noutput found = research(topic: \"tides\")\n"
 
     E145 [Error Error Error] "imported program has errors"
-    "A program with errors does not run, and so neither does one that imports it."
+    "A program with errors does not run, and so neither does one that imports it. One whose imports go in a circle has an error, too."
     wrong "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n\n//- /research.prose\noutput found = findings\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n\n//- /research.prose\noutput found = session \"Find out\"\n"
 

@@ -70,11 +70,11 @@ impl Cx {
                 return self.fail(ErrorKind::Other, "`break` and `continue` cannot leave a block");
             }
             Err(error @ Flow::Throw(_)) => {
-                self.scope.keep_ended(scope);
+                self.scope.keep_ended(&scope);
                 return Err(error);
             }
         };
-        self.scope.keep_ended(scope);
+        self.scope.keep_ended(&scope);
         Ok(value)
     }
 

@@ -1,6 +1,5 @@
 //! Conditions: what is known is worked out, what is not is judged by a model (R64 to R66, R68).
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Expr, ExprId, Operator, TextKind, Value as ValueNode};
 
@@ -24,27 +23,29 @@ impl From<bool> for Judged {
 
 impl Cx {
     /// Whether a condition is met.
-    pub(super) fn condition(&self, id: ExprId, of: ConditionOf) -> LocalBoxFuture<'_, Exec<Judged>> {
-        async move {
-            let body = self.program().body(self.at);
-            match &body[id].expr {
-                Expr::Text(text) if text.kind == TextKind::Discretion => self.judge(id, of).await,
-                Expr::Unary { negates: true, operand } => match operand {
-                    Some(operand) => {
-                        let judged = self.condition(*operand, of).await?;
-                        Ok(Judged { met: !judged.met, ..judged })
-                    }
-                    None => Ok(true.into()),
-                },
-                Expr::Binary { operands, operators } => match operators.first() {
-                    Some(Operator::And) => self.all_or_any(operands, true, of).await,
-                    Some(Operator::Or) => self.all_or_any(operands, false, of).await,
-                    _ => self.plain(id, of).await,
-                },
+    pub(super) fn condition(&self, id: ExprId, of: ConditionOf) -> LocalBoxFuture<'static, Exec<Judged>> {
+        let cx = self.clone();
+        self.run.world.nest(async move { cx.condition_here(id, of).await })
+    }
+
+    async fn condition_here(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
+        let body = self.program().body(self.at);
+        match &body[id].expr {
+            Expr::Text(text) if text.kind == TextKind::Discretion => self.judge(id, of).await,
+            Expr::Unary { negates: true, operand } => match operand {
+                Some(operand) => {
+                    let judged = self.condition(*operand, of).await?;
+                    Ok(Judged { met: !judged.met, ..judged })
+                }
+                None => Ok(true.into()),
+            },
+            Expr::Binary { operands, operators } => match operators.first() {
+                Some(Operator::And) => self.all_or_any(operands, true, of).await,
+                Some(Operator::Or) => self.all_or_any(operands, false, of).await,
                 _ => self.plain(id, of).await,
-            }
+            },
+            _ => self.plain(id, of).await,
         }
-        .boxed_local()
     }
 
     /// A condition that is worked out without asking anybody.
@@ -77,7 +78,7 @@ impl Cx {
     }
 
     /// Whether a part of a condition cannot be worked out without asking a model or an agent.
-    fn asks_a_model(&self, value: ValueNode) -> bool {
+    pub(super) fn asks_a_model(&self, value: ValueNode) -> bool {
         let ValueNode::Expr(expr) = value else { return true };
         let body = self.program().body(self.at);
         let any = |parts: &[Option<ExprId>]| {

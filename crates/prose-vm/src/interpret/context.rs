@@ -15,15 +15,15 @@ use crate::value::{Plain, Value};
 const LONG: usize = 8000;
 
 /// A value on its way into a context.
-struct Passed {
-    name: SmolStr,
-    value: Value,
-    path: Option<Arc<str>>,
+pub(super) struct Passed {
+    pub(super) name: SmolStr,
+    pub(super) value: Value,
+    pub(super) path: Option<Arc<str>>,
 }
 
 impl Cx {
-    /// The context of a session, by its property.
-    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<ContextItem>> {
+    /// What the `context` of a session passes.
+    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<Passed>> {
         let mut passed = Vec::new();
         if let Some(value) = property.value {
             self.pass(None, ValueNode::Expr(value), &mut passed).await?;
@@ -38,6 +38,11 @@ impl Cx {
                 self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
             }
         }
+        Ok(passed)
+    }
+
+    /// Values in the form in which a session gets them.
+    pub(super) async fn items(&self, passed: Vec<Passed>) -> Exec<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(passed.len());
         for (nth, value) in passed.into_iter().enumerate() {
             items.push(self.step(format_args!("k{nth}")).item(value).await?);
@@ -133,7 +138,7 @@ impl Cx {
         }
         if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
             let digest = Some(digest(&shown(&value)));
-            return Ok(ContextItem { name, path: Some(self.from_root(&path)), text: None, digest });
+            return Ok(ContextItem { name, path: Some(self.path_from_root(&path)), text: None, digest });
         }
         let text: Arc<str> = shown(&value).into();
         let extent = match text.chars().count() {
@@ -168,7 +173,7 @@ impl Cx {
     }
 
     /// The path of a file of the run, from the folder that holds `.prose`.
-    pub(super) fn from_root(&self, path: &str) -> Arc<str> {
+    pub(super) fn path_from_root(&self, path: &str) -> Arc<str> {
         format!(".prose/runs/{}/{path}", self.run.world.settings.run).into()
     }
 
@@ -180,7 +185,7 @@ impl Cx {
             if items.iter().any(|item| item.name == name) || *value == Value::Null {
                 return;
             }
-            let path = path.filter(|_| by_reference).map(|path| self.from_root(path));
+            let path = path.filter(|_| by_reference).map(|path| self.path_from_root(path));
             let shown = shown(value);
             let digest = path.as_ref().map(|_| digest(&shown));
             let text = path.is_none().then(|| cut(&shown).into());

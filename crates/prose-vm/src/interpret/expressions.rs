@@ -3,11 +3,12 @@
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Argument, Entry, Expr, ExprId, Operator, Stmt, TextKind, Value as ValueNode};
+use prose_syntax::TextSize;
 use smol_str::SmolStr;
 
 use super::scope::Target;
 use super::variables::article;
-use super::{Cx, Exec, STACK};
+use super::{Cx, Exec};
 use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
@@ -47,13 +48,9 @@ impl Cx {
     }
 
     /// Executes a statement that is part of another one.
-    fn nested(mut self) -> LocalBoxFuture<'static, Exec<Value>> {
-        if self.stack < STACK {
-            return async move { self.execute().await }.boxed_local();
-        }
-        self.stack = 0;
+    fn nested(self) -> LocalBoxFuture<'static, Exec<Value>> {
         let world = std::rc::Rc::clone(&self.run.world);
-        world.apart(async move { self.execute().await })
+        world.nest(async move { self.execute().await })
     }
 
     /// The value of an expression that may be missing.
@@ -65,8 +62,9 @@ impl Cx {
     }
 
     /// The value of an expression.
-    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'_, Exec<Value>> {
-        async move { self.expr_here(expr).await }.boxed_local()
+    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'static, Exec<Value>> {
+        let cx = self.clone();
+        self.run.world.nest(async move { cx.expr_here(expr).await })
     }
 
     async fn expr_here(&self, id: ExprId) -> Exec<Value> {
@@ -77,8 +75,8 @@ impl Cx {
             }
             Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
             Expr::Number(digits) => match digits.replace('_', "").parse() {
-                Ok(number) => Ok(Value::Number(number)),
-                Err(_) => self.fail(ErrorKind::Type, format!("`{digits}` is no number")),
+                Ok(number) if f64::is_finite(number) => Ok(Value::Number(number)),
+                _ => self.fail(ErrorKind::Type, format!("`{digits}` is no number")),
             },
             Expr::Duration(text) => Ok(Value::text(text.as_str())),
             Expr::Bool(value) => Ok(Value::Bool(*value)),
@@ -96,14 +94,14 @@ impl Cx {
             Expr::Field { base, field } => {
                 let base = self.optional(*base).await?;
                 match field {
-                    Some(field) => self.field(&base, &field.text).await,
+                    Some(field) => self.field(&base, &field.text, field.range.start()).await,
                     None => Ok(base),
                 }
             }
             Expr::Index { base, index } => {
                 let base = self.optional(*base).await?;
                 let index = self.optional(*index).await?;
-                self.element(&base, &index).await
+                self.element(&base, &index, body[id].range.end()).await
             }
             Expr::Binary { operands, operators } => {
                 if matches!(operators.first(), Some(Operator::And | Operator::Or)) {
@@ -138,7 +136,8 @@ impl Cx {
                 };
                 let optional = is_optional(&prompt);
                 let request = InputRequest { name: None, prompt, may_rephrase: false, optional };
-                self.ask_for_input(request).await
+                let at = u32::from(body[id].range.start());
+                self.step(format_args!("e{at}")).ask_for_input(request).await
             }
         }
     }
@@ -156,11 +155,20 @@ impl Cx {
         Ok(Value::object(values))
     }
 
+    /// What takes time is worked out first: between reading a name and giving it its new value nothing else happens, so that `xs = xs + [do f()]` loses
+    /// nothing in iterations that run beside each other (R57).
     async fn binary(&self, operands: &[ValueNode], operators: &[Operator]) -> Exec<Value> {
-        let mut operands = operands.iter();
-        let mut left = self.value(operands.next().copied()).await?;
-        for (operator, right) in operators.iter().zip(operands) {
-            let right = self.value(Some(*right)).await?;
+        let mut values: Vec<Option<Value>> = vec![None; operands.len()];
+        for takes_time in [true, false] {
+            for (operand, value) in operands.iter().zip(&mut values) {
+                if self.asks_a_model(*operand) == takes_time {
+                    *value = Some(self.value(Some(*operand)).await?);
+                }
+            }
+        }
+        let mut values = values.into_iter().flatten();
+        let mut left = values.next().unwrap_or_default();
+        for (operator, right) in operators.iter().zip(values) {
             left = self.apply(*operator, &left, &right)?;
         }
         Ok(left)
@@ -187,6 +195,9 @@ impl Cx {
             Operator::And | Operator::Or => None,
         };
         match value {
+            Some(Value::Number(number)) if !number.is_finite() => {
+                self.fail(ErrorKind::Type, "the result is too large for a number")
+            }
             Some(value) => Ok(value),
             None => {
                 let (left, right) = (article(left.kind()), article(right.kind()));
@@ -195,8 +206,9 @@ impl Cx {
         }
     }
 
-    /// A part of a value by its name. Where its structure does not tell, a model takes it out of the text (R9).
-    pub(super) async fn field(&self, base: &Value, name: &SmolStr) -> Exec<Value> {
+    /// A part of a value by its name. Where its structure does not tell, a model takes it out of the text (R9). `at` is where in its statement the
+    /// part is named.
+    pub(super) async fn field(&self, base: &Value, name: &SmolStr, at: TextSize) -> Exec<Value> {
         if let Some(value) = structure::field(base, name) {
             return Ok(value);
         }
@@ -211,7 +223,7 @@ impl Cx {
             }];
             let question =
                 Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
-            let asked = self.step(format_args!("x-{name}")).ask(Effect::Extract(question.into()));
+            let asked = self.step(format_args!("x{}", u32::from(at))).ask(Effect::Extract(question.into()));
             match asked.await {
                 Outcome::Value(Value::Null) => {}
                 Outcome::Value(value) => return Ok(value),
@@ -222,23 +234,24 @@ impl Cx {
         Ok(Value::Null)
     }
 
-    pub(super) async fn element(&self, base: &Value, index: &Value) -> Exec<Value> {
+    /// An element of a value, or a part by its name. `at` is where in its statement it stands.
+    pub(super) async fn element(&self, base: &Value, index: &Value, at: TextSize) -> Exec<Value> {
         // `a["name"]` is `a.name`.
         if let (Value::Text(name), None) = (index, index.as_number()) {
-            return self.field(base, &SmolStr::from(name.as_ref())).await;
+            return self.field(base, &SmolStr::from(name.as_ref()), at).await;
         }
-        let Some(at) = index.as_number() else {
+        let Some(number) = index.as_number() else {
             return self.fail(
                 ErrorKind::Type,
                 format!("an element is chosen by a number, and this is {}", article(index.kind())),
             );
         };
-        match structure::element(base, at) {
+        match structure::element(base, number) {
             Some(value) => Ok(value),
             None => {
                 let count = structure::items(base).map_or(0, |items| items.len());
                 self.warn(format!(
-                    "there is no element {at}: there are {count}, counted from 0; `null` takes its place"
+                    "there is no element {number}: there are {count}, counted from 0; `null` takes its place"
                 ));
                 Ok(Value::Null)
             }

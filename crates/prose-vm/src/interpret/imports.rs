@@ -21,10 +21,12 @@ impl Cx {
             _ => self.written(callee),
         };
         let Some((_, import)) = program.import(&name) else {
-            return self.fail(
-                ErrorKind::UnknownName,
-                format!("there is no program `{name}` to call; import it with `use \"…\" as {name}`"),
-            );
+            let hint = match callee.map(|callee| &body[callee].expr) {
+                Some(Expr::Name(_)) => format!("import it with `use \"…\" as {name}`"),
+                _ => "what is called has the name of a `use` line".to_owned(),
+            };
+            return self
+                .fail(ErrorKind::UnknownName, format!("there is no program `{name}` to call; {hint}"));
         };
         let Some(called) = &import.program else {
             return self.fail(
@@ -71,12 +73,12 @@ impl Cx {
         match result {
             Ok(_) if !outputs.is_empty() => Ok(Value::object(outputs)),
             Ok(value) => Ok(value),
-            Err(error) => self.raise(self.from_import(&name, &error)),
+            Err(error) => self.raise(self.error_of_import(&name, &error)),
         }
     }
 
     /// The error of an imported program as its caller sees it (R95).
-    fn from_import(&self, name: &str, error: &RuntimeError) -> Arc<RuntimeError> {
+    fn error_of_import(&self, name: &str, error: &RuntimeError) -> Arc<RuntimeError> {
         let line = if error.line > 0 { format!(" at its line {}", error.line) } else { String::new() };
         self.error(ErrorKind::Import, format!("program `{name}` failed{line}: {error}"))
     }

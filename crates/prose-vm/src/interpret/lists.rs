@@ -3,12 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{ListId, Stmt, StmtId};
 use smol_str::SmolStr;
 
-use super::{Cx, Exec, Flow, STACK};
+use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{DefinedAgent, DefinedBlock, StatementKind, Status, What};
@@ -40,6 +39,7 @@ impl Cx {
                 continue;
             }
             number += 1;
+            self.run.world.breathe().await;
             let cx = Self { at, place: self.place.step(format_args!("s{top}")), ..self.clone() };
             last = cx.statement(Some(number)).await?;
         }
@@ -111,6 +111,7 @@ impl Cx {
 
     /// Executes the statements of a body; gives the value of the last one (R87).
     pub(super) async fn list(&self, list: Option<ListId>) -> Exec<Value> {
+        self.run.world.breathe().await;
         let Some(list) = list else { return Ok(Value::Null) };
         let program = Arc::clone(self.program());
         let mut last = Value::Null;
@@ -123,21 +124,23 @@ impl Cx {
         Ok(last)
     }
 
-    /// Executes a statement. Where too much lies on the stack already, it becomes a task of its own.
-    pub(super) fn statement(mut self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
-        if self.stack < STACK {
-            return async move { self.statement_here(number).await }.boxed_local();
-        }
-        self.stack = 0;
+    /// Executes a statement.
+    pub(super) fn statement(self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
         let world = Rc::clone(&self.run.world);
-        world.apart(async move { self.statement_here(number).await })
+        world.nest(async move { self.statement_here(number).await })
     }
 
     async fn statement_here(&self, number: Option<u32>) -> Exec<Value> {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
         self.say(What::StatementStarted { number, source, kind });
-        let result = self.execute().await;
+        let result = match self.execute().await {
+            Ok(value) => self.kept(value),
+            Err(Flow::Return(Some(value))) => {
+                self.kept(value).and_then(|value| Err(Flow::Return(Some(value))))
+            }
+            result => result,
+        };
         let (status, error) = match &result {
             Ok(_) => (Status::Complete, None),
             Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),

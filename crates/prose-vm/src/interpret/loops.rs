@@ -30,7 +30,8 @@ impl Cx {
     ) -> Exec<Value> {
         let items = self.collection(collection).await?;
         let header = self.written(collection);
-        let max = Some(items.len() as u32);
+        let count = items.len() as u32;
+        let max = Some(count);
         self.say(What::LoopStarted { kind: LoopKind::For, header, max });
         let mut last = Value::Null;
         for (nth, value) in items.into_iter().enumerate() {
@@ -40,7 +41,7 @@ impl Cx {
                 Next::Break => return Ok(self.left(nth as u32 + 1, last)),
             }
         }
-        self.say(What::LoopEnded { why: LoopEnd::Exhausted, iterations: max.unwrap_or(0) });
+        self.say(What::LoopEnded { why: LoopEnd::Exhausted, iterations: count });
         Ok(last)
     }
 

@@ -6,6 +6,7 @@ use prose_analysis::model::Stmt;
 use smol_str::SmolStr;
 
 use super::sessions::Spoken;
+use super::variables::on_one_line;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
@@ -17,6 +18,9 @@ use crate::program::{At, property};
 const MEMORY_MARK: &str = "=== MEMORY ===";
 /// What separates that memory from the record of the session.
 const SEGMENT_MARK: &str = "=== SEGMENT ===";
+
+/// How much of a reply stands for it in a memory and in the record of a session where the agent wrote none.
+const EXCERPT: usize = 300;
 
 /// The memory of an agent at the start of a session.
 pub(super) struct Remembered {
@@ -66,7 +70,7 @@ impl Cx {
     /// The path of a file of a memory, as agents are told it.
     pub(super) fn memory_file(&self, place: &MemoryPlace, file: &str) -> Arc<str> {
         match place.scope {
-            MemoryScope::Execution => self.from_root(&format!("{}{file}", place.folder)),
+            MemoryScope::Execution => self.path_from_root(&format!("{}{file}", place.folder)),
             MemoryScope::Project | MemoryScope::Custom => format!("{}{file}", place.folder).into(),
             MemoryScope::User => format!("~/{}{file}", place.folder).into(),
         }
@@ -106,7 +110,7 @@ impl Cx {
         let text = known.text.filter(|_| spoken.resumes);
         let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
         let (before, behind) = if self.run.world.settings.agents_write {
-            (String::new(), self.memory_in_files(&memory))
+            (self.memory_in_files(&memory), prompt_guidelines(agent))
         } else {
             memory_in_text(agent, &memory)
         };
@@ -128,10 +132,7 @@ impl Cx {
                 "Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state."
             )
         };
-        format!(
-            "{lead}\n\nAlso write your segment record to:\n{segment}\n\n{}",
-            prompt_guidelines(&place.agent)
-        )
+        format!("{lead}\n\nAlso write your segment record to:\n{segment}")
     }
 
     /// Takes a reply, with the memory that is part of it where the agent has no files (R48).
@@ -212,19 +213,15 @@ fn parts_of_reply(reply: &Arc<str>, memory: &MemoryUse) -> (Arc<str>, Arc<str>, 
                 || format!("{head}\n\n## Current Understanding\n\n## Decisions Made\n\n## Open Concerns\n"),
                 str::to_owned,
             );
-            let section = format!("## Segment {} Summary\n\n{}\n", memory.segment, excerpt(&result));
+            let section =
+                format!("## Segment {} Summary\n\n{}\n", memory.segment, on_one_line(&result, EXCERPT));
             format!("{}\n\n{section}", known.trim_end())
         }
     };
-    let record = if record.is_empty() { format!("- Found: {}", excerpt(&result)) } else { record.to_owned() };
+    let record = if record.is_empty() {
+        format!("- Found: {}", on_one_line(&result, EXCERPT))
+    } else {
+        record.to_owned()
+    };
     (result, new.into(), record.into())
-}
-
-/// The beginning of a text on one line.
-fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(300) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
 }

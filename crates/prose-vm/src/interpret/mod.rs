@@ -27,7 +27,7 @@ use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::effect::{Binding, Effect, Outcome, RequestId};
+use crate::effect::{Binding, Effect, Extent, Outcome, RequestId};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{JOURNAL_VERSION, RunEnd, RunHead, RunStatus, What};
 use crate::machine::{Asked, Happening, World};
@@ -75,6 +75,9 @@ pub(crate) struct Instance {
     depth: u32,
 }
 
+/// Summaries by what was summarised, and how short.
+type Summaries = FxHashMap<(Arc<str>, Extent), Arc<str>>;
+
 /// What all programs of a run share.
 pub(crate) struct Run {
     world: Rc<World>,
@@ -84,7 +87,7 @@ pub(crate) struct Run {
     /// The highest segment number that was given out, by folder of the memory (R49).
     segments: RefCell<FxHashMap<Arc<str>, u32>>,
     /// What was summarised, so that nothing is summarised twice (decision 12).
-    summaries: RefCell<FxHashMap<(Arc<str>, crate::effect::Extent), Arc<str>>>,
+    summaries: RefCell<Summaries>,
     /// Agents whose fresh start with a memory was told (C3).
     told_fresh: RefCell<Vec<SmolStr>>,
 }
@@ -100,15 +103,9 @@ pub(crate) struct Cx {
     /// The statement that is executed.
     at: At,
     nesting: u32,
-    /// How many futures lie around this one on the stack that polls it.
-    stack: u32,
     /// The error that a `throw` without a message raises again (R75).
     caught: Option<Arc<RuntimeError>>,
 }
-
-/// How many futures may lie in one another before the next one becomes a task of its own. Each takes a few hundred bytes of stack in release builds,
-/// some kilobytes in debug builds.
-const STACK: u32 = 24;
 
 impl Cx {
     fn program(&self) -> &Arc<Program> {
@@ -122,7 +119,7 @@ impl Cx {
     /// The same place for a statement in the same top-level statement.
     fn at(&self, stmt: StmtId) -> Self {
         let at = At { top: self.at.top, stmt };
-        Self { at, stack: self.stack + 1, ..self.clone() }
+        Self { at, ..self.clone() }
     }
 
     fn step(&self, step: impl std::fmt::Display) -> Self {
@@ -276,6 +273,6 @@ impl Cx {
     fn start(run: Rc<Run>, instance: Rc<Instance>, place: Place) -> Self {
         let scope = Rc::clone(&instance.root);
         let at = At { top: 0, stmt: StmtId::ROOT };
-        Self { run, instance, scope, locals: None, place, at, nesting: 0, stack: 0, caught: None }
+        Self { run, instance, scope, locals: None, place, at, nesting: 0, caught: None }
     }
 }

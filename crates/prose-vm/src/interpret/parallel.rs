@@ -35,6 +35,8 @@ enum Policy {
 
 /// A branch.
 struct Branch {
+    /// What its place begins with: `b` for a branch, `i` for an iteration.
+    step: char,
     /// What it is called in events.
     label: SmolStr,
     /// The name that its value gets after the join.
@@ -60,8 +62,8 @@ impl Cx {
             let name = cx.branch_name();
             let label = name.clone().unwrap_or_else(|| format!("branch {}", nth + 1).into());
             cx.place = self.place.step(format_args!("b{nth}"));
-            cx.scope = Scope::branch(&self.scope, SmolStr::default());
-            branches.push(Branch { label, name, scope: Rc::clone(&cx.scope), result: None });
+            cx.scope = Scope::branch(&self.scope, format!("_b{nth}").into(), cx.name_of_branch());
+            branches.push(Branch { step: 'b', label, name, scope: Rc::clone(&cx.scope), result: None });
             running.push(branch(cx, nth));
         }
         let (strategy, policy) = self.strategy(options, branches.len()).await?;
@@ -107,16 +109,24 @@ impl Cx {
                 .step(format_args!("i{nth}"))
                 .with_item(item, value)
                 .with_index(index, nth as u32);
-            cx.scope = Scope::branch(&self.scope, format!("_{nth}").into());
+            cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
             let label = format!("iteration {}", nth + 1).into();
-            branches.push(Branch { label, name: None, scope: Rc::clone(&cx.scope), result: None });
+            branches.push(Branch { step: 'i', label, name: None, scope: Rc::clone(&cx.scope), result: None });
             running.push(iteration(cx, nth, body));
         }
         let (strategy, policy) = (Strategy::All, Policy::FailFast);
         self.say_branches(&branches, strategy, policy, true);
-        let joined = self.join(running, &mut branches, strategy, policy).await;
-        self.take_over_iterations(&branches);
-        let status = if joined.is_ok() { Status::Complete } else { Status::Failed };
+        let joined = match self.join(running, &mut branches, strategy, policy).await {
+            // It is the innermost loop around a `break` in its body (R63).
+            Err(Flow::Break) => Ok(()),
+            joined => joined,
+        };
+        self.take_over(&branches);
+        let status = match &joined {
+            Ok(()) => Status::Complete,
+            Err(Flow::Throw(_)) => Status::Failed,
+            Err(_) => Status::Left,
+        };
         let failures = failures(&branches);
         self.say(What::ParallelEnded { bound: Vec::new(), failures, status });
         joined?;
@@ -145,6 +155,7 @@ impl Cx {
     ) -> Exec<()> {
         let mut succeeded = 0;
         let mut outcome = Ok(());
+        let mut left = None;
         while let Some((nth, result)) = running.next().await {
             let decided = match result {
                 Ok(value) => {
@@ -168,6 +179,7 @@ impl Cx {
                 // What leads out of the whole construct ends every branch.
                 Err(flow) => {
                     self.say_ended(branches, nth, Status::Left, Value::Null);
+                    left = Some(nth);
                     outcome = Err(flow);
                     true
                 }
@@ -181,7 +193,7 @@ impl Cx {
         drop(running);
         if unfinished {
             for nth in 0..branches.len() {
-                if branches[nth].result.is_none() {
+                if branches[nth].result.is_none() && left != Some(nth) {
                     self.say_ended(branches, nth, Status::Skipped, Value::Null);
                 }
             }
@@ -210,7 +222,7 @@ impl Cx {
     }
 
     fn say_ended(&self, branches: &[Branch], nth: usize, status: Status, value: Value) {
-        let step = if branches[nth].scope.suffix.is_empty() { "b" } else { "i" };
+        let step = branches[nth].step;
         let cx = self.deeper().step(format_args!("{step}{nth}"));
         let name = branches[nth].label.clone();
         cx.say(What::BranchEnded { index: nth as u32, name, status, value });
@@ -245,7 +257,15 @@ impl Cx {
         Ok((strategy, policy))
     }
 
-    /// The name that a branch binds.
+    /// The name that a branch binds in the frame around.
+    fn name_of_branch(&self) -> Option<SmolStr> {
+        match self.stmt() {
+            Stmt::Output { name: Some(name), .. } => Some(self.name_text(*name)),
+            _ => self.branch_name(),
+        }
+    }
+
+    /// The name of a branch.
     fn branch_name(&self) -> Option<SmolStr> {
         let name = match self.stmt() {
             Stmt::Assign { target: Some(Assigned::Name(name)), .. } => *name,
@@ -256,15 +276,16 @@ impl Cx {
         Some(self.name_text(name))
     }
 
-    /// Binds what the branches have come to, in the order of the text (R19): a failure as the policy says, and what was dropped as `null`.
+    /// Binds what the branches have come to (R19): a failure as the policy says, and what was dropped as `null`.
     fn bind_branches(&self, branches: &[Branch], policy: Policy) {
+        self.take_over(branches);
         for branch in branches {
-            self.scope.take_over(&branch.scope);
             let Some(name) = branch.name.clone().filter(|_| !matches!(branch.result, Some(Ok(_)))) else {
                 continue;
             };
             match branch.value(policy) {
-                Value::Null => self.scope.set(Variable {
+                // A name that is new here gets no file for having no value.
+                Value::Null if !self.scope.has(&name) => self.scope.set(Variable {
                     name,
                     value: Value::Null,
                     mutable: true,
@@ -284,12 +305,13 @@ impl Cx {
         bound.collect()
     }
 
-    /// What iterations have bound belongs to the frame after the join: the value of the last item that bound a name (F22).
-    fn take_over_iterations(&self, branches: &[Branch]) {
+    /// What branches and iterations have bound belongs to the frame after the join, in the order of the text: the value of the last one that bound a
+    /// name (F22). While they run, what they bind lies in files of their own.
+    fn take_over(&self, branches: &[Branch]) {
         let mut names: Vec<SmolStr> = Vec::new();
         for branch in branches {
             for variable in branch.scope.variables() {
-                if !names.contains(&variable.name) {
+                if branch.scope.own_name() != Some(&variable.name) && !names.contains(&variable.name) {
                     names.push(variable.name);
                 }
             }

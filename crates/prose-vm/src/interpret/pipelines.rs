@@ -62,7 +62,7 @@ impl Cx {
         let mut scopes = Vec::with_capacity(count);
         for (nth, item) in items.into_iter().enumerate() {
             let mut cx = self.item_of(stage, nth, item);
-            cx.scope = Scope::branch(&self.scope, format!("_{nth}").into());
+            cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
             scopes.push(Rc::clone(&cx.scope));
             let body = stage.body;
             running.push(async move { (nth, cx.list(body).await) }.boxed_local());

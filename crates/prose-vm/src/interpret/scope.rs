@@ -14,9 +14,6 @@ use crate::value::Value;
 /// How many results a scope remembers as the newest ones.
 pub(crate) const RECENT: usize = 20;
 
-/// How many frames that have ended a scope keeps for names that were bound in them.
-const ENDED: usize = 64;
-
 /// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
 ///
 /// Branches that run at the same time bind names of their own; after the join they are those of the frame (R19, R57), in the order of the text and
@@ -25,16 +22,18 @@ pub(crate) struct Scope {
     pub(crate) frame: Rc<Frame>,
     /// The scope around it: that of the frame for a branch, that of the caller for a frame.
     pub(crate) outer: Option<Rc<Scope>>,
-    /// What tells the files of this branch from those of the others: `_2` for the third iteration. Empty for frames.
-    pub(crate) suffix: SmolStr,
+    /// What tells the files of this branch from those of the others: `_2` for the third iteration, `_b1` for the second branch. Empty for frames.
+    suffix: SmolStr,
+    /// The name that this branch binds for the frame, in the file that the name has there.
+    own: Option<SmolStr>,
     /// With the order in which they were first bound.
     variables: RefCell<FxHashMap<SmolStr, (usize, Variable)>>,
     /// What was found out here last, the newest first: variables, and results that nothing captures.
     recent: RefCell<VecDeque<Variable>>,
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
-    /// Frames that were called from here and have ended, the newest last (A9).
-    ended: RefCell<VecDeque<Rc<Scope>>>,
+    /// What frames that were called from here have bound and left behind at their end, with their execution ids: the newest of each name (A9).
+    left_over: RefCell<FxHashMap<SmolStr, (u32, Variable)>>,
 }
 
 /// A call of a block, or the execution of a program itself.
@@ -79,35 +78,46 @@ pub(crate) struct Found {
 
 impl Scope {
     pub(crate) fn root() -> Rc<Self> {
-        Self::new(Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(), None, "".into())
+        Self::new(
+            Frame { id: 0, block: SmolStr::default(), depth: 0, parent: None }.into(),
+            None,
+            "".into(),
+            None,
+        )
     }
 
     /// The scope of a call.
     pub(crate) fn call(caller: &Rc<Scope>, id: u32, block: SmolStr) -> Rc<Self> {
         let frame = Frame { id, block, depth: caller.frame.depth + 1, parent: Some(caller.frame.id) };
-        Self::new(frame.into(), Some(Rc::clone(caller)), "".into())
+        Self::new(frame.into(), Some(Rc::clone(caller)), "".into(), None)
     }
 
     /// The scope of a branch or an iteration that runs beside others.
-    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr) -> Rc<Self> {
-        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix)
+    pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
+        Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix, own)
     }
 
-    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr) -> Rc<Self> {
+    fn new(frame: Rc<Frame>, outer: Option<Rc<Scope>>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
         Rc::new(Self {
             frame,
             outer,
             suffix,
+            own,
             variables: RefCell::default(),
             recent: RefCell::default(),
             outputs: RefCell::default(),
-            ended: RefCell::default(),
+            left_over: RefCell::default(),
         })
     }
 
     /// Whether it is the part of a frame for a branch.
     pub(crate) fn is_branch(&self) -> bool {
         self.outer.as_ref().is_some_and(|outer| Rc::ptr_eq(&outer.frame, &self.frame))
+    }
+
+    /// The name that this branch binds for the frame.
+    pub(crate) fn own_name(&self) -> Option<&SmolStr> {
+        self.own.as_ref()
     }
 
     /// The scope of the whole frame.
@@ -172,32 +182,17 @@ impl Scope {
                 return Some(Found { value, path, elsewhere, left_over: false });
             }
         }
-        self.around().find_map(|scope| scope.look_up_in_ended(name))
+        self.around().find_map(|scope| scope.left_over(name))
     }
 
-    fn look_up_in_ended(&self, name: &str) -> Option<Found> {
-        let ended = self.ended.borrow();
-        for scope in ended.iter().rev() {
-            if let Some(Variable { value, path, .. }) = scope.get(name) {
-                return Some(Found { value, path, elsewhere: Some(scope.frame.id), left_over: true });
-            }
-            if let Some(found) = scope.look_up_in_ended(name) {
-                return Some(found);
-            }
-        }
-        None
+    fn left_over(&self, name: &str) -> Option<Found> {
+        let (frame, Variable { value, path, .. }) = self.left_over.borrow().get(name)?.clone();
+        Some(Found { value, path, elsewhere: Some(frame), left_over: true })
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
     pub(crate) fn to_assign(self: &Rc<Self>, name: &str) -> Rc<Self> {
         self.around().find(|scope| scope.has(name)).map_or_else(|| Rc::clone(self), Rc::clone)
-    }
-
-    /// The scope that `let` writes to: that of a variable of the name in the same frame (A4), else this one.
-    pub(crate) fn to_declare(self: &Rc<Self>, name: &str) -> Rc<Self> {
-        let same_frame = self.around().take_while(|scope| Rc::ptr_eq(&scope.frame, &self.frame));
-        let mut same_frame = same_frame.filter(|scope| scope.has(name));
-        same_frame.next().map_or_else(|| Rc::clone(self), Rc::clone)
     }
 
     /// Takes a named output of the frame (R86). The last value of a name counts (R91).
@@ -209,13 +204,12 @@ impl Scope {
         }
     }
 
-    /// Keeps a frame that was called from here and has ended.
-    pub(crate) fn keep_ended(&self, scope: Rc<Scope>) {
-        let mut ended = self.ended.borrow_mut();
-        if ended.len() == ENDED {
-            ended.pop_front();
-        }
-        ended.push_back(scope);
+    /// Keeps what a frame has bound that was called from here and has ended.
+    pub(crate) fn keep_ended(&self, scope: &Scope) {
+        let mut left_over = self.left_over.borrow_mut();
+        left_over.extend(scope.left_over.take());
+        let variables = scope.variables.take().into_values();
+        left_over.extend(variables.map(|(_, variable)| (variable.name.clone(), (scope.frame.id, variable))));
     }
 
     /// Takes over what a branch has bound, after the join (R19).
@@ -226,9 +220,7 @@ impl Scope {
         for result in branch.recent().into_iter().rev() {
             self.remember(result);
         }
-        for ended in branch.ended.take() {
-            self.keep_ended(ended);
-        }
+        self.left_over.borrow_mut().extend(branch.left_over.take());
     }
 
     /// The variable of that name in this very scope.
@@ -241,7 +233,9 @@ impl Scope {
         let mut suffix = String::new();
         let mut scope = self;
         while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
-            suffix.insert_str(0, &scope.suffix);
+            if scope.own.as_ref().is_none_or(|own| own != name) {
+                suffix.insert_str(0, &scope.suffix);
+            }
             scope = outer;
         }
         match (self.frame.id, suffix.as_str()) {

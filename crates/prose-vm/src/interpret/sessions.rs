@@ -11,7 +11,7 @@ use super::memory::Remembered;
 use super::scope::Target;
 use super::{Cx, Exec};
 use crate::effect::{
-    BindingKind, ContextItem, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
+    BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
 };
 use crate::error::ErrorKind;
 use crate::event::{Status, What};
@@ -52,7 +52,7 @@ impl Cx {
             // `session name: agent` binds like `let` (C18).
             (None, Some(name)) => {
                 let name = self.name_text(name);
-                self.target(&self.scope.to_declare(&name), name, BindingKind::Let, true)
+                self.target(&self.scope, name, BindingKind::Let, true)
             }
             (None, None) => self.anonymous_target(),
         };
@@ -99,10 +99,10 @@ impl Cx {
         let number = self.instance.anonymous.get() + 1;
         self.instance.anonymous.set(number);
         let name: SmolStr = format!("anon_{number:03}").into();
-        let mut target = self.target(&self.scope, name, BindingKind::Let, true);
-        target.anonymous = true;
-        target.was = None;
-        target
+        // Its number is its own also among branches, so its file needs no other mark than that of the frame.
+        let binding = self.binding(&self.scope.of_frame(), &name, BindingKind::Let);
+        let scope = Rc::clone(&self.scope);
+        Target { scope, name, binding, mutable: true, anonymous: true, was: None }
     }
 
     fn spoken(&self) -> Exec<Spoken> {
@@ -141,7 +141,7 @@ impl Cx {
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
     ) -> Exec<SessionTask> {
-        let mut long: Vec<ContextItem> = Vec::new();
+        let mut long = Vec::new();
         let label = match text {
             Some(text) => Some(self.session_text(text, &mut long).await?),
             None => None,
@@ -153,7 +153,7 @@ impl Cx {
         let agent_prompt = match (&spoken.agent, property(&spoken.of_agent, "prompt")) {
             // The agent's texts are filled in with what the session sees (A11).
             (Some((_, at)), Some(property)) => match property.value {
-                Some(prompt) => Some(self.reading(*at).session_text(prompt, &mut long).await?),
+                Some(prompt) => Some(self.of(*at).session_text(prompt, &mut long).await?),
                 None => None,
             },
             _ => None,
@@ -163,37 +163,31 @@ impl Cx {
             (Some(text), None) | (None, Some(text)) => (text, agent_prompt),
             (None, None) => (agent_prompt.unwrap_or_default(), None),
         };
-        let mut context = match spoken.property(self.at, "context") {
-            Some((at, property)) => self.reading(at).context(property).await?,
+        let mut passed = match spoken.property(self.at, "context") {
+            Some((at, property)) => self.of(at).context(property).await?,
             None => Vec::new(),
         };
-        for mut item in long {
-            if context.iter().any(|known| known.name == item.name) {
-                continue;
-            }
-            match item.path.take().filter(|_| self.run.world.settings.context_by_reference) {
-                Some(path) => (item.path, item.text) = (Some(self.from_root(&path)), None),
-                None => item.path = None,
-            }
-            context.push(item);
-        }
+        long.retain(|long| !passed.iter().any(|known| known.name == long.name));
+        passed.append(&mut long);
+        let context = self.items(passed).await?;
         let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
         let skills = self.list_property(spoken, "skills").await?;
         let timeout = match spoken.property(self.at, "timeout") {
-            Some((at, property)) => self.reading(at).duration(property).await?,
+            Some((at, property)) => self.of(at).duration(property).await?,
             None => None,
         };
         let early_exit = match spoken.property(self.at, "early_exit") {
-            Some((at, Property { value: Some(value), .. })) => Some(self.reading(at).text(*value).await?),
+            Some((at, Property { value: Some(value), .. })) => Some(self.of(at).text(*value).await?),
             _ => None,
         };
         let parts = Parts {
             task: &task,
             context: &context,
+            has_agent: spoken.agent.is_some(),
             early_exit: early_exit.as_deref(),
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
             binding: &target.binding,
-            path: self.run.world.settings.agents_write.then(|| self.from_root(&target.binding.path)),
+            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&target.binding.path)),
             by_reference: self.run.world.settings.context_by_reference,
         };
         let prompt = prompt::assemble(&parts).into();
@@ -282,12 +276,17 @@ impl Cx {
         Self { at, ..self.clone() }
     }
 
+    /// This place, reading a property that may be that of the agent: its texts are not at the places of the session's own.
+    fn of(&self, at: At) -> Self {
+        if at == self.at { self.clone() } else { self.step("agent").reading(at) }
+    }
+
     /// A property that is a word, such as that of a model.
     async fn word_property(&self, spoken: &Spoken, name: &str) -> Exec<Option<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(None);
         };
-        let text = self.reading(at).text(*value).await?;
+        let text = self.of(at).text(*value).await?;
         Ok((!text.trim().is_empty()).then(|| text.trim().into()))
     }
 
@@ -296,7 +295,7 @@ impl Cx {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(0);
         };
-        let value = self.reading(at).expr(*value).await?;
+        let value = self.of(at).expr(*value).await?;
         match value.as_number() {
             Some(number) if number >= 0.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX) => {
                 Ok(number as u32)
@@ -312,7 +311,7 @@ impl Cx {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(Vec::new());
         };
-        let value = self.reading(at).expr(*value).await?;
+        let value = self.of(at).expr(*value).await?;
         let items = match &value {
             Value::Array(items) => items.iter().map(|item| item.to_string().into()).collect(),
             other => vec![other.to_string().into()],
@@ -351,7 +350,7 @@ impl Cx {
         for (at, properties) in agent.into_iter().chain([(self.at, &spoken.own)]) {
             let entries = property(properties, "permissions").and_then(|property| property.entries.as_ref());
             for entry in entries.into_iter().flatten() {
-                let rule = self.reading(at).permission(entry).await?;
+                let rule = self.of(at).permission(entry).await?;
                 rules.retain(|known| known.about != entry.name.text);
                 rules.push(Permission { about: entry.name.text.clone(), rule });
             }

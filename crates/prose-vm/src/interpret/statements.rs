@@ -79,8 +79,7 @@ impl Cx {
             return Err(Flow::Return(Some(value)));
         };
         let name = self.name_text(name);
-        let scope = self.scope.to_declare(&name);
-        let target = self.target(&scope, name.clone(), BindingKind::Output, true);
+        let target = self.target(&self.scope, name.clone(), BindingKind::Output, true);
         let value = self.bind_result(target, value).await?;
         self.scope.of_frame().give(name.clone(), value.clone());
         self.say(What::OutputGiven { name: Some(name), value: value.clone() });

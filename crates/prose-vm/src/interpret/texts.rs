@@ -5,8 +5,8 @@ use std::sync::Arc;
 use prose_analysis::model::{ExprId, Interpolation, Step};
 use smol_str::SmolStr;
 
+use super::context::Passed;
 use super::{Cx, Exec};
-use crate::effect::{ContextItem, digest};
 use crate::program::Piece;
 use crate::structure;
 use crate::value::Value;
@@ -21,11 +21,11 @@ impl Cx {
     }
 
     /// A text for a session: a value that is long goes into the context, and the text refers to it (R13).
-    pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<ContextItem>) -> Exec<Arc<str>> {
+    pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<Passed>) -> Exec<Arc<str>> {
         self.render(expr, Some(long)).await
     }
 
-    async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<ContextItem>>) -> Exec<Arc<str>> {
+    async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<Passed>>) -> Exec<Arc<str>> {
         let program = Arc::clone(self.program());
         let body = program.body(self.at);
         let Some(text) = body.text(expr) else {
@@ -57,13 +57,7 @@ impl Cx {
                                     let name = SmolStr::from(written.trim_matches(['{', '}']));
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
-                                        let digest = Some(digest(&shown));
-                                        long.push(ContextItem {
-                                            name,
-                                            path,
-                                            text: Some(shown.into()),
-                                            digest,
-                                        });
+                                        long.push(Passed { name, value, path });
                                     }
                                 }
                                 _ => out.push_str(&shown),
@@ -87,15 +81,15 @@ impl Cx {
             value = match step {
                 Step::Field(name) => match structure::field(&value, &name.text) {
                     Some(value) => value,
-                    None => self.field(&value, &name.text).await?,
+                    None => self.field(&value, &name.text, name.range.start()).await?,
                 },
                 Step::Number(digits) => {
                     let index = Value::text(digits.text.as_str());
-                    self.element(&value, &index).await?
+                    self.element(&value, &index, digits.range.start()).await?
                 }
                 Step::Name(name) => {
                     let Some(index) = self.look_up(&body[*name].text) else { return Ok(None) };
-                    self.element(&value, &index.value).await?
+                    self.element(&value, &index.value, body[*name].range.start()).await?
                 }
             };
         }

@@ -31,7 +31,7 @@ impl Cx {
         if !destructured {
             let Some(name) = names.first() else { return Ok(Value::Null) };
             let name = self.name_text(*name);
-            let target = self.target(&self.scope.to_declare(&name), name, kind, !is_const);
+            let target = self.target(&self.scope, name, kind, !is_const);
             return self.bind_result(target, value).await;
         }
         let whole = self.value(value).await?;
@@ -54,7 +54,7 @@ impl Cx {
             parts.push(part);
         }
         for (name, part) in names.into_iter().zip(parts) {
-            let target = self.target(&self.scope.to_declare(&name), name, kind, !is_const);
+            let target = self.target(&self.scope, name, kind, !is_const);
             self.bind(&target, part, None);
         }
         Ok(whole)
@@ -113,7 +113,16 @@ impl Cx {
     /// Works a value out and binds it.
     pub(super) async fn bind_result(&self, target: Target, value: Option<ValueNode>) -> Exec<Value> {
         let (value, reply) = self.value_for(value, Some(&target)).await?;
+        let value = self.kept(value)?;
         self.bind(&target, value.clone(), reply);
+        Ok(value)
+    }
+
+    /// A value that can be kept: whatever is bound is written to journals, and has to be read again from there.
+    pub(super) fn kept(&self, value: Value) -> Exec<Value> {
+        if value.is_too_large() {
+            return self.fail(ErrorKind::Type, "the value is too large or too deeply nested to be kept");
+        }
         Ok(value)
     }
 
@@ -185,13 +194,32 @@ impl Cx {
 
 /// The beginning of a value, on one line.
 pub(super) fn beginning(value: &Value) -> SmolStr {
-    let text = value.to_string();
-    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((at, _)) = line.char_indices().nth(WAS) {
-        line.truncate(at);
-        line.push('…');
+    match value {
+        Value::Text(text) => on_one_line(text, WAS).into(),
+        value => on_one_line(&value.to_string(), WAS).into(),
     }
-    line.into()
+}
+
+/// The beginning of a text on one line. Of a long text only the beginning is read.
+pub(super) fn on_one_line(text: &str, longest: usize) -> String {
+    let mut line = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        if count > 0 {
+            line.push(' ');
+            count += 1;
+        }
+        for c in word.chars() {
+            if count >= longest {
+                line.truncate(line.trim_end().len());
+                line.push('…');
+                return line;
+            }
+            line.push(c);
+            count += 1;
+        }
+    }
+    line
 }
 
 pub(super) fn article(noun: &str) -> String {

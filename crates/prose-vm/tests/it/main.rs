@@ -1,5 +1,23 @@
 //! Programs and what happens when they run.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod support;
 
+mod bad_programs;
+mod bindings;
+mod blocks;
+mod context;
+mod determinism;
+mod discretion;
+mod errors;
+mod inputs_and_imports;
+mod loops;
+mod memory;
+mod official_programs;
+mod parallel;
+mod pipelines;
+mod prompts;
 mod sessions;
+mod strategies;
+mod values;

@@ -1,18 +1,24 @@
-use expect_test::{Expect, expect};
+//! Sessions and where their results go (R5, R8, R22 to R34).
 
-use crate::support::run;
+use std::sync::Arc;
 
-#[track_caller]
-fn check(program: &str, script: &str, expected: Expect) {
-    expected.assert_eq(&run(program, script).story());
-}
+use expect_test::expect;
+
+use crate::support::{Able, Setup, check, run, run_with};
+
+const OK: &str = "[[session]]\nreply = \"ok\"";
 
 #[test]
-fn r005_statements_run_in_order() {
+fn r005_statements_run_in_order_and_definitions_before_them() {
     check(
         r#"
 let a = session "First"
-let b = session "Second {a}"
+do later("{a}")
+block later(x):
+  session: worker
+    prompt: "Second {x}"
+agent worker:
+  model: haiku
 session "Third"
 "#,
         r#"
@@ -25,11 +31,444 @@ reply = "more"
         expect![[r#"
             session: First
             let a = one
-            session: Second one
-            let b = more
+            call later (1, depth 1)
+            session worker: Second one
+            let anon_001 in 1 = more
+            left 1: Complete
             session: Third
-            let anon_001 = more
+            let anon_002 = more
             value: more
         "#]],
     );
+}
+
+#[test]
+fn r008_definitions_inside_of_bodies_are_known_everywhere() {
+    check(
+        r#"
+do f()
+if false:
+  block f():
+    session: worker
+  agent worker:
+    prompt: "Work"
+"#,
+        OK,
+        expect![[r#"
+            call f (1, depth 1)
+            session worker: Work
+            let anon_001 in 1 = ok
+            left 1: Complete
+            condition: false
+            value: null
+        "#]],
+    );
+}
+
+#[test]
+fn r008_any_statement_can_be_a_branch() {
+    check(
+        r#"
+block f(x):
+  session "F{x}"
+let xs = ["a", "b"]
+parallel (on-fail: "continue"):
+  let one = session "let"
+  const two = session "const"
+  three = do f(1)
+  do f(2)
+  session "chain" -> session "end"
+  if true:
+    session "if"
+  choice **which**:
+    option "O":
+      session "option"
+  loop (max: 1):
+    session "loop"
+  repeat 1:
+    session "repeat"
+  for x in xs:
+    session "for {x}"
+  parallel:
+    four = session "nested"
+  try:
+    throw "in try"
+  catch:
+    session "catch"
+  five = xs | map: session "map {item}"
+  output six = session "output"
+  throw "thrown"
+  assert false
+session "{one} {two} {three} {four} {five[1]} {six}"
+"#,
+        "[[choice]]\nchoose = 1\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            let xs = [
+              "a",
+              "b"
+            ]
+            session: let
+            session: const
+            call f (1, depth 1)
+            session: F1
+            call f (2, depth 1)
+            session: F2
+            session: chain
+            condition: true
+            session: if
+            iteration 1
+            session: loop
+            iteration 1
+            session: repeat
+            iteration 1
+            session: for a
+            session: nested
+            caught: in try
+            session: catch
+            session: map a
+            session: output
+            branch 15: Failed
+            branch 16: Failed
+            let one = ok
+            one: Complete
+            const two = ok
+            two: Complete
+            let anon_001 in 1 = ok
+            left 1: Complete
+            let three = ok
+            three: Complete
+            let anon_002 in 2 = ok
+            left 2: Complete
+            branch 4: Complete
+            let anon_003 = ok
+            session: end
+            let anon_004 = ok
+            branch 6: Complete
+            chosen: O
+            session: option
+            let anon_005 = ok
+            loop ended: Max after 1
+            branch 8: Complete
+            let anon_006 = ok
+            loop ended: Exhausted after 1
+            branch 9: Complete
+            let anon_007 = ok
+            iteration 2
+            session: for b
+            let four = ok
+            four: Complete
+            branch 11: Complete
+            let anon_008 = ok
+            branch 12: Complete
+            let anon_009 = ok
+            session: map b
+            output six = ok
+            output six = ok
+            branch 14: Complete
+            let anon_010 = ok
+            branch 5: Complete
+            let anon_011 = ok
+            branch 7: Complete
+            let anon_012 = ok
+            loop ended: Exhausted after 2
+            branch 10: Complete
+            let anon_013 = ok
+            let five = [
+              "ok",
+              "ok"
+            ]
+            five: Complete
+            let four = ok
+            warning: 2 of 16 branches failed: branch 15: thrown; branch 16: this does not hold: assert false
+            session: ok ok ok ok ok ok
+            let anon_014 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r022_a_session_is_waited_for() {
+    let ran = run("session \"A\"\nsession \"B\"", "[[session]]\nreply = \"ok\"\ndelay = \"1s\"");
+    expect![[r#"
+        0: start A
+        1000: Complete
+        1000: start B
+        2000: Complete
+    "#]]
+    .assert_eq(&ran.times());
+}
+
+#[test]
+fn r024_the_model_of_the_session_comes_before_that_of_the_agent() {
+    let ran = run(
+        r#"
+agent a:
+  model: opus
+  prompt: "A"
+session: a
+session: a
+  model: haiku
+session "B"
+  model: "vendor/some-model-7"
+session "C"
+"#,
+        OK,
+    );
+    let models: Vec<_> = ran.sessions().iter().map(|session| session.model.clone()).collect();
+    expect![[r#"
+        [
+            Some(
+                "opus",
+            ),
+            Some(
+                "haiku",
+            ),
+            Some(
+                "vendor/some-model-7",
+            ),
+            None,
+        ]
+    "#]]
+    .assert_debug_eq(&models);
+}
+
+#[test]
+fn r027_properties_of_the_session_replace_those_of_the_agent_one_by_one() {
+    let ran = run(
+        r#"
+agent a:
+  model: opus
+  prompt: "A"
+  skills: ["one", "two"]
+  retry: 1
+  permissions:
+    read: ["src/*"]
+    bash: deny
+    network: prompt
+session: a
+  skills: ["three"]
+  permissions:
+    bash: allow
+    write: ["out.md", notes]
+"#,
+        OK,
+    );
+    let session = ran.session("A");
+    expect![[r#"
+        (
+            Some(
+                "opus",
+            ),
+            [
+                "three",
+            ],
+            1,
+            [
+                Permission {
+                    about: "read",
+                    rule: Patterns(
+                        [
+                            "src/*",
+                        ],
+                    ),
+                },
+                Permission {
+                    about: "network",
+                    rule: Prompt,
+                },
+                Permission {
+                    about: "bash",
+                    rule: Allow,
+                },
+                Permission {
+                    about: "write",
+                    rule: Patterns(
+                        [
+                            "out.md",
+                            "notes",
+                        ],
+                    ),
+                },
+            ],
+        )
+    "#]]
+    .assert_debug_eq(&(&session.model, &session.skills, session.retries, &session.permissions));
+}
+
+#[test]
+fn r031_what_an_agent_writes_is_the_result_and_what_it_says_where_it_writes_nothing() {
+    let ran = run_with(
+        "let a = session \"A\"\nlet b = session \"B\"\n",
+        "[[session]]\nreply = \"Binding written: it\"",
+        |setup| {
+            setup.with_files();
+            setup.harness =
+                Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: true, enforces: true });
+            setup.written.insert("bindings/a.md".into(), "what was written".to_owned());
+        },
+    );
+    expect![[r#"
+        session: A
+        let a = what was written
+        session: B
+        warning: the agent wrote no file for `b`; what it said is taken as the result
+        let b = Binding written: it
+        value: Binding written: it
+    "#]]
+    .assert_eq(&ran.story());
+}
+
+#[test]
+fn r034_an_arrow_chain_goes_from_left_to_right() {
+    check(
+        r#"
+let x = session "A" -> session "B" -> session "C"
+session "{x}"
+session "D" -> session "E"
+"#,
+        r#"
+[[session]]
+label = "C"
+reply = "c"
+[[session]]
+reply = "ok"
+"#,
+        expect![[r#"
+            session: A
+            let anon_001 = ok
+            session: B
+            let anon_002 = ok
+            session: C
+            let x = c
+            session: c
+            let anon_003 = ok
+            session: D
+            let anon_004 = ok
+            session: E
+            let anon_005 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r034_properties_belong_to_the_session_they_stand_behind() {
+    let ran = run("session \"A\"\n  model: opus\n-> session \"B\"\n  model: haiku\n", OK);
+    let models: Vec<_> =
+        ran.sessions().iter().map(|session| (session.task.to_string(), session.model.clone())).collect();
+    expect![[r#"
+        [
+            (
+                "A",
+                Some(
+                    "opus",
+                ),
+            ),
+            (
+                "B",
+                Some(
+                    "haiku",
+                ),
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&models);
+}
+
+#[test]
+fn c12_properties_of_an_agent_hold_for_its_sessions() {
+    check(
+        r#"
+let notes = "n"
+agent a:
+  prompt: "A"
+  retry: 1
+  context: notes
+session: a
+"#,
+        "[[session]]\ntimes = 1\nfail = \"no\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            let notes = n
+            session a: A
+            failed: no
+            retry 1 after 0 ms
+            session a: A
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn c17_a_session_that_takes_too_long_fails() {
+    let ran = run(
+        r#"
+try:
+  session "Slow"
+    timeout: 90s
+catch as e:
+  session "After {e.kind}: {e.message}"
+"#,
+        "[[session]]\nlabel = \"Slow\"\nreply = \"x\"\ndelay = \"2m\"\n[[session]]\nreply = \"ok\"",
+    );
+    expect![[r#"
+        0: start Slow
+        90000: Failed
+        90000: start After timeout: the session took longer than 90 s
+        90000: Complete
+    "#]]
+    .assert_eq(&ran.times());
+}
+
+#[test]
+fn c18_a_named_session_binds_its_name() {
+    check(
+        "agent a:\n  prompt: \"A\"\nsession plan: a\nsession \"Use {plan}\"\n",
+        OK,
+        expect![[r#"
+            session a: A
+            let plan = ok
+            session: Use ok
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn decision_13_rules_that_a_harness_cannot_see_to_stop_the_session() {
+    let program = "session \"A\"\n  retry: 2\n  permissions:\n    bash: deny\n";
+    let lax = |setup: &mut Setup| {
+        setup.harness =
+            Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: false, enforces: false });
+    };
+    let refused = run_with(program, OK, lax);
+    expect![[r#"
+        session: A
+        failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        Failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+    "#]].assert_eq(&refused.story());
+    let allowed = run_with(program, OK, |setup| {
+        lax(setup);
+        setup.limits.allow_unenforced_permissions = true;
+    });
+    assert_eq!(allowed.end.sessions, 1);
+}
+
+#[test]
+fn the_most_sessions_end_a_run() {
+    let ran = run_with("repeat 5:\n  session \"A\"\n", OK, |setup| setup.limits.max_sessions = Some(2));
+    expect![[r#"
+        iteration 1
+        session: A
+        let anon_001 = ok
+        iteration 2
+        session: A
+        let anon_002 = ok
+        iteration 3
+        session: A
+        Interrupted: it has started 2 sessions, which is the most it may (`--max-sessions`)
+    "#]]
+    .assert_eq(&ran.story());
 }

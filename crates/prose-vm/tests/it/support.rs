@@ -1,20 +1,29 @@
 //! Runs programs with scripted answers, in virtual time.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use expect_test::Expect;
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::effect::{Outcome, SessionTask};
+use prose_vm::effect::{
+    Binding, Choice, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply, Request,
+    SessionTask, Summary, Verdict,
+};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::machine::Machine;
+use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::machine::{Machine, Said};
 use prose_vm::program::Program;
-use prose_vm::runner::{self, Host, Limits, NoInputs};
+use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore};
+use prose_vm::store::{Fresh, Store};
+use prose_vm::value::Value;
 
 /// What a run said and how it ended.
 pub(crate) struct Ran {
@@ -40,30 +49,212 @@ pub(crate) fn run(fixture: &str, script: &str) -> Ran {
     run_with(fixture, script, |_| {})
 }
 
-/// Runs a program with other settings than usual.
-pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Settings)) -> Ran {
-    let mut settings = Settings::new("20260115-143052-a7b3c9");
-    change(&mut settings);
-    let machine = Machine::new(program(fixture), settings);
+/// How a program is run.
+pub(crate) struct Setup {
+    pub(crate) settings: Settings,
+    pub(crate) limits: Limits,
+    pub(crate) harness: Arc<dyn Harness>,
+    pub(crate) inputs: Arc<dyn Inputs>,
+    /// Ends the run when it is ready.
+    pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
+    /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
+    pub(crate) memories: BTreeMap<Arc<str>, Memory>,
+    /// What agents write to the files of bindings.
+    pub(crate) written: BTreeMap<Arc<str>, String>,
+}
+
+impl Setup {
+    /// Gives the program an input.
+    pub(crate) fn input(&mut self, name: &str, value: impl Into<Value>) {
+        self.settings.inputs.push((name.into(), value.into()));
+    }
+
+    /// Gives an agent a memory.
+    pub(crate) fn memory(&mut self, folder: &str, text: &str, segments: u32) {
+        self.memories.insert(folder.into(), Memory { text: Some(text.into()), segments });
+    }
+
+    /// Passes files, as to an agent that has them.
+    pub(crate) fn with_files(&mut self) {
+        self.settings.context_by_reference = true;
+        self.settings.agents_write = true;
+    }
+}
+
+/// Runs a program in another way than usual.
+pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Setup)) -> Ran {
     let script = Script::parse("answers.toml", script, 0).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut setup = Setup {
+        settings: Settings::new("20260115-143052-a7b3c9"),
+        limits: Limits::default(),
+        harness: Arc::new(script),
+        inputs: Arc::new(NoInputs),
+        interrupted: Box::pin(std::future::pending()),
+        memories: BTreeMap::new(),
+        written: BTreeMap::new(),
+    };
+    change(&mut setup);
+    run_program(program(fixture), setup)
+}
+
+/// Runs a program in virtual time: the time of an event says how many milliseconds answers have taken up to it.
+pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let mut events = Vec::new();
-    let host = Host {
-        harness: Arc::new(script),
-        store: &mut NoStore,
-        recall: &mut Fresh,
-        inputs: Arc::new(NoInputs),
-        observer: &mut |event, _| events.push(event.clone()),
-        interrupted: Box::pin(std::future::pending()),
-        limits: Limits::default(),
-        clock: &|| 0,
-    };
-    let end = runtime.block_on(runner::run(machine, host)).unwrap();
-    Ran { events, end }
+    let end = runtime.block_on(async {
+        let start = tokio::time::Instant::now();
+        let host = Host {
+            harness: setup.harness,
+            store: &mut Files { memories: setup.memories, written: setup.written },
+            recall: &mut Fresh,
+            inputs: setup.inputs,
+            observer: &mut |event, _| {
+                // Whatever happens in these tests is what journals keep.
+                let line = serde_json::to_string(event).unwrap();
+                assert_eq!(serde_json::from_str::<Event>(&line).as_ref().ok(), Some(event), "{line}");
+                events.push(event.clone());
+            },
+            interrupted: setup.interrupted,
+            limits: setup.limits,
+            clock: &|| start.elapsed().as_millis() as u64,
+        };
+        runner::run(Machine::new(program, setup.settings), host).await.unwrap()
+    });
+    let ran = Ran { events, end };
+    ran.check_places();
+    ran
+}
+
+/// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
+pub(crate) fn drive(fixture: &str, mut answer: impl FnMut(&Request) -> Option<Outcome>) -> Vec<Said> {
+    let mut machine = Machine::new(program(fixture), Settings::new("20260115-143052-a7b3c9"));
+    let mut all = Vec::new();
+    loop {
+        let said = machine.settle();
+        if said.is_empty() {
+            return all;
+        }
+        for said in &said {
+            if let Said::Ask(request) = said
+                && let Some(outcome) = answer(request)
+            {
+                machine.deliver(request.id, outcome);
+            }
+        }
+        all.extend(said);
+    }
+}
+
+/// The reply of a session.
+pub(crate) fn reply(text: &str) -> Option<Outcome> {
+    Some(Outcome::Reply(Reply { text: text.into(), ..Reply::default() }))
+}
+
+/// A harness that is like another one but for what it can do.
+pub(crate) struct Able {
+    pub(crate) inner: Arc<dyn Harness>,
+    /// Whether its agents read and write files.
+    pub(crate) has_files: bool,
+    /// Whether it can see to it that rules are kept.
+    pub(crate) enforces: bool,
+}
+
+impl Harness for Able {
+    fn name(&self) -> &str {
+        "able"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reads_files: self.has_files, writes_files: self.has_files }
+    }
+
+    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
+        self.enforces
+    }
+
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        self.inner.session(request, task)
+    }
+
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+        self.inner.judge(request, question)
+    }
+
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+        self.inner.choose(request, question)
+    }
+
+    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+        self.inner.extract(request, question)
+    }
+
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+        self.inner.summarise(request, summary)
+    }
+}
+
+/// Keeps what agents remember, and the files that they have written before they are asked.
+struct Files {
+    memories: BTreeMap<Arc<str>, Memory>,
+    written: BTreeMap<Arc<str>, String>,
+}
+
+impl Store for Files {
+    fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
+        if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
+            let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
+            self.memories.insert(Arc::clone(&place.folder), memory);
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        Ok(self.written.get(&binding.path).cloned())
+    }
+
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
+        Ok(self.memories.get(&place.folder).cloned().unwrap_or_default())
+    }
+
+    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Runs a program and compares what happened.
+#[track_caller]
+pub(crate) fn check(program: &str, script: &str, expected: Expect) {
+    expected.assert_eq(&run(program, script).story());
+}
+
+/// Runs a program whose sessions all answer `ok`, and compares what it outputs as `result`.
+#[track_caller]
+pub(crate) fn check_result(program: &str, expected: &str) {
+    let ran = run(program, "[[session]]\nreply = \"ok\"");
+    let result = ran.end.outputs.iter().find(|(name, _)| name == "result");
+    let result = result.unwrap_or_else(|| panic!("{}", ran.story()));
+    assert_eq!(result.1.to_string(), expected);
 }
 
 impl Ran {
+    /// No two requests of a run are made at the same place: that is how they are known again.
+    #[track_caller]
+    fn check_places(&self) {
+        let mut places = BTreeMap::new();
+        for event in &self.events {
+            if let What::Effect { effect, .. } = &event.what
+                && let Some(other) = places.insert(event.place.as_str(), effect)
+            {
+                panic!("{other} and {effect} are both asked for at {}", event.place);
+            }
+        }
+    }
+
     /// The sessions that were started, in order.
     pub(crate) fn sessions(&self) -> Vec<Arc<SessionTask>> {
         let sessions = self.events.iter().filter_map(|event| match &event.what {
@@ -76,6 +267,57 @@ impl Ran {
     /// What the sessions were told to do, in the order in which they started.
     pub(crate) fn tasks(&self) -> Vec<String> {
         self.sessions().iter().map(|task| task.task.to_string()).collect()
+    }
+
+    /// The first session whose task begins like that.
+    #[track_caller]
+    pub(crate) fn session(&self, task: &str) -> Arc<SessionTask> {
+        let found = self.sessions().into_iter().find(|session| session.task.starts_with(task));
+        found.unwrap_or_else(|| panic!("no session is told `{task}`:\n{}", self.story()))
+    }
+
+    /// The files that values are bound to, in order.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let files = self.events.iter().filter_map(|event| match &event.what {
+            What::Bound { binding, .. } => Some(binding.path.to_string()),
+            _ => None,
+        });
+        files.collect()
+    }
+
+    /// What was bound, in the order of the files.
+    pub(crate) fn bindings(&self) -> BTreeMap<String, Value> {
+        let bound = self.events.iter().filter_map(|event| match &event.what {
+            What::Bound { binding, value, .. } => Some((binding.path.to_string(), value.clone())),
+            _ => None,
+        });
+        bound.collect()
+    }
+
+    /// The places of what was answered of a kind of effect, in the order of the answers.
+    pub(crate) fn asked(&self, kind: &str) -> Vec<String> {
+        let asked = self.events.iter().filter_map(|event| match &event.what {
+            What::Effect { effect, .. } if effect == kind => Some(event.place.to_string()),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// When sessions started, ended and were tried again, in virtual milliseconds.
+    pub(crate) fn times(&self) -> String {
+        let mut times = String::new();
+        for event in &self.events {
+            let line = match &event.what {
+                What::SessionStarted { task, .. } => format!("start {}", task.task),
+                What::SessionEnded { status, .. } => format!("{status:?}"),
+                What::Retrying { attempt, retries, delay_ms, .. } => {
+                    format!("retry {attempt}/{retries} in {delay_ms} ms")
+                }
+                _ => continue,
+            };
+            _ = writeln!(times, "{}: {line}", event.at);
+        }
+        times
     }
 
     /// What happened, in short: sessions, what was bound, what was judged, and how it ended.

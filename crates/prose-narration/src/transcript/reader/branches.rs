@@ -1,0 +1,202 @@
+//! Branches that run together: their states, their results, and whose turn it is.
+
+use prose_vm::effect::Outcome;
+
+use super::{Around, List, Reader, Strand, reply};
+use crate::text;
+use crate::transcript::lines::after;
+use crate::transcript::values::{self, Read};
+use crate::transcript::{About, Answer, Told};
+
+impl<'a> Reader<'a> {
+    pub(super) fn parallel(&mut self, said: &'a str) {
+        if let Some(rest) = after(said, "Branch ") {
+            let path = rest.trim_end_matches([':', ' ']).split(" > ").map(|name| name.trim().to_owned());
+            self.path = path.collect();
+            if let Some((last, around)) = self.path.clone().split_last() {
+                let name = last.split(" (").next().unwrap_or(last);
+                self.strands.entry(around.to_vec()).or_default().tell_branch(name);
+            }
+        } else if after(said, "Entering").is_some() || after(said, "Starting").is_some() {
+            self.close();
+            let parallel =
+                Around::Parallel { names: Vec::new(), is_listed: false, tasks: Vec::new(), told: Vec::new() };
+            self.strand().stack.push(parallel);
+            // Branches of an earlier one may have had the same names.
+            let path = self.path.clone();
+            self.strands.retain(|other, _| other.len() <= path.len() || !other.starts_with(&path));
+            self.list = List::Branches;
+        } else if ["Parallel complete", "Parallel failed", "Joined", "All branches complete"]
+            .iter()
+            .any(|phrase| after(said, phrase).is_some())
+        {
+            self.go_to_parallel(None);
+            self.list = List::Joined;
+        }
+    }
+
+    /// Goes out to the branch or program whose `parallel` has a branch of that name, or to the innermost one that has a `parallel`.
+    fn go_to_parallel(&mut self, name: Option<&str>) {
+        let has = |strand: Option<&Strand>| {
+            strand.is_some_and(|strand| {
+                strand.stack.iter().any(|around| match (around, name) {
+                    (Around::Parallel { names, .. }, Some(name)) => {
+                        names.is_empty() || names.iter().any(|it| it == name)
+                    }
+                    (Around::Parallel { .. }, None) => true,
+                    _ => false,
+                })
+            })
+        };
+        let depth = (0..=self.path.len()).rev().find(|depth| has(self.strands.get(&self.path[..*depth])));
+        if let Some(depth) = depth {
+            self.path.truncate(depth);
+        }
+    }
+
+    pub(super) fn leave_parallel(&mut self) {
+        let stack = &mut self.strand().stack;
+        if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Parallel { .. })) {
+            stack.truncate(at);
+        }
+    }
+
+    /// The state or the result of a branch in a list.
+    pub(super) fn branch_item(&mut self, said: &'a str) {
+        let Some(at) = said.find([':', '=']) else { return };
+        let is_value = said[at..].starts_with('=');
+        let (name, rest) = (said[..at].trim().trim_matches(['*', '`']), &said[at + 1..]);
+        if !(text::is_name(name) || name.parse::<u32>().is_ok()) {
+            return;
+        }
+        let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
+        let line = self.at;
+        // The items below a line belong to what that is about; others are known by their names.
+        self.go_to_parallel(Some(name).filter(|_| self.list == List::None));
+        if !self.strand().stack.iter().any(|around| matches!(around, Around::Parallel { .. })) {
+            return;
+        }
+        let is_joined = self.list == List::Joined;
+        if is_value {
+            if is_joined || self.list == List::Branches {
+                self.branch_replied(name, line, rest);
+            }
+        } else if let Some(rest) = ["complete", "done"].iter().find_map(|word| after(rest, word)) {
+            let rest = rest.strip_prefix('d').unwrap_or(rest);
+            let rest = values::separated(rest).unwrap_or(rest).trim_start_matches('(');
+            if rest.is_empty() && !is_joined {
+                self.strand().know_branch(name);
+            } else {
+                self.branch_replied(name, line, rest);
+            }
+        } else if let Some(rest) = after(rest, "failed") {
+            let answer = self.failure(rest);
+            // The join only repeats how a branch has ended.
+            if is_joined && self.is_told(name) {
+                return;
+            }
+            self.strand().know_branch(name);
+            self.strand().tell_branch(name);
+            self.add_of_branch(name, line, answer);
+        } else if after(rest, "retry ").is_some() {
+            self.path.push(name.to_owned());
+            self.add(line, About::Sleep, Ok(Answer::Outcome(Outcome::Slept)));
+            self.path.pop();
+        } else if ["pending", "running", "executing", "waiting", "started"]
+            .iter()
+            .any(|word| after(rest, word).is_some())
+        {
+            let is_list = self.list == List::Branches;
+            self.strand().know_branch(name);
+            if let Some(Around::Parallel { is_listed, .. }) =
+                self.strand().stack.last_mut().filter(|_| is_list)
+            {
+                *is_listed = true;
+            }
+        } else if is_joined {
+            self.branch_replied(name, line, rest);
+        }
+    }
+
+    fn is_told(&self, name: &str) -> bool {
+        let stack = self.strands.get(&self.path).map(|strand| strand.stack.as_slice()).unwrap_or_default();
+        stack.iter().rev().find_map(told_of).is_some_and(|told| told.iter().any(|it| it == name))
+    }
+
+    fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
+        let is_absent = ["null", "cancelled", "skipped", "(cancelled", "(skipped", "<cancelled"]
+            .iter()
+            .any(|word| after(rest, word).is_some());
+        let (read, _) = self.value(rest);
+        let is_joined = self.list == List::Joined;
+        let strand = self.strand();
+        strand.know_branch(name);
+        let is_told = is_joined && self.is_told(name);
+        if is_absent || is_told || read == Read::Reference {
+            return;
+        }
+        self.add_of_branch(name, line, reply(read));
+        self.strand().tell_branch(name);
+    }
+
+    fn add_of_branch(&mut self, name: &str, line: usize, answer: Result<Answer, &'static str>) {
+        let strand = self.strand();
+        let prompt = strand.stack.iter().rev().find_map(|around| match around {
+            Around::Parallel { tasks, .. } => {
+                let index = index_of(&strand.stack, name);
+                index.and_then(|index| tasks.get(index as usize).cloned())
+            }
+            _ => None,
+        });
+        let is_numbered = name.parse::<u32>().is_ok();
+        let told = Told { source: None, prompt, name: (!is_numbered).then(|| name.to_owned()) };
+        self.path.push(name.to_owned());
+        self.add(line, About::Session(told), answer);
+        self.path.pop();
+    }
+}
+
+impl Strand {
+    /// Notes that a branch is there.
+    pub(super) fn know_branch(&mut self, name: &str) {
+        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
+            Around::Parallel { names, .. } => Some(names),
+            _ => None,
+        });
+        if let Some(names) = parallel.filter(|names| names.iter().all(|it| it != name)) {
+            names.push(name.to_owned());
+        }
+    }
+
+    /// Notes that the sessions of a branch are told.
+    pub(super) fn tell_branch(&mut self, name: &str) {
+        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
+            Around::Parallel { told, .. } => Some(told),
+            _ => None,
+        });
+        if let Some(told) = parallel {
+            told.push(name.to_owned());
+        }
+    }
+}
+
+fn told_of(around: &Around) -> Option<&Vec<String>> {
+    match around {
+        Around::Parallel { told, .. } => Some(told),
+        _ => None,
+    }
+}
+
+/// The number of a branch from 0: its name, where that is a number, the number behind its name, and its place in a list of names.
+pub(super) fn index_of(stack: &[Around], branch: &str) -> Option<u32> {
+    let number = branch.rsplit_once('(').map_or(branch, |(_, number)| number.trim_end_matches(')'));
+    if let Ok(number) = number.parse::<u32>() {
+        return number.checked_sub(1);
+    }
+    stack.iter().rev().find_map(|around| match around {
+        Around::Parallel { names, is_listed: true, .. } => {
+            names.iter().position(|name| name == branch).and_then(|at| u32::try_from(at).ok())
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,210 @@
+//! Answers the requests of a run that is executed again from what a narration tells.
+
+use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, SessionTask};
+use prose_vm::place::Place;
+use prose_vm::store::Recall;
+use rustc_hash::FxHashSet;
+
+use super::lines::discretions;
+use super::{About, Answer, Entry, Finding, Step, Told};
+use crate::text::one_line;
+
+/// Remembers what a narration tells, in its order.
+///
+/// An effect that is in doubt takes the place of the request it belongs to, which is then not answered, so that what is told behind it goes to
+/// the requests behind. A runner that asks again after such a request has been answered anew gets the rest.
+#[derive(Debug)]
+pub struct TranscriptRecall {
+    entries: Vec<Option<Entry>>,
+    /// Before it, every entry has been used.
+    first: usize,
+    /// The requests whose outcome is in doubt.
+    doubtful: FxHashSet<RequestId>,
+}
+
+impl TranscriptRecall {
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        Self { entries: entries.into_iter().map(Some).collect(), first: 0, doubtful: FxHashSet::default() }
+    }
+
+    /// What no request has asked for, so far: at the end of a run, what the program does otherwise than the narration tells.
+    pub fn unused(&self) -> impl Iterator<Item = Finding> {
+        self.entries.iter().flatten().filter(|entry| !matches!(entry.about, About::Sleep)).map(|entry| {
+            Finding {
+                line: entry.line,
+                about: entry.about.to_string(),
+                doubt: entry.answer.as_ref().err().copied(),
+            }
+        })
+    }
+}
+
+impl Recall for TranscriptRecall {
+    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+        for at in self.first..self.entries.len() {
+            let Some(entry) = &self.entries[at] else { continue };
+            let open = || waiting.iter().filter(|request| !self.doubtful.contains(&request.id));
+            let found = open().find(|request| fits(entry, request, true));
+            let Some(request) = found.or_else(|| open().find(|request| fits(entry, request, false))) else {
+                continue;
+            };
+            let outcome = match &entry.answer {
+                Ok(answer) => outcome_of(answer, request),
+                Err(_) => None,
+            };
+            self.entries[at] = None;
+            while self.entries.get(self.first).is_some_and(Option::is_none) {
+                self.first += 1;
+            }
+            match outcome {
+                Some(outcome) => return Some((request.id, outcome)),
+                None => {
+                    self.doubtful.insert(request.id);
+                }
+            }
+        }
+        None
+    }
+
+    fn may_know_more(&self) -> bool {
+        self.first < self.entries.len()
+    }
+}
+
+/// The outcome for a request; none for a label that it does not have.
+fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
+    match (answer, &request.effect) {
+        (Answer::Outcome(outcome), _) => Some(outcome.clone()),
+        (Answer::Label { label, reason }, Effect::Choose(question)) => {
+            let is_it = |it: &&str| it.trim().to_lowercase() == label.trim().to_lowercase();
+            let index = question.labels.iter().map(|it| it.as_str()).position(|it| is_it(&it))?;
+            Some(Outcome::Choice(Choice { index, reason: reason.clone() }))
+        }
+        (Answer::Label { .. }, _) => None,
+    }
+}
+
+/// Whether what is told is about a request. `is_exact` asks that the whole way to it is told as well.
+fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
+    let is_about = match (&entry.about, &request.effect) {
+        // A branch without a name is known by its number alone.
+        (About::Session(told), Effect::Session(_)) if *told == Told::default() => {
+            is_exact && matches!(entry.steps.last(), Some(Step::Branch(Some(_))))
+        }
+        (About::Session(told), Effect::Session(task)) => is_told_of(told, task),
+        (About::Judge(text), Effect::Judge(question)) | (About::Choose(text), Effect::Choose(question)) => {
+            text.as_ref().is_none_or(|text| is_same_question(text, &question.text))
+        }
+        (About::Input(name), Effect::Input(input)) => {
+            name.is_none() || input.name.is_none() || name.as_deref() == input.name.as_deref()
+        }
+        (About::Extract, Effect::Extract(_))
+        | (About::Summarise, Effect::Summarise(_))
+        | (About::Memory, Effect::Memory(_))
+        | (About::Sleep, Effect::Sleep(_)) => true,
+        _ => false,
+    };
+    is_about && is_on_the_way(&entry.steps, &request.place, is_exact)
+}
+
+/// Iterations, branches and frames that a narration tells have to be those of the place, as far as both count them in the same way: a model that
+/// leaves out a level is not taken at its word.
+fn is_on_the_way(steps: &[Step], place: &Place, is_exact: bool) -> bool {
+    let numbers = |letters: &[char]| -> Vec<u32> {
+        place.as_str().split('/').filter_map(|step| step.strip_prefix(letters)?.parse().ok()).collect()
+    };
+    let agree = |letters: &[char], told: Vec<Option<u32>>| {
+        let numbers = numbers(letters);
+        if numbers.len() != told.len() {
+            return !is_exact;
+        }
+        told.iter().zip(numbers).all(|(told, number)| told.is_none_or(|it| it == number))
+    };
+    let told = |pick: fn(&Step) -> Option<Option<u32>>| steps.iter().filter_map(pick).collect();
+    // The iterations of a `parallel for` are told as branches.
+    let turns = told(|step| match step {
+        Step::Iteration(number) => Some(Some(*number)),
+        Step::Branch(index) => Some(*index),
+        Step::Frame(_) => None,
+    });
+    let frames = told(|step| if let Step::Frame(id) = step { Some(Some(*id)) } else { None });
+    agree(&['i', 'b'], turns) && agree(&['f'], frames)
+}
+
+/// Whether what is told about a session is about this one: by the name that its result gets, by what it is told to do, or by its statement.
+fn is_told_of(told: &Told, task: &SessionTask) -> bool {
+    let is_captured = !task.binding.name.starts_with("anon_");
+    if let (Some(name), true) = (&told.name, is_captured)
+        && task.binding.name != name.as_str()
+    {
+        return false;
+    }
+    if let Some(prompt) = &told.prompt {
+        return begins_with(&task.task, prompt);
+    }
+    let is_same_statement = told.source.as_ref().map(|source| is_same_statement(source, task));
+    // A name says it where a model put the statement into words of its own.
+    is_same_statement.unwrap_or(false) || (told.name.is_some() && is_captured)
+}
+
+fn is_same_statement(source: &str, task: &SessionTask) -> bool {
+    let source = plain(source);
+    let written =
+        task.binding.source.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let written = plain(written);
+    if source == written || bare(&source) == bare(&written) {
+        return true;
+    }
+    let texts: Vec<&str> = source.split('"').skip(1).step_by(2).collect();
+    let is_agent = task.agent.as_ref().is_some_and(|agent| {
+        bare(&source).split_once(':').is_some_and(|(_, name)| name.split_whitespace().next() == Some(agent))
+    });
+    if texts.is_empty() { is_agent } else { texts.iter().any(|text| begins_with(&task.task, text)) }
+}
+
+/// A statement with one kind of quotes, single spaces, and without what only narrations add.
+fn plain(source: &str) -> String {
+    let source = source.replace(['“', '”', '\'', '`'], "\"");
+    let source = one_line(&source);
+    let source = source.split(" with context").next().unwrap_or_default();
+    source.trim_end_matches([':', ' ']).to_owned()
+}
+
+fn bare(source: &str) -> &str {
+    crate::narrator::without_binding(source)
+}
+
+/// Whether a text is another or, where that is cut off, begins with it.
+fn begins_with(text: &str, told: &str) -> bool {
+    let told = one_line(told);
+    // A session with a text and a prompt is told by its text alone; a blank line is between them (R25).
+    if one_line(text) == told || text.split("\n\n").next().is_some_and(|label| one_line(label) == told) {
+        return true;
+    }
+    let start = told.trim_end_matches(['.', '…']);
+    start.len() < told.len() && one_line(text).starts_with(start)
+}
+
+/// Whether a condition is the one that is asked. References that it holds are filled in where it is asked, and may not be where it is told.
+fn is_same_question(told: &str, asked: &str) -> bool {
+    let simple = |text: &str| one_line(text).trim_matches(['*', ' ', '"']).to_lowercase();
+    let told = simple(discretions(told).first().map_or(told, |it| it));
+    let asked = simple(asked);
+    let mut rest = asked.as_str();
+    let mut parts = told.split('{').enumerate().map(|(at, part)| match at {
+        0 => part,
+        _ => part.split_once('}').map_or(part, |(_, behind)| behind),
+    });
+    let Some(first) = parts.next() else { return asked.is_empty() };
+    let Some(behind) = rest.strip_prefix(first) else { return false };
+    rest = behind;
+    let mut has_gap = false;
+    for part in parts {
+        has_gap = true;
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty() || (has_gap && told.ends_with('}'))
+}

@@ -1,0 +1,198 @@
+//! Runs that stopped go on.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use prose_analysis::{AnalysisHost, Text};
+use prose_config::RunConfig;
+use prose_run::{Around, Order, Project, RunFailure, Start, prepare};
+use prose_vm::effect::InputRequest;
+use prose_vm::event::{RunEnd, StateMode};
+use prose_vm::harness::Answer;
+use prose_vm::program::Program;
+use prose_vm::runner::{Inputs, Limits, NoInputs};
+use prose_vm::value::Value;
+use tempfile::TempDir;
+
+/// A folder with runs of one program.
+struct Runs {
+    folder: TempDir,
+}
+
+/// What is known of a run when it has stopped.
+#[derive(Debug)]
+struct Stopped {
+    end: RunEnd,
+    reused: u32,
+}
+
+impl Runs {
+    fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    fn execute(
+        &self,
+        program: &str,
+        script: &str,
+        start: Start,
+        inputs: Arc<dyn Inputs>,
+    ) -> Result<Stopped, RunFailure> {
+        let path = self.folder.path().join("answers.toml");
+        fs::write(&path, script).unwrap();
+        let mut host = AnalysisHost::default();
+        let file = host.set_text(Path::new("/main.prose"), Text::new(program));
+        let order = Order {
+            program: Program::new(host.db(), file),
+            project: Project::new(self.folder.path()),
+            start,
+            state: StateMode::Filesystem,
+            harness: Some("script".to_owned()),
+            script: Some(path),
+            seed: 0,
+            delay: Duration::ZERO,
+            inputs: Vec::new(),
+            config: RunConfig::default(),
+            limits: Limits::default(),
+        };
+        let around = Around {
+            inputs,
+            observer: &mut |_, _| {},
+            interrupted: Box::pin(std::future::pending()),
+            narration: None,
+        };
+        let finished = prepare(order)?.execute(around)?;
+        Ok(Stopped { end: finished.end, reused: finished.reused })
+    }
+
+    fn run(&self, program: &str, script: &str) -> Stopped {
+        self.execute(program, script, Start::New, Arc::new(NoInputs)).unwrap()
+    }
+
+    fn resume(&self, program: &str, script: &str, accept_changes: bool) -> Result<Stopped, RunFailure> {
+        self.resume_with(program, script, accept_changes, Arc::new(NoInputs))
+    }
+
+    fn resume_with(
+        &self,
+        program: &str,
+        script: &str,
+        accept_changes: bool,
+        inputs: Arc<dyn Inputs>,
+    ) -> Result<Stopped, RunFailure> {
+        let run = Project::new(self.folder.path()).last_run().unwrap().unwrap().id;
+        self.execute(program, script, Start::Resume { run, accept_changes }, inputs)
+    }
+}
+
+#[track_caller]
+fn check_refused(result: Result<Stopped, RunFailure>, expected: Expect) {
+    let failure = result.unwrap_err().to_string();
+    // Ids are made of the time.
+    let words = failure.split(' ').map(|word| if word.len() == 22 { "ID" } else { word });
+    expected.assert_eq(&words.collect::<Vec<_>>().join(" "));
+}
+
+const PROGRAM: &str =
+    "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third {a} {b}\"\n";
+
+const FIRST: &str = "[[session]]\nlabel = \"First\"\nreply = \"one\"\n";
+
+#[test]
+fn a_session_that_failed_is_asked_again_and_nothing_else_is() {
+    let runs = Runs::new();
+    let failing = format!("{FIRST}[[session]]\nlabel = \"Second\"\nfail = \"out of credit\"\n");
+    let stopped = runs.run(PROGRAM, &failing);
+    assert_eq!(stopped.end.error.unwrap().to_string(), "out of credit");
+
+    // The script does not know the first session any more.
+    let rest = "[[session]]\nlabel = \"Second\"\nreply = \"two\"\n[[session]]\npattern = \"Third one two\"\nreply = \"three\"\n";
+    let stopped = runs.resume(PROGRAM, rest, false).unwrap();
+    assert_eq!(stopped.end.outputs, [("c".into(), Value::from("three"))]);
+    assert_eq!(stopped.reused, 1);
+    check_refused(
+        runs.resume(PROGRAM, rest, false),
+        expect![
+            "the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`"
+        ],
+    );
+}
+
+#[test]
+fn a_failure_that_was_caught_stays() {
+    let runs = Runs::new();
+    let program =
+        "try:\n  session \"First\"\ncatch as e:\n  session \"After {e.message}\"\nsession \"Last\"\n";
+    let script = r#"
+[[session]]
+label = "First"
+fail = "it broke"
+[[session]]
+label = "After it broke"
+reply = "well"
+[[session]]
+label = "Last"
+fail = "it broke too"
+"#;
+    runs.run(program, script);
+    let rest = "[[session]]\nlabel = \"Last\"\nreply = \"done\"\n";
+    let stopped = runs.resume(program, rest, false).unwrap();
+    assert_eq!(stopped.end.value, Value::from("done"));
+    assert_eq!(stopped.reused, 2);
+}
+
+#[test]
+fn an_input_that_was_missing_can_be_given_later() {
+    struct Given;
+    impl Inputs for Given {
+        fn give<'a>(&'a self, _: &'a InputRequest) -> Answer<'a, Value> {
+            Box::pin(async { Ok(Value::from("tides")) })
+        }
+    }
+    let runs = Runs::new();
+    let program = "session \"First\"\ninput topic: \"What about\"\nsession \"On {topic}\"\n";
+    let script = format!("{FIRST}[[session]]\nlabel = \"On tides\"\nreply = \"done\"\n");
+    let stopped = runs.run(program, &script);
+    expect!["the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about"]
+        .assert_eq(&stopped.end.error.unwrap().to_string());
+    let stopped = runs.resume_with(program, &script, false, Arc::new(Given)).unwrap();
+    assert_eq!(stopped.end.value, Value::from("done"));
+}
+
+#[test]
+fn a_run_that_failed_by_its_own_program_says_so() {
+    let runs = Runs::new();
+    let program = "session \"First\"\nthrow \"not today\"\n";
+    runs.run(program, FIRST);
+    check_refused(
+        runs.resume(program, FIRST, false),
+        expect![
+            "run ID failed by its own program, at line 2: not today. It would fail there again; change the program and resume with `--accept-changes`"
+        ],
+    );
+    let changed = "session \"First\"\n";
+    check_refused(
+        runs.resume(changed, "", false),
+        expect![
+            "the program has changed since the run ID was started: line 2 was `throw \"not today\"` and is nothing. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same"
+        ],
+    );
+    let stopped = runs.resume(changed, "", true).unwrap();
+    assert_eq!((stopped.end.value, stopped.reused), (Value::from("one"), 1));
+}
+
+#[test]
+fn a_failure_inside_an_imported_program_or_a_block_is_found() {
+    let runs = Runs::new();
+    let program = "block f():\n  session \"Second\"\nsession \"First\"\ndo f()\n";
+    let failing = format!("{FIRST}[[session]]\nlabel = \"Second\"\nfail = \"no\"\n");
+    runs.run(program, &failing);
+    let rest = "[[session]]\nlabel = \"Second\"\nreply = \"two\"\n";
+    let stopped = runs.resume(program, rest, false).unwrap();
+    assert_eq!((stopped.end.value, stopped.reused), (Value::from("two"), 1));
+}

@@ -1,0 +1,63 @@
+//! The state of a run that keeps no files of its own (R106 to R110): its narration is its state, and only what agents remember beyond the run is on the
+//! disk.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::event::{Event, What};
+use prose_vm::store::Store;
+
+use crate::folder::Project;
+use crate::memory::{Memories, segment_record};
+
+/// Keeps what agents remember: that of the run in its own memory, that of the project and of the person where it always lies (R42).
+#[derive(Debug)]
+pub struct InContextStore {
+    files: Memories,
+    of_run: HashMap<MemoryPlace, Memory>,
+}
+
+impl InContextStore {
+    /// The store of a run of a project.
+    pub fn new(project: &Project) -> Self {
+        // Nothing is written below the folder of a run that has none.
+        Self { files: Memories::new(project, Path::new("")), of_run: HashMap::new() }
+    }
+}
+
+impl Store for InContextStore {
+    fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
+        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
+            return Ok(());
+        };
+        if place.scope == MemoryScope::Execution {
+            let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
+            self.of_run.insert(place.clone(), memory);
+            return Ok(());
+        }
+        let record = segment_record(*segment, event.at, prompt, record);
+        Ok(self.files.take_up(place, memory, *segment, &record, is_new)?)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_binding(&mut self, _: &Binding) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
+        if place.scope == MemoryScope::Execution {
+            return Ok(self.of_run.get(place).cloned().unwrap_or_default());
+        }
+        Ok(self.files.read(place)?)
+    }
+
+    fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
+        Ok(false)
+    }
+}

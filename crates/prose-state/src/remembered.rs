@@ -1,0 +1,101 @@
+//! What is known of an earlier execution of a run, wherever it is written down.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prose_vm::effect::{Outcome, Request, RequestId};
+use prose_vm::event::Event;
+use prose_vm::store::Recall;
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::error::StateError;
+use crate::foreign::ForeignRecall;
+use crate::recall::{JournalRecall, Matching};
+
+/// What is known of an earlier execution.
+#[derive(Debug)]
+pub enum Remembered {
+    /// From its journals: the one that it goes on with, or the last one of the program before it changed, and those from before that, the latest first.
+    Journal(Vec<JournalRecall>),
+    /// From the files that another machine has left (R104).
+    Foreign(Box<ForeignRecall>),
+}
+
+impl Remembered {
+    /// How many outcomes have been reused.
+    pub fn reused(&self) -> u32 {
+        match self {
+            Remembered::Journal(recalls) => recalls.iter().map(JournalRecall::reused).sum(),
+            Remembered::Foreign(recall) => recall.reused(),
+        }
+    }
+}
+
+impl Recall for Remembered {
+    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+        match self {
+            Remembered::Journal(recalls) => recalls.iter_mut().find_map(|recall| recall.recall(waiting)),
+            Remembered::Foreign(recall) => recall.recall(waiting),
+        }
+    }
+
+    fn may_know_more(&self) -> bool {
+        match self {
+            Remembered::Journal(recalls) => recalls.iter().any(Recall::may_know_more),
+            Remembered::Foreign(recall) => recall.may_know_more(),
+        }
+    }
+
+    fn expected(&mut self, seq: u64) -> Option<Event> {
+        match self {
+            Remembered::Journal(recalls) => recalls.first_mut()?.expected(seq),
+            Remembered::Foreign(_) => None,
+        }
+    }
+}
+
+/// The folder of a run, in which its journals lie.
+pub(crate) struct Journals<'a>(pub(crate) &'a Path);
+
+impl Journals<'_> {
+    fn path(&self, number: u32) -> PathBuf {
+        self.0.join(format!("journal-{number}.jsonl"))
+    }
+
+    /// How many journals there are of the program before it changed.
+    pub(crate) fn count(&self) -> u32 {
+        (1u32..).take_while(|number| self.path(*number).exists()).last().unwrap_or(0)
+    }
+
+    /// Puts the journal with those of the program before it changed.
+    pub(crate) fn put_away(&self, journal: &Path) -> Result<(), StateError> {
+        let earlier = self.path(self.count() + 1);
+        fs::rename(journal, &earlier).map_err(StateError::io("rename", journal))
+    }
+
+    /// What the journals of the program before it changed remember, the latest first. What a later journal has is left out of those before it: it was
+    /// taken over from there, and must not serve a second time.
+    pub(crate) fn recall(&self, latest: Option<&Path>) -> Result<Vec<JournalRecall>, StateError> {
+        let mut taken: FxHashMap<SmolStr, usize> = FxHashMap::default();
+        let count_in = |taken: &mut FxHashMap<SmolStr, usize>, recall: &JournalRecall| {
+            for (key, count) in recall.counts() {
+                let most = taken.entry(key.clone()).or_default();
+                *most = count.max(*most);
+            }
+        };
+        let count = self.count();
+        if let Some(path) = latest.filter(|_| count > 0) {
+            count_in(&mut taken, &JournalRecall::open(path, Matching::Asked)?);
+        }
+        let mut recalls = Vec::new();
+        for number in (1..=count).rev() {
+            let mut recall = JournalRecall::open(&self.path(number), Matching::Asked)?;
+            let before = taken.clone();
+            count_in(&mut taken, &recall);
+            recall.leave_out(&before);
+            recalls.push(recall);
+        }
+        Ok(recalls)
+    }
+}

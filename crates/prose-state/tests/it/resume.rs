@@ -1,0 +1,462 @@
+//! Runs that go on (decision 10, R104).
+
+use std::fs;
+use std::path::Path;
+
+use prose_state::StateError;
+use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
+use prose_state::folder::Project;
+use prose_state::reader::JournalReader;
+use prose_state::runs::RunState;
+use prose_vm::effect::{
+    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, fingerprint,
+};
+use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::place::Site;
+use prose_vm::store::{Recall, Store};
+
+use crate::support::{Driver, effect, project, session};
+
+const TEXT: &str = "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n";
+
+/// A run that was killed while its second session ran, its id and its events.
+fn killed(project: &Project) -> (String, Vec<Event>, Vec<Request>) {
+    let mut run = Driver::start(project, "three.prose", TEXT);
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    run.reply(&a, "First.");
+    run.leave("s1", 1);
+    run.enter("s2", 2);
+    let b = run.ask("s2", 2, "b", 0);
+    run.store.settle().unwrap();
+    (run.store.run().to_owned(), run.events, vec![a, b])
+}
+
+fn resume(project: &Project, id: &str, how: Resume) -> Resumed {
+    FilesystemStore::resume(project, id, TEXT, how).unwrap()
+}
+
+fn journal(store: &FilesystemStore) -> Vec<Event> {
+    JournalReader::open(&store.folder().join("journal.jsonl")).unwrap().map(Result::unwrap).collect()
+}
+
+fn reply(text: &str) -> Outcome {
+    Outcome::Reply(Reply { text: text.into(), ..Reply::default() })
+}
+
+#[test]
+fn r104_a_run_goes_on_where_it_was_killed() {
+    let (_folder, project) = project();
+    let (id, events, requests) = killed(&project);
+    let Resumed { store, mut recall, notes } = resume(&project, &id, Resume::Exact);
+    assert!(notes.is_empty());
+    // What waits is the first session, then the second one, whose reply never came.
+    assert_eq!(recall.recall(&[&requests[0]]), Some((RequestId(0), reply("First."))));
+    assert_eq!(recall.recall(&[&requests[1]]), None);
+    assert!(!recall.may_know_more());
+    assert_eq!(recall.reused(), 1);
+    for event in &events {
+        assert_eq!(recall.expected(event.seq).as_ref(), Some(event));
+    }
+    assert_eq!(recall.expected(events.len() as u64 + 1), None);
+    assert_eq!(recall.expected(2).as_ref(), Some(&events[1]));
+    // The same events happen again and are not written again.
+    let mut run = Driver::on(store, TEXT);
+    for event in &events {
+        run.store.record(event, false).unwrap();
+        run.events.push(event.clone());
+    }
+    run.reply(&requests[1], "Second.");
+    run.leave("s2", 2);
+    let state = run.state();
+    assert!(
+        state.contains("let b = session \"B\"                          # --> bindings/b.md (complete)\n"),
+        "{state}"
+    );
+    run.end(RunStatus::Completed);
+    assert_eq!(journal(&run.store), run.events);
+}
+
+#[test]
+fn a_run_that_was_interrupted_has_no_end_any_more_when_it_goes_on() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    run.end(RunStatus::Interrupted);
+    let (id, events) = (run.store.run().to_owned(), run.events);
+    drop(run.store);
+    let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::Exact);
+    let last = events.len() as u64;
+    assert_eq!(recall.expected(last), None);
+    let mut run = Driver::on(store, TEXT);
+    for event in &events[..events.len() - 1] {
+        run.store.record(event, false).unwrap();
+        run.events.push(event.clone());
+    }
+    run.enter("s2", 2);
+    assert_eq!(run.events.last().unwrap().seq, last);
+    assert_eq!(journal(&run.store), run.events);
+}
+
+#[test]
+fn files_that_were_not_written_before_the_kill_are_brought_up() {
+    let (_folder, project) = project();
+    let (id, events, _) = killed(&project);
+    let folder = project.existing_run(&id).unwrap();
+    let path = folder.join("bindings/a.md");
+    let sound = fs::read_to_string(&path).unwrap();
+    for before in [None, Some("# a\n\nkind: let\n\n---\n\nan earlier value\n")] {
+        match before {
+            None => fs::remove_file(&path).unwrap(),
+            Some(text) => fs::write(&path, text).unwrap(),
+        }
+        fs::write(folder.join("bindings/.prose-tmp-x1y2z3"), "torn").unwrap();
+        let Resumed { store, .. } = resume(&project, &id, Resume::Exact);
+        let mut run = Driver::on(store, TEXT);
+        for event in &events {
+            run.store.record(event, false).unwrap();
+            run.events.push(event.clone());
+        }
+        run.tell("s2", 2, What::Warning { message: "new".into() });
+        assert_eq!(fs::read_to_string(&path).unwrap(), sound);
+        assert_eq!(fs::read_dir(folder.join("bindings")).unwrap().count(), 1);
+        // The next one finds the journal as it was.
+        let journal = folder.join("journal.jsonl");
+        let text = fs::read_to_string(&journal).unwrap();
+        let lines: Vec<_> = text.lines().take(events.len()).collect();
+        drop(run);
+        fs::write(&journal, lines.join("\n") + "\n").unwrap();
+    }
+}
+
+#[test]
+fn a_binding_that_its_agent_wrote_keeps_the_head_that_the_agent_gave_it() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let path = run.store.folder().join("bindings/a.md");
+    let by_agent = "# a (mine)\n\n---\n\nFirst.";
+    fs::write(&path, by_agent).unwrap();
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    let reply = Reply { text: "First.".into(), wrote_binding: true, ..Reply::default() };
+    run.reply_with(&a, reply.clone());
+    assert_eq!(fs::read_to_string(&path).unwrap(), by_agent);
+    let binding = run.binding("a", 0, 1);
+    assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some("First."));
+    assert_eq!(run.store.read_binding(&run.binding("b", 0, 2)).unwrap(), None);
+    // It says that it has written the file, and has not.
+    fs::remove_file(&path).unwrap();
+    run.enter("s2", 1);
+    let a = run.ask("s2", 1, "a", 0);
+    run.reply_with(&a, reply);
+    assert!(fs::read_to_string(&path).unwrap().ends_with("---\n\nFirst.\n"));
+}
+
+#[test]
+fn a_damaged_line_is_put_aside_and_the_run_goes_on_from_the_one_above() {
+    let (_folder, project) = project();
+    let (id, events, requests) = killed(&project);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let start = text.match_indices('\n').nth(3).unwrap().0 + 1;
+    let changed = text[..start].to_owned() + &text[start..].replacen("session-ended", "session-endeb", 1);
+    fs::write(&path, &changed).unwrap();
+    let Resumed { store, mut recall, notes } = resume(&project, &id, Resume::Exact);
+    let expected = format!(
+        "line 5 of {} has been changed: its checksum does not fit. The run goes on from the line above it; the rest is kept in journal.jsonl.damaged",
+        path.display()
+    );
+    assert_eq!(notes, [expected]);
+    assert_eq!(journal(&store), events[..4]);
+    assert_eq!(fs::read_to_string(path.with_extension("jsonl.damaged")).unwrap(), changed[start..]);
+    // The reply stands in line 4.
+    assert_eq!(recall.recall(&[&requests[0]]), Some((RequestId(0), reply("First."))));
+    assert_eq!(recall.expected(5), None);
+}
+
+#[test]
+fn of_several_known_outcomes_the_one_that_came_first_is_told_first() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let asked: Vec<Request> = (1..=3).map(|line| run.ask(&format!("s1/b{line}"), line, "x", 0)).collect();
+    for (request, text) in [(&asked[2], "third"), (&asked[0], "first")] {
+        run.tell(request.place.as_str(), 1, effect(request, reply(text)));
+    }
+    let id = run.store.run().to_owned();
+    drop(run);
+    let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
+    let waiting: Vec<&Request> = asked.iter().collect();
+    assert_eq!(recall.recall(&waiting), Some((RequestId(2), reply("third"))));
+    assert_eq!(recall.recall(&waiting[..2]), Some((RequestId(0), reply("first"))));
+    assert_eq!(recall.recall(&waiting[1..2]), None);
+}
+
+const SITE: Site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
+
+#[test]
+fn accepting_changes_reuses_what_asks_for_the_same() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let mut old = Vec::new();
+    for (line, name) in [(1, "a"), (2, "b")] {
+        let at = format!("s{line}");
+        run.enter(&at, line);
+        old.push(run.ask(&at, line, name, 0));
+        run.reply(&old[line as usize - 1], &format!("{name}!"));
+    }
+    run.enter("s3", 3);
+    let c = run.ask("s3", 3, "c", 0);
+    run.tell("s3", 3, effect(&c, Outcome::Failed(Failure::session("it broke"))));
+    let id = run.store.run().to_owned();
+    let folder = run.store.folder().to_owned();
+    drop(run);
+
+    let changed = "let new = session \"New\"\nlet b2 = session \"B\"\n";
+    let resumed = FilesystemStore::resume(&project, &id, changed, Resume::AcceptChanges).unwrap();
+    let Resumed { store, mut recall, .. } = resumed;
+    assert_eq!(fs::read_to_string(folder.join("program.prose")).unwrap(), changed);
+    let task = |request: &Request| match &request.effect {
+        Effect::Session(task) => task.task.to_string(),
+        _ => String::new(),
+    };
+    // The second session has another name, place and number now; the first one is new; the third one failed.
+    let new = session(0, "s1", SITE, "New", old[0].effect_binding(), &[]);
+    let b = session(1, "s2", SITE, &task(&old[1]), old[0].effect_binding(), &[]);
+    let c = session(2, "s3", SITE, &task(&c), c.effect_binding(), &[]);
+    assert_eq!(recall.recall(&[&new]), None);
+    assert!(recall.may_know_more());
+    assert_eq!(recall.recall(&[&new, &b]), Some((RequestId(1), reply("b!"))));
+    assert_eq!(recall.recall(&[&new, &c]), None);
+    assert_eq!(recall.reused(), 1);
+    assert_eq!(recall.expected(1), None);
+    // The new journal has every event, and the earlier one is kept.
+    let mut run = Driver::on(store, changed);
+    run.is_new = false;
+    run.head("three.prose");
+    run.enter("s1", 1);
+    assert_eq!(journal(&run.store), run.events);
+    assert!(folder.join("journal-1.jsonl").is_file());
+}
+
+#[test]
+fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let asked: Vec<Request> = (0..3).map(|number| run.ask(&format!("s1/i{number}"), 1, "a", 0)).collect();
+    for (request, text) in asked.iter().zip(["one", "two", "three"]) {
+        run.tell(request.place.as_str(), 1, effect(request, reply(text)));
+    }
+    let id = run.store.run().to_owned();
+    drop(run);
+
+    // The changed program takes over the first one, and is killed.
+    let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
+    let (_, first) = recall.recall(&[&asked[0]]).unwrap();
+    assert_eq!(first, reply("one"));
+    let mut run = Driver::on(store, TEXT);
+    run.head("three.prose");
+    let request = run.ask("s2/i0", 1, "a", 0);
+    run.tell("s2/i0", 1, effect(&request, first));
+    drop(run);
+
+    for _ in 0..2 {
+        let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::Exact);
+        assert_eq!(recall.recall(&[&request]), Some((request.id, reply("one"))));
+        assert!(recall.may_know_more());
+        let others = [1, 2, 3].map(|id| {
+            session(id, &format!("s2/i{id}"), SITE, "let a = session \"A\"", request.effect_binding(), &[])
+        });
+        assert_eq!(recall.recall(&[&others[0]]), Some((RequestId(1), reply("two"))));
+        assert_eq!(recall.recall(&[&others[1]]), Some((RequestId(2), reply("three"))));
+        assert_eq!(recall.recall(&[&others[2]]), None);
+        assert!(!recall.may_know_more());
+        assert_eq!(recall.reused(), 3);
+        drop(store);
+    }
+
+    // The process is killed between putting the journal away and starting the next one.
+    let folder = project.existing_run(&id).unwrap();
+    fs::rename(folder.join("journal.jsonl"), folder.join("journal-2.jsonl")).unwrap();
+    let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
+    for (request, text) in asked.iter().zip(["one", "two", "three"]) {
+        assert_eq!(recall.recall(&[request]), Some((request.id, reply(text))));
+    }
+}
+
+trait Bindings {
+    fn effect_binding(&self) -> prose_vm::effect::Binding;
+}
+
+impl Bindings for Request {
+    fn effect_binding(&self) -> prose_vm::effect::Binding {
+        match &self.effect {
+            Effect::Session(task) => task.binding.clone(),
+            _ => panic!("no session"),
+        }
+    }
+}
+
+#[test]
+fn accepting_changes_asks_again_where_what_a_file_of_the_context_holds_has_changed() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let binding = run.binding("b", 0, 2);
+    let path = Some(".prose/runs/20260115-143052-a7b3c9/bindings/a.md".into());
+    let [before, after] = ["a!", "another"].map(|value| {
+        let digest = Some(prose_vm::effect::digest(value));
+        let context = [ContextItem { name: "a".into(), path: path.clone(), text: None, digest }];
+        session(7, "s2", SITE, "B", binding.clone(), &context)
+    });
+    run.tell("s2", 2, effect(&before, reply("b!")));
+    let id = run.store.run().to_owned();
+    drop(run);
+    for (request, is_reused) in [(after, false), (before, true)] {
+        let mut recall = resume(&project, &id, Resume::AcceptChanges).recall;
+        assert_eq!(recall.recall(&[&request]).is_some(), is_reused);
+    }
+}
+
+#[test]
+fn the_file_of_an_earlier_session_is_not_taken_for_what_the_next_one_wrote() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    let binding = run.binding("a", 0, 1);
+    let path = run.store.folder().join("bindings/a.md");
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
+    // The session may be shown the earlier value, so the file is there.
+    assert!(path.is_file());
+    fs::write(&path, "# a\n\n---\n\nSecond, by the agent.\n").unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some("Second, by the agent."));
+    fs::remove_file(&path).unwrap();
+    run.store.prepare(&binding).unwrap();
+    assert_eq!(run.store.read_binding(&binding).unwrap(), None);
+}
+
+#[test]
+fn one_process_executes_a_run_at_a_time() {
+    let (_folder, project) = project();
+    let run = Driver::start(&project, "three.prose", TEXT);
+    let id = run.store.run().to_owned();
+    let error = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap_err();
+    assert!(matches!(error, StateError::Locked { .. }));
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "run {id} is being executed by process {}. Wait until it has ended, or stop it, and try again",
+            std::process::id()
+        )
+    );
+    // Another run in the same project is another matter.
+    let other = Driver::start(&project, "three.prose", TEXT);
+    assert_ne!(other.store.run(), id);
+    drop(run);
+    resume(&project, &id, Resume::Exact);
+}
+
+/// Names the folder of the project that another process of these tests works in.
+const HELD: &str = "PROSE_STATE_TEST_HELD";
+
+#[test]
+#[ignore = "does nothing but in the process that the next test starts"]
+fn holds_a_run() {
+    if let Some(folder) = std::env::var_os(HELD) {
+        let mut run = Driver::start(&Project::new(folder), "three.prose", TEXT);
+        run.session("s1", 1, "a", "First.");
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn the_lock_dies_with_its_process_and_what_was_recorded_does_not() {
+    let (_folder, project) = project();
+    let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "resume::holds_a_run", "--ignored"])
+        .env(HELD, &project.root)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = std::time::Instant::now();
+    let run = loop {
+        let run = project.last_run().unwrap().filter(|run| run.sessions == Some(1));
+        if let Some(run) = run {
+            break run;
+        }
+        assert!(start.elapsed().as_secs() < 30, "the other process records nothing");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(run.status, RunState::Running(Some(process.id())));
+    let error = FilesystemStore::resume(&project, &run.id, TEXT, Resume::Exact).unwrap_err().to_string();
+    assert!(error.contains(&format!("is being executed by process {}.", process.id())), "{error}");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(project.last_run().unwrap().unwrap().status, RunState::Interrupted);
+    let Resumed { store, recall, notes } = resume(&project, &run.id, Resume::Exact);
+    assert!(notes.is_empty());
+    assert_eq!(recall.reused(), 0);
+    assert!(journal(&store).len() >= 5);
+}
+
+#[test]
+fn fingerprints_leave_out_where_an_effect_stands() {
+    let context = |path: &str, text: &str| {
+        [ContextItem { name: "a".into(), path: Some(path.into()), text: Some(text.into()), digest: None }]
+    };
+    let binding = |name: &str| Binding {
+        name: name.into(),
+        kind: BindingKind::Let,
+        frame: 0,
+        path: format!("bindings/{name}.md").into(),
+        source: "".into(),
+    };
+    let print = |name: &str, task: &str, path: &str, text: &str, attempt: u32| {
+        let request = session(0, "s1", SITE, task, binding(name), &context(path, text));
+        let Effect::Session(task) = request.effect else { unreachable!() };
+        let mut task = (*task).clone();
+        // A prompt names the files that belong to the run.
+        task.prompt = format!("{} Write to {path}", task.prompt).into();
+        task.attempt = attempt;
+        fingerprint(&Effect::Session(task.into()))
+    };
+    let first = print("a", "Do", "x.md", "text", 0);
+    assert_eq!(first, print("b", "Do", "y.md", "text", 2));
+    assert_ne!(first, print("a", "Do not", "x.md", "text", 0));
+    assert_ne!(first, print("a", "Do", "x.md", "another text", 0));
+    assert!(first.len() == 16 && first.bytes().all(|byte| byte.is_ascii_hexdigit()), "{first}");
+}
+
+#[test]
+fn a_journal_that_was_never_begun_is_told_apart_from_a_foreign_run() {
+    let (_folder, project) = project();
+    let (id, ..) = killed(&project);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    fs::write(&path, "").unwrap();
+    let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::Exact);
+    assert_eq!(recall.expected(1), None);
+    let mut run = Driver::on(store, TEXT);
+    run.head("three.prose");
+    assert_eq!(journal(&run.store), run.events);
+}
+
+#[test]
+fn a_run_that_does_not_exist() {
+    let (_folder, project) = project();
+    let message =
+        |id: &str| FilesystemStore::resume(&project, id, TEXT, Resume::Exact).unwrap_err().to_string();
+    let runs = project.runs();
+    let folder: &Path = &runs;
+    assert_eq!(
+        message("20260115-143052-a7b3c9"),
+        format!(
+            "there is no run `20260115-143052-a7b3c9` in {}. `prose runs list` shows the runs of this project",
+            folder.display()
+        )
+    );
+    assert_eq!(
+        message("../../etc"),
+        "`../../etc` is refused: names of files cannot hold separators, colons or control characters; \
+         use letters, digits and `_`"
+    );
+    assert!(message("..").starts_with("`..` is refused: it would lead out of the folder"));
+}

@@ -1,0 +1,182 @@
+//! Lists of runs.
+
+use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+use expect_test::{Expect, expect};
+use prose_state::StateError;
+use prose_state::folder::Project;
+use prose_vm::error::{ErrorKind, RuntimeError};
+use prose_vm::event::{RunEnd, RunStatus, What};
+use prose_vm::value::Value;
+
+use crate::support::{Driver, project};
+
+const TEXT: &str = "let a = session \"A\"\n";
+
+/// Lists the runs of a project, with the folder of the project left out.
+fn check(project: &Project, expected: Expect) {
+    let mut text = String::new();
+    for run in project.list_runs().unwrap() {
+        let started =
+            run.started.map(|at| humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(at)));
+        let duration = run.duration().map(|duration| format!("{} s", duration / 1000));
+        let _ = writeln!(
+            text,
+            "{}: {}, {}, {}, {} sessions{}",
+            run.program.as_deref().unwrap_or("?"),
+            run.status.name(),
+            started.map_or("?".to_owned(), |started| started.to_string()),
+            duration.as_deref().unwrap_or("?"),
+            run.sessions.map_or("?".to_owned(), |sessions| sessions.to_string()),
+            run.error.map_or(String::new(), |error| format!("\n  {error}")),
+        );
+    }
+    expected.assert_eq(&text.replace(&project.root.display().to_string(), "PROJECT"));
+}
+
+#[test]
+fn runs_in_all_states() {
+    let (_folder, project) = project();
+    check(&project, expect![""]);
+    let mut run = Driver::start(&project, "completed.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    run.end(RunStatus::Completed);
+    drop(run);
+    let mut run = Driver::start(&project, "failed.prose", TEXT);
+    let error = RuntimeError::new(ErrorKind::Session, "the agent is gone");
+    let outputs = vec![("report".into(), Value::text("x".repeat(100_000)))];
+    let end = RunEnd {
+        status: RunStatus::Failed,
+        outputs,
+        value: Value::Null,
+        error: Some(error.into()),
+        sessions: 0,
+    };
+    run.tell("", 0, What::RunEnded(end));
+    drop(run);
+    let mut killed = Driver::start(&project, "killed.prose", TEXT);
+    killed.session("s1", 1, "a", "First.");
+    let torn = killed.store.folder().join("journal.jsonl");
+    drop(killed);
+    let bytes = fs::read(&torn).unwrap();
+    fs::write(&torn, &bytes[..bytes.len() - 10]).unwrap();
+    let running = Driver::start(&project, "running.prose", TEXT);
+
+    let folder = project.runs();
+    for (name, file, text) in [
+        (
+            "20240101-000000-aaaaaa",
+            "state.md",
+            "# Execution State\n\nrun: x\nprogram: foreign.prose\nstarted: 2024-01-01T00:00:00Z\nupdated: 2024-01-01T00:01:00Z\n",
+        ),
+        ("20240101-000001-bbbbbb", "other", ""),
+        ("20240101-000002-cccccc", "journal.jsonl", "nonsense\n"),
+        ("20240101-000003-dddddd", "journal.jsonl", "{\"event\":\"run-started\",\"version\":9}\n"),
+    ] {
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join(file), text).unwrap();
+    }
+    fs::write(folder.join("a-file"), "").unwrap();
+    let mut runs = project.list_runs().unwrap();
+    runs.retain(|run| run.started > Some(1_750_000_000_000));
+    let mut names: Vec<_> =
+        runs.iter().map(|run| (run.program.clone().unwrap(), run.status.name(), run.sessions)).collect();
+    names.sort();
+    expect![[r#"
+        [
+            (
+                "completed.prose",
+                "completed",
+                Some(
+                    1,
+                ),
+            ),
+            (
+                "failed.prose",
+                "failed",
+                Some(
+                    0,
+                ),
+            ),
+            (
+                "killed.prose",
+                "interrupted",
+                Some(
+                    1,
+                ),
+            ),
+            (
+                "running.prose",
+                "running",
+                Some(
+                    0,
+                ),
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&names);
+    assert_eq!(project.last_run().unwrap().as_ref(), runs.first());
+    let failed = runs.iter().find(|run| run.program.as_deref() == Some("failed.prose")).unwrap();
+    assert_eq!(failed.error.as_deref(), Some("the agent is gone"));
+    assert_eq!(failed.duration(), Some(1000));
+
+    let id = running.store.run();
+    let error = project.remove_run(id).unwrap_err();
+    assert!(matches!(error, StateError::Locked { .. }));
+    for run in runs.iter().filter(|run| run.id != id) {
+        project.remove_run(&run.id).unwrap();
+        assert!(!run.folder.exists());
+    }
+    let id = id.to_owned();
+    drop(running);
+    project.remove_run(&id).unwrap();
+    check(
+        &project,
+        expect![[r#"
+            ?: damaged, 2024-01-01T00:00:03Z, ?, ? sessions
+              PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+            ?: damaged, 2024-01-01T00:00:02Z, ?, ? sessions
+              line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is no line of a journal
+            ?: damaged, 2024-01-01T00:00:01Z, ?, ? sessions
+              PROJECT/.prose/runs/20240101-000001-bbbbbb has neither a journal nor state.md; `prose runs rm` removes what is left
+            foreign.prose: foreign, 2024-01-01T00:00:00Z, 60 s, ? sessions
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_is_found_by_the_beginning_of_its_id() {
+    let (_folder, project) = project();
+    for id in ["20260115-143052-a7b3c9", "20260115-143052-b00000", "20260116-000000-c00000"] {
+        fs::create_dir_all(project.runs().join(id)).unwrap();
+    }
+    let find = |start: &str| project.find_run(start).map_err(|error| error.to_string());
+    assert_eq!(find("20260116"), Ok("20260116-000000-c00000".into()));
+    assert_eq!(find("20260115-143052-a7b3c9"), Ok("20260115-143052-a7b3c9".into()));
+    assert_eq!(
+        find("20260115"),
+        Err("several runs start with `20260115`: 20260115-143052-a7b3c9, 20260115-143052-b00000. Give more of the id".into())
+    );
+    assert!(find("2027").unwrap_err().starts_with("there is no run `2027` in "));
+    assert!(find("").is_err());
+    assert!(find("../runs").is_err());
+}
+
+#[test]
+fn a_run_shows_its_head_its_end_and_its_bindings() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "shown.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    run.bind("s1", 1, "b", "Second.");
+    run.end(RunStatus::Completed);
+    let id = run.store.run().to_owned();
+    fs::write(run.store.folder().join("bindings/by_hand.md"), "no head").unwrap();
+    let details = project.show_run(&id).unwrap();
+    assert_eq!(details.head.unwrap().harness, "offline");
+    assert_eq!(details.end.unwrap().sessions, 1);
+    let bindings: Vec<_> =
+        details.bindings.iter().map(|file| (file.name.as_str(), file.kind.as_deref())).collect();
+    assert_eq!(bindings, [("a", Some("let")), ("b", Some("let")), ("by_hand", None)]);
+}

@@ -1,0 +1,172 @@
+//! What the machine costs beside what it waits for: agents answer at once, and nothing is kept.
+//!
+//! * `sessions`: a thousand sessions beside a thousand tasks of tokio that are spawned and joined.
+//! * `statements`: the first and the last thousand of a hundred thousand statements, which should take the same time.
+//! * `calls`: recursion, and one call after the other.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use prose_analysis::Text;
+use prose_analysis::host::AnalysisHost;
+use prose_vm::effect::{Choice, PermissionRule, Question, Reply, Request, SessionTask, Summary, Verdict};
+use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::machine::Machine;
+use prose_vm::program::Program;
+use prose_vm::runner::{self, Host, Limits, NoInputs};
+use prose_vm::settings::Settings;
+use prose_vm::store::{Fresh, NoStore};
+use tokio::runtime::Runtime;
+
+/// Answers at once.
+struct Instantly;
+
+fn at_once<'a, T: Send + 'a>(answer: T) -> Answer<'a, T> {
+    Box::pin(std::future::ready(Ok(answer)))
+}
+
+impl Harness for Instantly {
+    fn name(&self) -> &str {
+        "instantly"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
+        true
+    }
+
+    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        at_once(Reply { text: "done".into(), ..Reply::default() })
+    }
+
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
+        at_once(Verdict { met: false, reason: String::new(), no_progress: false })
+    }
+
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Choice> {
+        at_once(Choice { index: 0, reason: String::new() })
+    }
+
+    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
+        at_once(None)
+    }
+
+    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+        at_once(summary.name.to_string())
+    }
+}
+
+fn program(text: &str) -> Arc<Program> {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("/program.prose"), Text::new(text));
+    Program::new(host.db(), file)
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built")
+}
+
+fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Event, bool)) {
+    let machine = Machine::new(Arc::clone(program), Settings::new("20260115-143052-a7b3c9"));
+    let host = Host {
+        harness: Arc::new(Instantly),
+        store: &mut NoStore,
+        recall: &mut Fresh,
+        inputs: Arc::new(NoInputs),
+        observer,
+        interrupted: Box::pin(std::future::pending()),
+        limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
+        clock: &|| 0,
+    };
+    let end = runtime.block_on(runner::run(machine, host)).expect("nothing is kept, so nothing fails");
+    assert_eq!(end.status, RunStatus::Completed, "{:?}", end.error);
+}
+
+const SESSIONS: usize = 1000;
+
+fn sessions(criterion: &mut Criterion) {
+    let runtime = runtime();
+    let mut group = criterion.benchmark_group("sessions");
+    group.throughput(Throughput::Elements(SESSIONS as u64));
+    group.bench_function("tokio", |bencher| {
+        bencher.iter(|| {
+            runtime.block_on(async {
+                let tasks: Vec<_> =
+                    (0..SESSIONS).map(|_| tokio::spawn(async { String::from("done") })).collect();
+                for task in tasks {
+                    task.await.expect("the task does not panic");
+                }
+            });
+        });
+    });
+    let items: Vec<String> = (0..SESSIONS).map(|item| item.to_string()).collect();
+    let concurrent =
+        program(&format!("parallel for item in [{}]:\n  session \"Work on {{item}}\"\n", items.join(", ")));
+    group.bench_function("parallel for", |bencher| {
+        bencher.iter(|| run(&runtime, &concurrent, &mut |_, _| {}));
+    });
+    let sequential = program(&format!("repeat {SESSIONS} as item:\n  session \"Work on {{item}}\"\n"));
+    group.bench_function("repeat", |bencher| {
+        bencher.iter(|| run(&runtime, &sequential, &mut |_, _| {}));
+    });
+    group.finish();
+}
+
+const STATEMENTS: u32 = 100_000;
+
+fn statements(criterion: &mut Criterion) {
+    let runtime = runtime();
+    let text: String = (0..STATEMENTS / 2)
+        .map(|at| format!("let value_{} = \"one of a few names\"\nsession \"Work\"\n", at % 50))
+        .collect();
+    let program = program(&text);
+    // How long it takes to come from one top-level statement to another.
+    let between = |from: u32, to: u32| {
+        let mut start = None;
+        let mut time = Duration::ZERO;
+        run(&runtime, &program, &mut |event, _| {
+            if let What::StatementStarted { number: Some(number), .. } = event.what {
+                if number == from {
+                    start = Some(Instant::now());
+                } else if number == to {
+                    time = start.map_or(time, |start| start.elapsed());
+                }
+            }
+        });
+        time
+    };
+    let mut group = criterion.benchmark_group("statements");
+    group.sample_size(10);
+    group.bench_function("first thousand", |bencher| {
+        bencher.iter_custom(|times| (0..times).map(|_| between(1, 1001)).sum());
+    });
+    group.bench_function("last thousand", |bencher| {
+        bencher.iter_custom(|times| (0..times).map(|_| between(STATEMENTS - 1000, STATEMENTS)).sum());
+    });
+    group.finish();
+}
+
+fn calls(criterion: &mut Criterion) {
+    let runtime = runtime();
+    let recursive = program(
+        "block descend(depth):\n  if depth > 1:\n    do descend(depth - 1)\n  session \"Come up\"\ndo descend(100)\n",
+    );
+    let repeated =
+        program("block work(item):\n  let result = item\nrepeat 10000 as item:\n  do work(item)\n");
+    let mut group = criterion.benchmark_group("calls");
+    group.sample_size(10);
+    group.bench_function("100 deep", |bencher| bencher.iter(|| run(&runtime, &recursive, &mut |_, _| {})));
+    group.bench_function("10000 in turn", |bencher| {
+        bencher.iter(|| run(&runtime, &repeated, &mut |_, _| {}));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, sessions, statements, calls);
+criterion_main!(benches);

@@ -1,0 +1,300 @@
+//! What is passed to sessions (R35 to R41).
+
+use expect_test::{Expect, expect};
+use prose_vm::effect::ContextItem;
+
+use crate::support::{run, run_with};
+
+const OK: &str = "[[session]]\nreply = \"ok\"";
+
+fn shown(items: &[ContextItem]) -> String {
+    let mut out = String::new();
+    for item in items {
+        let text = item.text.as_deref().map_or(String::new(), |text| format!(" = {text}"));
+        let path = item.path.as_deref().map_or(String::new(), |path| format!(" in {path}"));
+        out.push_str(&format!("{}{path}{text}\n", item.name));
+    }
+    out
+}
+
+/// What the session `Use` gets, by value and by reference.
+#[track_caller]
+fn check(program: &str, expected: Expect) {
+    let by_value = run(program, OK);
+    let by_reference = run_with(program, OK, |setup| setup.settings.context_by_reference = true);
+    let by_value = shown(&by_value.session("Use").context);
+    let by_reference = shown(&by_reference.session("Use").context);
+    expected.assert_eq(&format!("{by_value}--- by reference\n{by_reference}"));
+}
+
+#[test]
+fn r035_a_name() {
+    check(
+        "let a = session \"A\"\nsession \"Use\"\n  context: a\n",
+        expect![[r#"
+        a = ok
+        --- by reference
+        a in .prose/runs/20260115-143052-a7b3c9/bindings/a.md
+    "#]],
+    );
+}
+
+#[test]
+fn r035_a_part_of_a_value() {
+    check(
+        "let a = { b: { c: \"deep\" } }\nsession \"Use\"\n  context: a.b.c\n",
+        expect![[r#"
+            c = deep
+            --- by reference
+            c = deep
+        "#]],
+    );
+}
+
+#[test]
+fn r035_an_array_passes_each_part() {
+    check(
+        "let a = 1\nlet b = { c: 2 }\nsession \"Use\"\n  context: [a, b.c, \"a note\", b]\n",
+        expect![[r#"
+            a = 1
+            c = 2
+            note_3 = a note
+            b = {"c":2}
+            --- by reference
+            a in .prose/runs/20260115-143052-a7b3c9/bindings/a.md
+            c = 2
+            note_3 = a note
+            b in .prose/runs/20260115-143052-a7b3c9/bindings/b.md
+        "#]],
+    );
+}
+
+#[test]
+fn r035_an_object_names_what_it_passes() {
+    check(
+        "let a = 1\nlet b = { c: 2 }\nsession \"Use\"\n  context: { a, b.c, second: b, d: \"text\" }\n",
+        expect![[r#"
+            a = 1
+            c = 2
+            second = {"c":2}
+            d = text
+            --- by reference
+            a in .prose/runs/20260115-143052-a7b3c9/bindings/a.md
+            c = 2
+            second in .prose/runs/20260115-143052-a7b3c9/bindings/b.md
+            d = text
+        "#]],
+    );
+}
+
+#[test]
+fn r035_nothing_is_passed_without_a_context() {
+    check(
+        "let a = 1\nsession \"Use\"\n",
+        expect![[r#"
+        --- by reference
+    "#]],
+    );
+    check(
+        "let a = 1\nsession \"Use\"\n  context: []\n",
+        expect![[r#"
+        --- by reference
+    "#]],
+    );
+}
+
+#[test]
+fn r035_a_text_and_files() {
+    check(
+        "session \"Use\"\n  context: \"Only the tests\"\n",
+        expect![[r#"
+        note_1 = Only the tests
+        --- by reference
+        note_1 = Only the tests
+    "#]],
+    );
+    check(
+        "session \"Use\"\n  context:\n    file: \"docs/a.md\"\n    file: \"docs/b.md\"\n",
+        expect![[r#"
+            a.md in docs/a.md
+            b.md in docs/b.md
+            --- by reference
+            a.md in docs/a.md
+            b.md in docs/b.md
+        "#]],
+    );
+}
+
+#[test]
+fn r036_files_are_passed_by_path() {
+    let ran = run_with(
+        "let a = session \"A\"\nlet b = 1\nblock f():\n  let c = session \"C\"\n  session \"Use\"\n    context: { a, b, c }\ndo f()\n",
+        OK,
+        |setup| setup.settings.context_by_reference = true,
+    );
+    expect![[r#"
+        Use
+
+        Context (by reference):
+        - a: .prose/runs/20260115-143052-a7b3c9/bindings/a.md
+        - b: .prose/runs/20260115-143052-a7b3c9/bindings/b.md
+        - c: .prose/runs/20260115-143052-a7b3c9/bindings/c__1.md
+
+        Read these files to access the content. For large bindings, read selectively.
+
+        Execution scope:
+          execution_id: 1
+          block: f
+          depth: 1"#]]
+    .assert_eq(&ran.session("Use").prompt);
+}
+
+#[test]
+fn r038_values_are_passed_between_rules() {
+    let ran = run("let a = session \"A\"\nlet b = [1, 2]\nsession \"Use\"\n  context: { a, b }\n", OK);
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        a: "ok"
+        b: "[1,2]"
+        ---"#]]
+    .assert_eq(&ran.session("Use").prompt);
+}
+
+#[test]
+fn r038_long_values_are_shortened() {
+    let program = r#"
+let short = session "1999"
+let medium = session "2000"
+let long = session "8001"
+session "Use"
+  context: { short, medium, long }
+session "Use again"
+  context: medium
+"#;
+    let script = format!(
+        r#"
+[[session]]
+label = "1999"
+reply = "{}"
+[[session]]
+label = "2000"
+reply = "{}"
+[[session]]
+label = "8001"
+reply = "{}"
+[[session]]
+reply = "ok"
+[[summary]]
+name = "medium"
+times = 1
+text = "key points"
+[[summary]]
+name = "long"
+text = "essentials"
+"#,
+        "s".repeat(1999),
+        "m".repeat(2000),
+        "l".repeat(8001)
+    );
+    let ran = run(program, &script);
+    let prompt = ran.session("Use").prompt.replace(&"s".repeat(1999), "[1999 characters]");
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        short: "[1999 characters]"
+        medium: "key points"
+        long: "essentials"
+        ---"#]]
+    .assert_eq(&prompt);
+    // What was summarised once is not summarised again.
+    expect![[r#"
+        Use again
+
+        Context provided:
+        ---
+        medium: "key points"
+        ---"#]]
+    .assert_eq(&ran.session("Use again").prompt);
+    let extents: Vec<_> = ran.asked("summarise");
+    assert_eq!(extents.len(), 2);
+}
+
+#[test]
+fn r040_what_has_no_value_is_listed_as_absent() {
+    let ran = run(
+        r#"
+parallel ("first"):
+  a = session "A"
+  b = session "B"
+session "Use"
+  context: { a, b }
+"#,
+        "[[session]]\nlabel = \"B\"\nreply = \"b\"\ndelay = \"1s\"\n[[session]]\nreply = \"ok\"",
+    );
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        a: "ok"
+        b: (not available)
+        ---"#]]
+    .assert_eq(&ran.session("Use").prompt);
+}
+
+#[test]
+fn r040_an_agent_passes_its_memory_or_what_it_said_last() {
+    check(
+        "agent w:\n  prompt: \"W\"\nsession: w\nsession \"Use\"\n  context: w\n",
+        expect![[r#"
+            w = ok
+            --- by reference
+            w = ok
+        "#]],
+    );
+    check(
+        "agent w:\n  prompt: \"W\"\n  persist: project\nsession: w\nsession \"Use\"\n  context: [w]\n",
+        expect![[r#"
+            w = ok
+            --- by reference
+            w in .prose/agents/w/memory.md
+        "#]],
+    );
+    check(
+        "agent w:\n  prompt: \"W\"\nsession \"Use\"\n  context: w\n",
+        expect![[r#"
+        --- by reference
+    "#]],
+    );
+}
+
+#[test]
+fn r039_names_are_found_for_the_session() {
+    check(
+        "let a = \"root\"\nblock f():\n  let a = session \"A\"\n  do g()\nblock g():\n  session \"Use\"\n    context: a\ndo f()\n",
+        expect![[r#"
+            a = ok
+            --- by reference
+            a in .prose/runs/20260115-143052-a7b3c9/bindings/a__1.md
+        "#]],
+    );
+}
+
+#[test]
+fn r041_values_of_loops_and_parameters_are_passed_although_they_have_no_file() {
+    check(
+        "block f(p):\n  for x in [\"one\"]:\n    session \"Use\"\n      context: { p, x }\ndo f(\"arg\")\n",
+        expect![[r#"
+            p = arg
+            x = one
+            --- by reference
+            p = arg
+            x = one
+        "#]],
+    );
+}

@@ -1,0 +1,181 @@
+//! Conditions and choices (R64 to R68).
+
+use expect_test::expect;
+use prose_vm::effect::{Effect, Outcome, Verdict};
+
+use crate::support::{check, check_result, drive, reply};
+
+const OK: &str = "[[session]]\nreply = \"ok\"";
+
+#[test]
+fn r064_a_model_judges_with_what_was_found_out() {
+    let mut asked = String::new();
+    drive(
+        r#"
+let notes = session "Notes"
+let count = 1
+for x in ["item"]:
+  session "Anonymous"
+  if **the {x} is done**:
+    session "Then"
+"#,
+        |request| match &request.effect {
+            Effect::Judge(question) => {
+                asked.push_str(&format!("{}\n", question.text));
+                for item in &question.context {
+                    asked.push_str(&format!("  {} = {}\n", item.name, item.text.as_deref().unwrap_or("-")));
+                }
+                Some(Outcome::Verdict(Verdict { met: true, reason: String::new(), no_progress: false }))
+            }
+            _ => reply("ok"),
+        },
+    );
+    expect![[r#"
+        the item is done
+          notes = ok
+          count = 1
+          anon_001 = ok
+          x = item
+    "#]]
+    .assert_eq(&asked);
+}
+
+#[test]
+fn r065_branches_are_tried_in_order_and_the_first_that_holds_is_taken() {
+    let program = "if **one**:\n  session \"1\"\nelif **two**:\n  session \"2\"\nelif **three**:\n  session \"3\"\nelse:\n  session \"else\"\n";
+    check(
+        program,
+        "[[condition]]\nlabel = \"two\"\nmet = true\n[[condition]]\nmet = false\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            condition: false
+            condition: true
+            session: 2
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+    check(
+        program,
+        "[[condition]]\nmet = false\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+        condition: false
+        condition: false
+        condition: false
+        session: else
+        let anon_001 = ok
+        value: ok
+    "#]],
+    );
+}
+
+#[test]
+fn r066_no_model_is_asked_where_the_answer_is_known() {
+    // No entry of the script would answer a condition.
+    check_result("let d = 0\nif **it is a leaf** or d <= 0:\n  output result = \"known\"", "known");
+    check_result(
+        "let d = 1\nif **it is a leaf** and d <= 0:\n  output result = \"no\"\nelse:\n  output result = \"known\"",
+        "known",
+    );
+    check_result(
+        "let d = 1\nif not (d == 1 or **anything**):\n  output result = \"no\"\nelse:\n  output result = \"known\"",
+        "known",
+    );
+}
+
+#[test]
+fn r066_a_model_is_asked_where_it_is_not() {
+    check(
+        "let d = 1\nif d <= 0 or **it is a leaf**:\n  session \"leaf\"\n",
+        "[[condition]]\nmet = true\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            let d = 1
+            condition: false
+            condition: true
+            session: leaf
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r067_one_option_is_chosen() {
+    check(
+        "choice **how to go on**:\n  option \"Ship\":\n    session \"Shipping\"\n  option \"Wait\":\n    session \"Waiting\"\n",
+        "[[choice]]\nchoose = \"Wait\"\nreason = \"tests\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            chosen: Wait
+            session: Waiting
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r067_of_options_with_the_same_label_the_first_counts() {
+    check(
+        "choice **x**:\n  option \"A\":\n    session \"first\"\n  option \"A\":\n    session \"second\"\n",
+        "[[choice]]\nchoose = \"A\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            chosen: A
+            session: first
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r067_an_answer_that_is_no_option_is_an_error() {
+    check(
+        "try:\n  choice **x**:\n    option \"A\":\n      session \"a\"\ncatch as e:\n  session \"{e.kind}\"\n",
+        "[[choice]]\nfail = \"neither\"\nkind = \"undecided\"\n[[session]]\nreply = \"ok\"",
+        expect![[r#"
+            failed: neither
+            caught: neither
+            session: undecided
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r068_a_condition_in_an_expression_is_true_or_false() {
+    check(
+        "let done = **it is done**\nlet report = { success: **the test passed**, text: done ? \"yes\" : \"no\" }\n",
+        "[[condition]]\nlabel = \"it is done\"\nmet = true\n[[condition]]\nmet = false",
+        expect![[r#"
+            condition: true
+            let done = true
+            condition: false
+            let report = {
+              "success": false,
+              "text": "yes"
+            }
+            value: {
+              "success": false,
+              "text": "yes"
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn d21_options_without_a_choice_are_refused() {
+    check(
+        "option \"A\":\n  session \"a\"\n",
+        OK,
+        expect![[r#"
+        Failed: an `option` needs a `choice` around it; nothing chooses this one
+    "#]],
+    );
+    check(
+        "choice **x**:\n  session \"a\"\n",
+        OK,
+        expect![[r#"
+        Failed: there is nothing to choose from: a `choice` needs lines such as `option "label":`
+    "#]],
+    );
+}

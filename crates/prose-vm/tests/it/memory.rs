@@ -1,0 +1,351 @@
+//! Persistent agents (R42 to R49).
+
+use expect_test::expect;
+use prose_vm::event::What;
+
+use crate::support::{Ran, check, run, run_with};
+
+const OK: &str = "[[session]]\nreply = \"ok\"";
+
+/// What was written to memories: the folder, the number of the segment, the text and the record.
+fn written(ran: &Ran) -> String {
+    let mut out = String::new();
+    for event in &ran.events {
+        if let What::MemoryWritten { place, memory, segment, record, .. } = &event.what {
+            out.push_str(&format!("{} {segment}\n{memory}---\n{record}\n\n", place.folder));
+        }
+    }
+    out
+}
+
+#[test]
+fn r042_scopes_of_memories() {
+    let program = r#"
+agent a:
+  persist: true
+  prompt: "A"
+agent b:
+  persist: project
+  prompt: "B"
+agent c:
+  persist: user
+  prompt: "C"
+agent d:
+  persist: "notes/d"
+  prompt: "D"
+agent e:
+  persist: false
+  prompt: "E"
+session: a
+session: b
+session: c
+session: d
+session: e
+"#;
+    let ran = run(program, OK);
+    let places: Vec<_> = ran
+        .sessions()
+        .iter()
+        .map(|session| {
+            session.memory.as_ref().map(|memory| (memory.place.scope, memory.place.folder.to_string()))
+        })
+        .collect();
+    expect![[r#"
+        [
+            Some(
+                (
+                    Execution,
+                    "agents/a/",
+                ),
+            ),
+            Some(
+                (
+                    Project,
+                    ".prose/agents/b/",
+                ),
+            ),
+            Some(
+                (
+                    User,
+                    ".prose/agents/c/",
+                ),
+            ),
+            Some(
+                (
+                    Custom,
+                    "notes/d/",
+                ),
+            ),
+            None,
+        ]
+    "#]]
+    .assert_debug_eq(&places);
+    let with_files = run_with(program, OK, |setup| setup.with_files());
+    let prompt = &with_files.session("C").prompt;
+    let told: Vec<_> = prompt.lines().filter(|line| line.contains("agents/c/")).collect();
+    expect![[r#"
+        [
+            "~/.prose/agents/c/memory.md",
+            "~/.prose/agents/c/c-001.md",
+        ]
+    "#]]
+    .assert_debug_eq(&told);
+}
+
+#[test]
+fn r043_session_starts_fresh_and_resume_goes_on() {
+    let program = r#"
+agent a:
+  persist: project
+  prompt: "A"
+session: a
+  prompt: "Start"
+resume: a
+  prompt: "Go on"
+"#;
+    let script = r#"
+[[session]]
+label = "Start"
+reply = """
+Result one
+=== MEMORY ===
+I have started.
+=== SEGMENT ===
+- Decided: to start"""
+[[session]]
+label = "Go on"
+reply = "Result two"
+"#;
+    let ran = run_with(program, script, |setup| setup.memory(".prose/agents/a/", "old memory", 3));
+    expect![[r#"
+        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` would go on with it
+        session a: Start
+        let anon_001 = Result one
+        session a: Go on
+        let anon_002 = Result two
+        value: Result two
+    "#]]
+    .assert_eq(&ran.story());
+    let known: Vec<_> = ran
+        .sessions()
+        .iter()
+        .map(|session| session.memory.as_ref().and_then(|memory| memory.text.clone()))
+        .collect();
+    expect![[r##"
+        [
+            None,
+            Some(
+                "# Agent Memory: a\n\nI have started.\n",
+            ),
+        ]
+    "##]]
+    .assert_debug_eq(&known);
+    expect![[r#"
+        .prose/agents/a/ 4
+        # Agent Memory: a
+
+        I have started.
+        ---
+        - Decided: to start
+
+        .prose/agents/a/ 5
+        # Agent Memory: a
+
+        I have started.
+
+        ## Segment 5 Summary
+
+        Result two
+        ---
+        - Found: Result two
+
+    "#]]
+    .assert_eq(&written(&ran));
+}
+
+#[test]
+fn r044_a_resumed_agent_with_files_is_told_where_its_memory_is() {
+    let ran = run_with(
+        "agent captain:\n  persist: true\n  prompt: \"C\"\nresume: captain\n  prompt: \"Go on\"\n",
+        OK,
+        |setup| {
+            setup.with_files();
+            setup.memory("agents/captain/", "m", 2);
+        },
+    );
+    let prompt = ran.session("Go on").prompt.to_string();
+    let (memory, _) = prompt.split_once("\n\nGo on").unwrap();
+    expect![[r#"
+        Your memory is at:
+        .prose/runs/20260115-143052-a7b3c9/agents/captain/memory.md
+
+        Read it first to understand your prior context. When done, update it
+        with your compacted state following the guidelines in primitives/session.md.
+
+        Also write your segment record to:
+        .prose/runs/20260115-143052-a7b3c9/agents/captain/captain-003.md"#]]
+    .assert_eq(memory);
+}
+
+#[test]
+fn r045_an_agent_without_a_memory_starts_fresh_with_a_warning() {
+    check(
+        "agent a:\n  persist: true\n  prompt: \"A\"\nresume: a\n  prompt: \"Go\"\n",
+        OK,
+        expect![[r#"
+            warning: No memory for agent 'a'; starting fresh
+            session a: Go
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn r046_a_memory_has_its_head_and_sections() {
+    let ran = run("agent a:\n  persist: true\n  prompt: \"A\"\nsession: a\n  prompt: \"Go\"\n", OK);
+    expect![[r#"
+        agents/a/ 1
+        # Agent Memory: a
+
+        ## Current Understanding
+
+        ## Decisions Made
+
+        ## Open Concerns
+
+        ## Segment 1 Summary
+
+        ok
+        ---
+        - Found: ok
+
+    "#]]
+    .assert_eq(&written(&ran));
+}
+
+#[test]
+fn r047_segments_are_numbered_behind_the_highest() {
+    let ran = run_with(
+        "agent a:\n  persist: true\n  prompt: \"A\"\nrepeat 2:\n  resume: a\n    prompt: \"Go\"\n",
+        OK,
+        |setup| setup.memory("agents/a/", "m", 998),
+    );
+    let segments: Vec<_> =
+        ran.sessions().iter().filter_map(|session| Some(session.memory.as_ref()?.segment)).collect();
+    assert_eq!(segments, [999, 1000]);
+}
+
+#[test]
+fn r048_result_and_memory_are_two_outputs() {
+    let ran = run(
+        "agent a:\n  persist: true\n  prompt: \"A\"\nlet x = session: a\nsession \"Use {x}\"\n",
+        "[[session]]\nlabel = \"A\"\nreply = \"Result\\n=== MEMORY ===\\n# Agent Memory: a\\n\\n## Open Concerns\\n- none\"\n[[session]]\nreply = \"ok\"",
+    );
+    assert_eq!(ran.tasks(), ["A", "Use Result"]);
+    expect![[r#"
+        agents/a/ 1
+        # Agent Memory: a
+
+        ## Open Concerns
+        - none
+        ---
+        - Found: Result
+
+    "#]]
+    .assert_eq(&written(&ran));
+}
+
+#[test]
+fn r049_concurrent_sessions_of_an_agent_have_segments_of_their_own_and_the_last_writes() {
+    let ran = run(
+        r#"
+agent a:
+  persist: true
+  prompt: "A"
+parallel:
+  session: a
+    prompt: "One"
+  session: a
+    prompt: "Two"
+resume: a
+  prompt: "Three"
+"#,
+        r#"
+[[session]]
+label = "One"
+delay = "2s"
+reply = "one\n=== MEMORY ===\nfrom one"
+[[session]]
+label = "Two"
+delay = "1s"
+reply = "two\n=== MEMORY ===\nfrom two"
+[[session]]
+reply = "ok"
+"#,
+    );
+    let sessions: Vec<_> = ran
+        .sessions()
+        .iter()
+        .filter_map(|session| {
+            let memory = session.memory.as_ref()?;
+            Some((session.task.to_string(), memory.segment, memory.text.clone()))
+        })
+        .collect();
+    expect![[r##"
+        [
+            (
+                "One",
+                1,
+                None,
+            ),
+            (
+                "Two",
+                2,
+                None,
+            ),
+            (
+                "Three",
+                3,
+                Some(
+                    "# Agent Memory: a\n\nfrom one\n",
+                ),
+            ),
+        ]
+    "##]]
+    .assert_debug_eq(&sessions);
+}
+
+#[test]
+fn c02_an_agent_that_is_not_persistent_cannot_be_resumed() {
+    check(
+        "agent a:\n  prompt: \"A\"\ntry:\n  resume: a\ncatch as e:\n  session \"{e.message}\"\n",
+        OK,
+        expect![[r#"
+            caught: agent `a` has no memory to resume: give it `persist: true`, or use `session: a`
+            session: agent `a` has no memory to resume: give it `persist: true`, or use `session: a`
+            let anon_002 = ok
+            value: ok
+        "#]],
+    );
+}
+
+#[test]
+fn c03_that_session_leaves_a_memory_aside_is_told_once() {
+    let ran =
+        run_with("agent a:\n  persist: true\n  prompt: \"A\"\nrepeat 2:\n  session: a\n", OK, |setup| {
+            setup.memory("agents/a/", "m", 1)
+        });
+    expect![[r#"
+        iteration 1
+        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` would go on with it
+        session a: A
+        let anon_001 = ok
+        iteration 2
+        session a: A
+        let anon_002 = ok
+        loop ended: Exhausted after 2
+        value: ok
+    "#]]
+    .assert_eq(&ran.story());
+}
