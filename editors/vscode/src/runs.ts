@@ -48,8 +48,13 @@ export class Runs implements vscode.Disposable {
 
   middleware(client: () => LanguageClient | undefined): Middleware {
     return {
-      executeCommand: (command, args, next) =>
-        COMMANDS.includes(command) ? execute(command, args, next) : next(command, args),
+      executeCommand: (command, args, next) => {
+        if (!COMMANDS.includes(command)) return next(command, args);
+        // The client's own way shows each refusal as a failure of the request.
+        const request: Request = (argument) =>
+          client()?.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
+        return fromPalette(args, (argument) => execute(command, argument, request));
+      },
       handleWorkDoneProgress: (token, params, next) => {
         if (!String(token).startsWith("run-")) return next(token, params);
         if (params.kind === "begin") {
@@ -79,24 +84,30 @@ function show(title: string, stop: () => void): Shown {
   return { report: (message) => report(message), end };
 }
 
-/** Has the server do a command. From the palette it is about the program in the active editor. */
-async function execute(
-  command: string,
-  args: unknown[],
-  next: (command: string, args: unknown[]) => unknown,
-): Promise<unknown> {
+interface Argument {
+  uri: string;
+  acceptChanges?: boolean;
+}
+
+type Request = (argument: Argument) => unknown;
+
+/** Without arguments, which lenses have, a command is about the program in the active editor. */
+async function fromPalette(args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
+  if (args.length > 0) return run(args[0] as Argument);
   const active = vscode.window.activeTextEditor?.document;
-  if (args.length === 0) {
-    if (active?.languageId !== "prose") {
-      void vscode.window.showErrorMessage("Open the program first: the command is about the one in the active editor.");
-      return undefined;
-    }
-    args = [{ uri: active.uri.toString() }];
-  }
+  if (active?.languageId === "prose") return run({ uri: active.uri.toString() });
+  void vscode.window.showErrorMessage("Open the program first: the command is about the one in the active editor.");
+  return undefined;
+}
+
+const RESUME_ANYWAY = "Resume Anyway";
+
+/** Has the server do a command. */
+async function execute(command: string, argument: Argument, request: Request): Promise<unknown> {
   try {
-    const result = await next(command, args);
+    const result = await request(argument);
     if (command === "prose.dryRun" && result) {
-      const name = vscode.Uri.parse((args[0] as { uri: string }).uri).path.split("/").at(-1) ?? "";
+      const name = vscode.Uri.parse(argument.uri).path.split("/").at(-1) ?? "";
       const content = promptsAsText(name, result as DryRun);
       const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
       await vscode.window.showTextDocument(document, { preview: true });
@@ -104,8 +115,10 @@ async function execute(
     return result;
   } catch (error) {
     // The server says why and what to do.
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-    return undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
+    const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
+    return chosen === RESUME_ANYWAY ? execute(command, { ...argument, acceptChanges: true }, request) : undefined;
   }
 }
 
