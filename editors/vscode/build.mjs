@@ -10,7 +10,13 @@ const shared = { bundle: true, platform: "node", target: "node20", format: "cjs"
 
 if (process.argv.includes("--tests")) {
   rmSync("dist-tests", { recursive: true, force: true });
-  await build({ ...shared, entryPoints: ["test/server.test.ts"], outdir: "dist-tests", sourcemap: "inline" });
+  await build({
+    ...shared,
+    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "src/runs.ts"],
+    outdir: "dist-tests",
+    external: ["vscode"],
+    sourcemap: "inline",
+  });
 } else {
   rmSync("dist", { recursive: true, force: true });
   mkdirSync("dist");

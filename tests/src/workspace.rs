@@ -61,6 +61,12 @@ impl Workspace {
         self.introduce();
     }
 
+    /// Kills the server, which can do nothing about it, and starts another one.
+    pub fn restart_killed(&mut self) {
+        drop(std::mem::replace(&mut self.client, server(&self.folder)));
+        self.introduce();
+    }
+
     fn introduce(&mut self) {
         let params = json!({
             "processId": null,

@@ -415,32 +415,28 @@ session "Count the words"
     let mut workspace = Workspace::new(&[("dry.prose", program)]);
     workspace.open_saved("dry.prose");
     let result = command(&mut workspace, "prose.dryRun", "dry.prose", json!({}));
-    check(
-        &serde_json::to_string_pretty(&result).unwrap(),
-        expect![[r#"
-        {
-          "failed": null,
-          "prompts": [
-            {
-              "agent": "writer",
-              "line": 6,
-              "model": "opus",
-              "prompt": "Write about [topic]",
-              "system": "You write."
-            },
-            {
-              "agent": null,
-              "line": 8,
-              "model": null,
-              "prompt": "Count the words",
-              "system": null
-            }
-          ]
-        }"#]],
+    // What agents are told besides is not the subject here.
+    let shown = |result: &Value| -> Vec<Value> {
+        let prompts = result["prompts"].as_array().unwrap().iter().cloned();
+        let shortened = prompts.map(|mut prompt| {
+            prompt["prompt"] = json!(prompt["prompt"].as_str().unwrap().lines().next());
+            prompt
+        });
+        shortened.collect()
+    };
+    assert_eq!(
+        shown(&result),
+        [
+            json!({
+                "line": 6, "agent": "writer", "model": "opus", "prompt": "Write about [topic]", "system": "You write.",
+            }),
+            json!({ "line": 8, "agent": null, "model": null, "prompt": "Count the words", "system": null }),
+        ]
     );
+    assert_eq!(result["failed"], Value::Null);
     let given =
         command(&mut workspace, "prose.dryRun", "dry.prose", json!({ "inputs": { "topic": "tides" } }));
-    assert_eq!(given["prompts"][0]["prompt"], "Write about tides");
+    assert_eq!(shown(&given)[0]["prompt"], "Write about tides");
     assert!(!workspace.folder.path().join(".prose").exists());
 }
 
@@ -511,6 +507,23 @@ reply = "Fine."
         2:18 ✓ …  Fine.
     "#]],
     );
+}
+
+#[test]
+fn clients_that_ask_for_diagnostics_are_told_to_ask_again() {
+    let capabilities = json!({
+        "textDocument": { "diagnostic": {} },
+        "workspace": { "diagnostics": { "refreshSupport": true } },
+        "experimental": { "proseRunEvents": true },
+    });
+    let mut workspace = Workspace::with(capabilities, &[("a.prose", "throw \"no\"\n")]);
+    workspace.open_saved("a.prose");
+    let uri = workspace.uri("a.prose");
+    assert_eq!(workspace.client.result("textDocument/diagnostic", &uri)["items"], json!([]));
+    run(&mut workspace, "a.prose", json!({}));
+    message(&mut workspace);
+    workspace.client.wait_for(|message| message["method"] == "workspace/diagnostic/refresh");
+    eventually(|| workspace.client.result("textDocument/diagnostic", &uri)["items"][0]["message"] == "no");
 }
 
 #[test]
@@ -609,6 +622,16 @@ const STEPS: &str = "session \"one\"\nsession \"two\"\nsession \"three\"\n";
 
 #[test]
 fn a_run_goes_on_after_a_restart_of_the_server() {
+    check_restart(Workspace::restart);
+}
+
+#[test]
+fn a_run_goes_on_after_the_server_was_killed() {
+    check_restart(Workspace::restart_killed);
+}
+
+#[track_caller]
+fn check_restart(restart: fn(&mut Workspace)) {
     let before = "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nlabel = \"two\"\nreply = \"2\"\ndelay = \"10m\"\n";
     // The first session has no answer here: it is not run again.
     let after =
@@ -620,18 +643,11 @@ fn a_run_goes_on_after_a_restart_of_the_server() {
     event(&mut workspace, &id, |event| {
         event["event"] == "session-started" && event["task"]["prompt"] == "two"
     });
-    workspace.restart();
+    restart(&mut workspace);
 
     workspace.open_saved("steps.prose");
-    check(
-        &lenses(&mut workspace, "steps.prose"),
-        expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        0: Resume last run prose.resume
-        0: 2 sessions, …, interrupted 
-    "#]],
-    );
+    let lenses_before = lenses(&mut workspace, "steps.prose");
+    assert!(lenses_before.contains(", interrupted"), "{lenses_before}");
     let mut resume = lens_argument(&mut workspace, "steps.prose", "Resume last run");
     assert_eq!(resume, json!({ "uri": workspace.uri("steps.prose"), "run": id }));
     resume["script"] = json!("after.toml");
@@ -814,7 +830,6 @@ do gather
         &hints(&mut workspace, "blocks.prose"),
         expect![[r#"
         6:17 ✓ …  Started from Gather and followed it to the details. Compared…
-        16:0 ✓ …
     "#]],
     );
     check(
@@ -838,4 +853,44 @@ do gather
             "`bound` is not a block that can be run on its own: it has to stand at the top level of the program, and may use only agents, blocks and imported programs, and no variable of the program. Run the whole program instead"
         ],
     );
+}
+
+#[test]
+fn a_run_of_a_block_is_resumed_as_one() {
+    let program = "session \"Never\"\n\nblock steps:\n  session \"one\"\n  session \"two\"\n";
+    let before =
+        "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nlabel = \"two\"\nfail = \"gone\"\n";
+    let after = "[[session]]\nlabel = \"two\"\nreply = \"2\"\n";
+    let files = &[("a.prose", program), ("before.toml", before), ("after.toml", after)];
+    let mut workspace = Workspace::with(hearing(), files);
+    workspace.open_saved("a.prose");
+    let id = run(&mut workspace, "a.prose", json!({ "block": "steps", "script": "before.toml" }));
+    assert_eq!(ended(&mut workspace, &id)["error"]["line"], 5);
+    message(&mut workspace);
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
+        0: ▶ Run program prose.run
+        0: Dry run prose.dryRun
+        2: ▶ Run block prose.run
+        2: Resume last run prose.resume
+        2: 1 session, …, failed at line 5 
+    "#]],
+    );
+    let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");
+    resume["script"] = json!("after.toml");
+    workspace.client.take_all();
+    let answer = execute(&mut workspace, "prose.resume", resume);
+    assert_eq!(answer["result"]["run"], id.as_str(), "{answer}");
+    assert_eq!(ended(&mut workspace, &id)["status"], "completed");
+    check(
+        &hints(&mut workspace, "a.prose"),
+        expect![[r#"
+        3:15 ✓ …  1
+        4:15 ✓ …  2
+    "#]],
+    );
+    // The program itself has not run.
+    let none = refusal(&mut workspace, "prose.resume", "a.prose", json!({}));
+    assert!(none.starts_with("there is no run of `"), "{none}");
 }

@@ -229,6 +229,22 @@ mod tests {
     }
 
     #[test]
+    fn clients_set_how_programs_run() {
+        let run = json!({ "run": { "harness": "claude", "inlayHints": false }, "trusted": false });
+        let expected = RunSettings { trusted: false, harness: Some(HarnessName::Claude), inlay_hints: false };
+        assert_eq!(RunSettings::read(&run), expected);
+        assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
+        // An editor has no other way to say that nothing is set.
+        for odd in [
+            json!(null),
+            json!({ "run": { "harness": "" } }),
+            json!({ "run": { "harness": "x", "inlayHints": 3 } }),
+        ] {
+            assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
+        }
+    }
+
+    #[test]
     fn odd_settings_have_no_effect() {
         for odd in [
             json!(null),

@@ -1,21 +1,26 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, State } from "vscode-languageclient/node";
+import { experimental, Runs, runSettings } from "./runs";
 import { ServerNotFound, serverCommand } from "./server";
 
 let output: vscode.LogOutputChannel;
+let runs: Runs;
 let client: LanguageClient | undefined;
 // Starts and stops happen one after the other, in the order in which they were asked for.
 let lifecycle: Promise<void> = Promise.resolve();
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   output = vscode.window.createOutputChannel("OpenProse", { log: true });
+  runs = new Runs();
   context.subscriptions.push(
     output,
+    runs,
     vscode.commands.registerCommand("prose.restartServer", () => inOrder(restart)),
     vscode.commands.registerCommand("prose.showOutput", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("prose.server")) void inOrder(restart);
+      if (change.affectsConfiguration("prose.run")) void inOrder(tellSettings);
     }),
     // The settings that a folder was not trusted with count from now on.
     vscode.workspace.onDidGrantWorkspaceTrust(() => void inOrder(restart)),
@@ -48,9 +53,14 @@ async function start(): Promise<void> {
   }
 }
 
+async function tellSettings(): Promise<void> {
+  await client?.sendNotification("workspace/didChangeConfiguration", { settings: settings() });
+}
+
 async function stop(): Promise<void> {
   const stopping = client;
   client = undefined;
+  runs.endAll();
   if (stopping === undefined) return;
   try {
     // One that has crashed for good cannot be stopped, only disposed of.
@@ -83,11 +93,18 @@ function newClient(): LanguageClient {
       { language: "prose", scheme: "untitled" },
     ],
     outputChannel: output,
-    // The server fetches nothing for a workspace that is not trusted.
-    initializationOptions: { trusted: vscode.workspace.isTrusted },
+    initializationOptions: { ...settings(), experimental },
+    middleware: runs.middleware(() => client),
   };
   // The id is also the prefix of the setting `prose.trace.server`.
-  return new LanguageClient("prose", "OpenProse", server, options);
+  const created = new LanguageClient("prose", "OpenProse", server, options);
+  runs.attach(created);
+  return created;
+}
+
+// The server fetches and runs nothing for a workspace that is not trusted.
+function settings(): object {
+  return { trusted: vscode.workspace.isTrusted, run: runSettings() };
 }
 
 async function report(error: unknown): Promise<void> {

@@ -32,15 +32,15 @@ pub(crate) fn inlay_hints(view: &View, session: &Session, range: Range) -> Json 
 impl Runs {
     /// What stands behind which lines of a document. Statements whose line was edited have nothing.
     fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
-        let marks = self.of_document(uri, |run| {
-            let mut marks: Vec<(u32, String)> = run.trace.marks().collect();
-            marks.reverse();
-            (Arc::clone(&run.text), marks)
-        });
+        let marks = self.of_document(uri, |run| (Arc::clone(&run.text), run.trace.marks()));
         let Some((before, marks)) = marks else { return Vec::new() };
         let map = LineMap::new(&before, now);
         let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
-        // What runs a block is behind the last line.
-        marks.filter(|(line, mark)| *line < now.len_lines() && !mark.is_empty()).collect()
+        // The call that runs a block on its own stands behind the last line of the document, where nothing is written.
+        let is_written = |line: usize| {
+            let line = now.get_line(line);
+            line.is_some_and(|line| line.chars().any(|char| !char.is_whitespace()))
+        };
+        marks.filter(|(line, mark)| is_written(*line) && !mark.is_empty()).collect()
     }
 }

@@ -1,0 +1,148 @@
+// Runs of programs, as far as the editor has a part in them: commands, inputs, progress and what is told of them.
+
+import * as vscode from "vscode";
+import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { choices, type DryRun, type InputQuestion, Narrator, promptsAsText, type RunEvents } from "./narration";
+
+/** What the server is told that this client can do. */
+export const experimental = { proseInput: true, proseRunEvents: true };
+
+/** The settings of runs that go to the server. */
+export function runSettings(): object {
+  const configuration = vscode.workspace.getConfiguration("prose.run");
+  return { harness: configuration.get("harness", ""), inlayHints: configuration.get("inlayHints", true) };
+}
+
+const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
+
+/** The progress of runs, which a person can stop. The client itself would show it where there is no button. */
+interface Shown {
+  report(message: string | undefined): void;
+  end(): void;
+}
+
+/** The part of the editor in runs. */
+export class Runs implements vscode.Disposable {
+  private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
+  private readonly narrator = new Narrator();
+  private readonly shown = new Map<string | number, Shown>();
+
+  dispose(): void {
+    this.output.dispose();
+    this.endAll();
+  }
+
+  /** Takes away what is shown of runs whose server is gone. */
+  endAll(): void {
+    for (const shown of this.shown.values()) shown.end();
+    this.shown.clear();
+  }
+
+  /** Listens to a server that is about to start. */
+  attach(client: LanguageClient): void {
+    client.onRequest("prose/input", (question: InputQuestion, token: vscode.CancellationToken) => ask(question, token));
+    client.onNotification("prose/runEvent", (events: RunEvents) => {
+      for (const line of this.narrator.lines(events)) this.output.appendLine(line);
+    });
+  }
+
+  middleware(client: () => LanguageClient | undefined): Middleware {
+    return {
+      executeCommand: (command, args, next) => {
+        if (!COMMANDS.includes(command)) return next(command, args);
+        // The client's own way shows each refusal as a failure of the request.
+        const request: Request = (argument) =>
+          client()?.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
+        return fromPalette(args, (argument) => execute(command, argument, request));
+      },
+      handleWorkDoneProgress: (token, params, next) => {
+        if (!String(token).startsWith("run-")) return next(token, params);
+        if (params.kind === "begin") {
+          const stop = () => void client()?.sendNotification("window/workDoneProgress/cancel", { token });
+          this.shown.set(token, show(params.title, stop));
+        } else if (params.kind === "report") {
+          this.shown.get(token)?.report(params.message);
+        } else {
+          this.shown.get(token)?.end();
+          this.shown.delete(token);
+        }
+      },
+    };
+  }
+}
+
+function show(title: string, stop: () => void): Shown {
+  let report: Shown["report"] = () => {};
+  let end: Shown["end"] = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  void vscode.window.withProgress(options, (progress, token) => {
+    token.onCancellationRequested(stop);
+    report = (message) => progress.report({ message });
+    return ended;
+  });
+  return { report: (message) => report(message), end };
+}
+
+interface Argument {
+  uri: string;
+  acceptChanges?: boolean;
+}
+
+type Request = (argument: Argument) => unknown;
+
+/** Without arguments, which lenses have, a command is about the program in the active editor. */
+async function fromPalette(args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
+  if (args.length > 0) return run(args[0] as Argument);
+  const active = vscode.window.activeTextEditor?.document;
+  if (active?.languageId === "prose") return run({ uri: active.uri.toString() });
+  void vscode.window.showErrorMessage("Open the program first: the command is about the one in the active editor.");
+  return undefined;
+}
+
+const RESUME_ANYWAY = "Resume Anyway";
+
+/** Has the server do a command. */
+async function execute(command: string, argument: Argument, request: Request): Promise<unknown> {
+  try {
+    const result = await request(argument);
+    if (command === "prose.dryRun" && result) {
+      const name = vscode.Uri.parse(argument.uri).path.split("/").at(-1) ?? "";
+      const content = promptsAsText(name, result as DryRun);
+      const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
+      await vscode.window.showTextDocument(document, { preview: true });
+    }
+    return result;
+  } catch (error) {
+    // The server says why and what to do.
+    const message = error instanceof Error ? error.message : String(error);
+    const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
+    const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
+    return chosen === RESUME_ANYWAY ? execute(command, { ...argument, acceptChanges: true }, request) : undefined;
+  }
+}
+
+const OTHER = "Something else…";
+
+async function ask(
+  { name, prompt, optional }: InputQuestion,
+  token: vscode.CancellationToken,
+): Promise<{ value: string } | null> {
+  const title = name ?? "Input";
+  const named = choices(prompt);
+  if (named.length > 0) {
+    const options = { title, placeHolder: prompt, ignoreFocusOut: true };
+    const picked = await vscode.window.showQuickPick([...named, OTHER], options, token);
+    if (picked !== OTHER) return picked === undefined ? null : { value: picked };
+  }
+  const value = await vscode.window.showInputBox(
+    {
+      title,
+      prompt: optional ? `${prompt} (leave empty for none)` : prompt,
+      ignoreFocusOut: true,
+      validateInput: (value) => (optional || value.trim() !== "" ? undefined : "The program cannot do without this."),
+    },
+    token,
+  );
+  return value === undefined || value.trim() === "" ? null : { value };
+}
