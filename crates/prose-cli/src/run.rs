@@ -4,7 +4,9 @@ mod given;
 mod interrupt;
 mod load;
 mod progress;
+mod printed;
 mod recorded;
+mod resumed;
 mod terminal_inputs;
 
 use std::io::{self, Write};
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_run::{Around, Markers, Order, Project, RunFailure, Start};
+use prose_run::{Around, Finished, Markers, Order, Project, Start};
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
@@ -21,11 +23,12 @@ use smol_str::SmolStr;
 
 use self::given::GivenInputs;
 use self::load::{Loaded, load};
+use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::imports::{How, LockUse};
-use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
+use crate::terminal::{ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 /// How a run ends, as the exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +56,15 @@ impl From<Narration> for Markers {
 
 /// `prose run`
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
+    let is_in_context = args.in_context || args.state == State::InContext;
+    if let Some(contradiction) = contradiction(&args.runner, is_in_context) {
+        return refuse(terminal, contradiction);
+    }
     let Some(loaded) = load(&args.program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
     let inputs = match given::read(&args.inputs, args.input_file.as_deref(), &loaded.program) {
         Ok(inputs) => inputs,
         Err(message) => return refuse(terminal, &message),
     };
-    let is_in_context = args.in_context || args.state == State::InContext;
     let start = if args.dry_run { Start::Dry } else { Start::New };
     let order = Order {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
@@ -75,31 +81,29 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 
 /// `prose resume`
 pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
+    if let Some(contradiction) = contradiction(&args.runner, args.transcript.is_some()) {
+        return refuse(terminal, contradiction);
+    }
     if let Some(path) = &args.transcript {
         return resume_transcript(path, args, terminal);
     }
     let project = project(None);
-    let run = match &args.run {
-        Some(start) => project.find_run(start),
-        None => project.last_run().and_then(|run| match run {
-            Some(run) => Ok(run.id),
-            None => project.find_run(""),
-        }),
-    };
-    let run = match run {
-        Ok(run) => run,
-        Err(error) => return refuse(terminal, &error.to_string()),
-    };
-    let details = match project.show_run(&run) {
+    let details = match crate::runs::details(&project, args.run.as_deref()) {
         Ok(details) => details,
-        Err(error) => return refuse(terminal, &error.to_string()),
+        Err(message) => return refuse(terminal, &message),
     };
-    // A run of another machine says only what its program is called; the copy in its folder is the program then.
-    let copy = details.summary.folder.join(prose_state::folder::PROGRAM_FILE);
-    let program = details.head.as_ref().map_or_else(|| copy.clone(), |head| PathBuf::from(&head.from));
-    let program = if program.exists() || program.to_string_lossy().contains("://") { program } else { copy };
-    let program = program.to_string_lossy().into_owned();
-    let Some(loaded) = load(&program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let run = details.summary.id.clone();
+    let original = match resumed::program(&details, &project) {
+        Ok(original) => original,
+        Err(message) => return refuse(terminal, &message),
+    };
+    if let Some(note) = original.note {
+        writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
+    }
+    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
+        return refuse(terminal, &message);
+    }
     let start = Start::Resume { run, accept_changes: args.accept_changes };
     let order = Order { project, ..order(&args.runner, &loaded, start) };
     let given = GivenInputs::new(&args.inputs);
@@ -130,14 +134,34 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
         );
     };
     let Some(loaded) = load(&program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    if narrated.sha256.is_some_and(|before| before != loaded.program.sha256) {
+        writeln!(
+            terminal.stderr(),
+            "{WARNING}note{WARNING:#}: the program has changed since it was narrated; results of sessions that are asked the same are kept"
+        )?;
+    }
     let mut inputs = narrated.inputs;
     match given::read(&args.inputs, None, &loaded.program) {
-        Ok(given) => inputs.extend(given),
+        Ok(given) => {
+            inputs.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
+            inputs.extend(given);
+        }
         Err(message) => return refuse(terminal, &message),
     }
     let start = Start::Transcript(text);
     let order = Order { state: StateMode::InContext, inputs, ..order(&args.runner, &loaded, start) };
     execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), terminal)
+}
+
+/// Why two arguments cannot stand together, where that depends on their values.
+fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str> {
+    if is_in_context && args.json {
+        return Some(
+            "the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out",
+        );
+    }
+    let is_other = args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
+    is_other.then_some("only the harness `script` answers from a file; leave out `--harness` or `--script`")
 }
 
 fn how(args: &RunnerArgs) -> How {
@@ -187,6 +211,10 @@ fn execute(
     terminal: &Terminal,
 ) -> io::Result<Ended> {
     let is_kept = order.state == StateMode::Filesystem;
+    let goes_on = order.start != Start::New;
+    if let Some(Err(message)) = args.record_script.as_deref().map(recorded::check) {
+        return refuse(terminal, &message);
+    }
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -197,70 +225,88 @@ fn execute(
     let run: SmolStr = prepared.run().into();
     let inputs = given.before(progress.bars());
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
-    let mut written = Ok(());
+    let output = Output::default();
     let mut observer = |event: &Event, is_new: bool| {
-        progress.tell(event, is_new);
+        // What is narrated need not be said twice.
+        if narrates.is_none() || !matches!(event.what, What::Warning { .. }) {
+            progress.tell(event, is_new);
+        }
         if let Some(recorder) = &mut recorder {
             recorder.tell(event);
         }
-        if args.json && is_new && written.is_ok() {
-            written = write_json(event);
+        if args.json && is_new {
+            output.write(|| write_json(event));
         }
     };
-    let mut heard = Ok(());
-    let mut hear = |line: &str| {
-        if heard.is_ok() {
-            heard = writeln!(terminal.stdout(), "{}", shown(line));
+    let mut hear = |line: &str| output.write(|| writeln!(terminal.stdout(), "{}", printed::shown(line)));
+    let interrupted = async {
+        let unheard = async {
+            match is_kept {
+                true => std::future::pending().await,
+                // Nothing is left of such a run but what is heard of it.
+                false => output.failed().await,
+            }
+        };
+        tokio::select! {
+            reason = interrupt::interrupted(args.timeout) => reason,
+            reason = unheard => format!("its narration cannot be written: {reason}"),
         }
     };
     let around = Around {
         inputs: Arc::new(inputs),
         observer: &mut observer,
-        interrupted: Box::pin(interrupt::interrupted(args.timeout)),
+        interrupted: Box::pin(interrupted),
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),
     };
     let finished = prepared.execute(around);
     progress.finish();
-    written?;
-    heard?;
     if let Some(recorder) = recorder {
         recorder.write(terminal)?;
     }
     let finished = match finished {
         Ok(finished) => finished,
         Err(failure) => {
-            let ended = broken(terminal, &failure)?;
-            if is_kept {
-                how_to_resume(&run, terminal)?;
-            }
+            let ended = refuse(terminal, &failure.to_string())?;
+            how_to_resume(&run, is_kept, terminal)?;
             return Ok(ended);
         }
     };
     let end = &finished.end;
     if !args.json && narrates.is_none() {
-        write_outputs(end, terminal)?;
+        output.write(|| write_outputs(end, terminal));
     }
     let mut stderr = terminal.stderr();
-    if finished.reused > 0 && !args.quiet {
-        writeln!(stderr, "{} results of the earlier execution were used again.", finished.reused)?;
+    if goes_on && !args.quiet {
+        let Finished { reused, ran, .. } = finished;
+        let reused = counted(reused as usize, "result");
+        writeln!(stderr, "Reused {reused} of the earlier execution, ran {ran}.")?;
     }
-    let Some(error) = &end.error else { return Ok(Ended::Completed) };
-    let place = if error.line > 0 { format!(" at line {}", error.line) } else { String::new() };
-    match end.status {
-        RunStatus::Interrupted => {
+    let ended = match (&end.error, end.status) {
+        (None, _) => Ended::Completed,
+        (Some(error), RunStatus::Interrupted) => {
             writeln!(stderr, "{WARNING}stopped{WARNING:#}: {}", one_line(&error.message))?;
+            Ended::Interrupted
         }
-        _ => writeln!(
-            stderr,
-            "{ERROR}error{ERROR:#}: the program failed{place}: {}",
-            shown(&error.to_string())
-        )?,
+        (Some(error), _) => {
+            let place = if error.line > 0 { format!(" at line {}", error.line) } else { String::new() };
+            let error = error.to_string();
+            writeln!(stderr, "{ERROR}error{ERROR:#}: the program failed{place}: {}", printed::shown(&error))?;
+            Ended::Failed
+        }
+    };
+    if ended != Ended::Completed {
+        how_to_resume(&run, is_kept, terminal)?;
     }
-    drop(stderr);
-    if is_kept {
-        how_to_resume(&run, terminal)?;
+    match output.into_error() {
+        Some(error) => {
+            writeln!(stderr, "{ERROR}error{ERROR:#}: the output cannot be written: {error}")?;
+            if is_kept {
+                writeln!(stderr, "{HELP}help{HELP:#}: `prose runs show {run}` shows what came of the run")?;
+            }
+            Ok(Ended::Refused)
+        }
+        None => Ok(ended),
     }
-    Ok(if end.status == RunStatus::Interrupted { Ended::Interrupted } else { Ended::Failed })
 }
 
 /// Writes what each session would be told.
@@ -303,14 +349,14 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
                             stderr,
                             "{WARNING}warning{WARNING:#}: with these answers the program would fail at line {}: {}",
                             error.line,
-                            shown(&error.to_string())
+                            printed::shown(&error.to_string())
                         )?;
                     }
                     Ok(Ended::Failed)
                 }
             }
         }
-        Err(failure) => broken(terminal, &failure),
+        Err(failure) => refuse(terminal, &failure.to_string()),
     }
 }
 
@@ -324,28 +370,25 @@ fn write_prompt(
     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(", agent {agent}"));
     let model = task.model.as_ref().map_or(String::new(), |model| format!(", model {model}"));
     writeln!(out, "{HELP}== {number}: line {line}{agent}{model}{HELP:#}")?;
-    writeln!(out, "{}", shown(&task.prompt))?;
+    writeln!(out, "{}", printed::shown(&task.prompt))?;
     if let Some(system) = &task.system {
-        writeln!(out, "\nSystem: {}", shown(system))?;
+        writeln!(out, "\nSystem: {}", printed::shown(system))?;
     }
     writeln!(out)
 }
 
 /// Named outputs one after the other, or the value of a program that has none.
 fn write_outputs(end: &RunEnd, terminal: &Terminal) -> io::Result<()> {
-    let mut out = terminal.stdout();
-    match &end.outputs[..] {
-        [] if matches!(end.value, Value::Null) => {}
-        [] => writeln!(out, "{}", shown(&end.value.to_string()))?,
-        outputs => {
-            for (name, value) in outputs {
-                let value = value.to_string();
-                let separator = if value.contains('\n') { '\n' } else { ' ' };
-                writeln!(out, "{HELP}{name}:{HELP:#}{separator}{}", shown(&value))?;
-            }
-        }
+    if end.outputs.is_empty() && !matches!(end.value, Value::Null) {
+        printed::write(&end.value.to_string())?;
     }
-    out.flush()
+    for (name, value) in &end.outputs {
+        let value = value.to_string();
+        let separator = if value.contains('\n') { '\n' } else { ' ' };
+        write!(terminal.stdout(), "{HELP}{name}:{HELP:#}{separator}")?;
+        printed::write(&value)?;
+    }
+    io::stdout().flush()
 }
 
 fn write_json(event: &Event) -> io::Result<()> {
@@ -355,27 +398,19 @@ fn write_json(event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-fn how_to_resume(run: &str, terminal: &Terminal) -> io::Result<()> {
+fn how_to_resume(run: &str, is_kept: bool, terminal: &Terminal) -> io::Result<()> {
+    let command =
+        if is_kept { format!("prose resume {run}") } else { "prose resume --transcript FILE".to_owned() };
+    let file = if is_kept { "" } else { ", with the narration in FILE," };
     writeln!(
         terminal.stderr(),
-        "{HELP}help{HELP:#}: `prose resume {run}` goes on; what is done is not done again"
+        "{HELP}help{HELP:#}: `{command}`{file} goes on; what is done is not done again"
     )
 }
 
 fn refuse(terminal: &Terminal, message: &str) -> io::Result<Ended> {
-    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", shown(message))?;
+    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", printed::shown(message))?;
     Ok(Ended::Refused)
-}
-
-/// A run that stopped for a reason outside of its program.
-fn broken(terminal: &Terminal, failure: &RunFailure) -> io::Result<Ended> {
-    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", shown(&failure.to_string()))?;
-    Ok(Ended::Refused)
-}
-
-/// A text of several lines without characters that would steer the terminal.
-fn shown(text: &str) -> String {
-    text.lines().map(one_line).collect::<Vec<_>>().join("\n")
 }
 
 /// The project of the present folder, for commands about runs.

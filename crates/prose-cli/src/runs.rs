@@ -7,7 +7,7 @@ use prose_narration::Narrator;
 use prose_run::Project;
 use prose_state::StateError;
 use prose_state::reader::JournalReader;
-use prose_state::runs::{RunState, RunSummary};
+use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_vm::event::What;
 use smol_str::SmolStr;
 
@@ -33,8 +33,8 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     match done {
         Ok(()) => Ok(Status::Clean),
         Err(Failed::Output(error)) => Err(error),
-        Err(Failed::State(error)) => {
-            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&error.to_string()))?;
+        Err(Failed::Said(message)) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
             Ok(Status::Trouble)
         }
     }
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
 /// Why something could not be done.
 enum Failed {
     Output(io::Error),
-    State(StateError),
+    /// In the words for the person.
+    Said(String),
 }
 
 impl From<io::Error> for Failed {
@@ -54,7 +55,7 @@ impl From<io::Error> for Failed {
 
 impl From<StateError> for Failed {
     fn from(error: StateError) -> Self {
-        Failed::State(error)
+        Failed::Said(error.to_string())
     }
 }
 
@@ -105,20 +106,29 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
     })
 }
 
-/// The run that starts like this, or the last one.
-fn named(project: &Project, start: Option<&str>) -> Result<SmolStr, Failed> {
-    match start {
-        Some(start) => Ok(project.find_run(start)?),
-        None => match project.last_run()? {
-            Some(run) => Ok(run.id),
-            None => Ok(project.find_run("")?),
-        },
+/// The run whose id starts like this, or the last one. What keeps it from being found is told in words for the person.
+pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetails, String> {
+    let words = |error: StateError| error.to_string();
+    let last = project.last_run().map_err(words)?;
+    let id = match (start, last) {
+        (_, None) => {
+            return Err(format!("there are no runs below {}; `prose run` starts one", project.runs().display()));
+        }
+        (None, Some(last)) => last.id,
+        (Some(start), Some(_)) => find(project, start)?,
+    };
+    project.show_run(&id).map_err(words)
+}
+
+fn find(project: &Project, start: &str) -> Result<SmolStr, String> {
+    if start.is_empty() {
+        return Err("the name of a run is empty; `prose runs list` shows the runs of this project".to_owned());
     }
+    project.find_run(start).map_err(|error| error.to_string())
 }
 
 fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), Failed> {
-    let id = named(project, start)?;
-    let details = project.show_run(&id)?;
+    let details = details(project, start).map_err(Failed::Said)?;
     let run = &details.summary;
     let mut out = terminal.stdout();
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", run.id, run.status.name())?;
@@ -167,9 +177,15 @@ fn tail(
     follows: bool,
     terminal: &Terminal,
 ) -> Result<(), Failed> {
-    let id = named(project, start)?;
-    let details = project.show_run(&id)?;
+    let details = details(project, start).map_err(Failed::Said)?;
+    let id = &details.summary.id;
     let path = details.summary.folder.join(prose_state::journal::JOURNAL_FILE);
+    if !path.exists() {
+        return Err(Failed::Said(format!(
+            "the run {id} has no journal to narrate, since another machine made it; how far it came is in state.md in {}",
+            details.summary.folder.display()
+        )));
+    }
     let mut narrator = Narrator::new(narration.into());
     let mut told = 0;
     loop {
@@ -194,7 +210,7 @@ fn tail(
         }
         out.flush()?;
         drop(out);
-        let is_running = matches!(project.show_run(&id)?.summary.status, RunState::Running(_));
+        let is_running = matches!(project.show_run(id)?.summary.status, RunState::Running(_));
         if is_over || !follows || !is_running {
             return Ok(());
         }
@@ -204,7 +220,7 @@ fn tail(
 
 fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), Failed> {
     for start in runs {
-        let id = project.find_run(start)?;
+        let id = find(project, start).map_err(Failed::Said)?;
         project.remove_run(&id)?;
         writeln!(terminal.stdout(), "removed {id}")?;
     }

@@ -17,14 +17,17 @@ use prose_harness::registry::{HarnessSettings, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
+use prose_narration::transcript::Recovered;
 use prose_state::filesystem::Resume;
 pub use prose_state::folder::Project;
-use prose_vm::event::{Event, RunEnd, StateMode};
+use prose_vm::effect::{Effect, Outcome, Request, RequestId};
+use prose_vm::event::{Event, RunEnd, StateMode, What};
 use prose_vm::harness::{Harness, Workplace};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits};
 use prose_vm::settings::Settings;
+use prose_vm::store::Recall;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -110,8 +113,10 @@ pub struct Prepared {
 pub struct Finished {
     /// How it ended.
     pub end: RunEnd,
-    /// How many outcomes of an earlier execution were used again.
+    /// How many answers of agents an earlier execution had given.
     pub reused: u32,
+    /// How many agents have given in this execution.
+    pub ran: u32,
 }
 
 /// Makes or opens what a run needs.
@@ -132,7 +137,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         .unwrap_or_else(|| order.config.harness.as_str().to_owned());
     let seed = opened.head.as_ref().map_or(order.seed, |head| head.seed);
     let workplace = Workplace { root: order.project.root.clone(), run: opened.folder.clone() };
-    let harness = harness(
+    let made = harness(
         &name,
         &HarnessSettings {
             seed,
@@ -144,7 +149,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         },
     )
     .map_err(RunFailure::Harness);
-    let harness = match harness {
+    let harness = match made {
         Ok(harness) => harness,
         Err(failure) => {
             if order.start == Start::New && opened.folder.is_some() {
@@ -229,28 +234,62 @@ impl Prepared {
             let narrator = Narrator::new(markers).with_size(self.size);
             (narrator, hear)
         });
+        let mut answers = 0;
         let mut tell = |event: &Event, is_new: bool| {
+            if let What::Effect { effect, .. } = &event.what
+                && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
+            {
+                answers += 1;
+            }
             if let Some((narrator, hear)) = &mut narration {
                 let lines = narrator.narrate(event);
                 lines.iter().for_each(|line| hear(line));
             }
             observer(event, is_new);
         };
+        let mut recall = Counted { recall: self.recall.as_recall(), answers: 0 };
         let host = Host {
             harness: self.harness,
             store: self.store.as_store(),
-            recall: self.recall.as_recall(),
+            recall: &mut recall,
             inputs,
             observer: &mut tell,
             interrupted,
             limits: self.limits,
             clock: &runner::now,
         };
-        let end = runtime.block_on(runner::run(self.machine, host)).map_err(RunFailure::Run)?;
+        let end = runtime.block_on(runner::run(self.machine, host));
+        // Who reads a line from a person cannot be called back, and nobody waits for that line any more.
+        runtime.shutdown_background();
+        let end = end.map_err(RunFailure::Run)?;
+        let reused = recall.answers;
         if let Some((mut narrator, hear)) = narration {
             narrator.settle().iter().for_each(|line| hear(line));
         }
-        Ok(Finished { end, reused: self.recall.reused() })
+        Ok(Finished { end, reused, ran: answers - reused })
+    }
+}
+
+/// Counts the answers of agents that an earlier execution has given.
+struct Counted<'a> {
+    recall: &'a mut dyn Recall,
+    answers: u32,
+}
+
+impl Recall for Counted<'_> {
+    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+        let recalled = self.recall.recall(waiting)?;
+        let request = waiting.iter().find(|request| request.id == recalled.0);
+        self.answers += u32::from(request.is_some_and(|request| request.effect.needs_agent()));
+        Some(recalled)
+    }
+
+    fn may_know_more(&self) -> bool {
+        self.recall.may_know_more()
+    }
+
+    fn expected(&mut self, seq: u64) -> Option<Event> {
+        self.recall.expected(seq)
     }
 }
 
@@ -272,10 +311,13 @@ pub struct Narrated {
     pub inputs: Vec<(SmolStr, Value)>,
     /// Whether the program has come to its end.
     pub is_complete: bool,
+    /// The SHA-256 of the text that the program had, where the narration says so.
+    pub sha256: Option<String>,
 }
 
 /// Reads what a narration tells of its run.
 pub fn narrated(text: &str) -> Narrated {
     let recovered = prose_narration::transcript::read(text);
-    Narrated { program: recovered.program, inputs: recovered.inputs, is_complete: recovered.is_complete }
+    let Recovered { program, sha256, inputs, is_complete, .. } = recovered;
+    Narrated { program, inputs, is_complete, sha256 }
 }

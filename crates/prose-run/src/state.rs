@@ -54,15 +54,6 @@ pub(crate) enum Remembered {
 }
 
 impl Remembered {
-    /// How many outcomes have been used again.
-    pub(crate) fn reused(&self) -> u32 {
-        match self {
-            Remembered::Fresh(_) => 0,
-            Remembered::Files(recall) => recall.reused(),
-            Remembered::Transcript(_) => 0,
-        }
-    }
-
     pub(crate) fn as_recall(&mut self) -> &mut dyn Recall {
         match self {
             Remembered::Fresh(recall) => recall,
@@ -108,7 +99,10 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                     )
                 })
                 .collect();
-            notes.push(format!("{} results are recovered from the narration", known.len()));
+            notes.push(match known.len() {
+                1 => "1 result is recovered from the narration".to_owned(),
+                known => format!("{known} results are recovered from the narration"),
+            });
             let recall = Remembered::Transcript(Box::new(recovered.into_recall()));
             Ok(without_files(memories(), recall, notes))
         }

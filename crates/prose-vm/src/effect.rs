@@ -66,6 +66,9 @@ impl Effect {
         }
     }
 
+    /// The kinds of which none [needs an agent](Effect::needs_agent), as [`Effect::kind`] names them.
+    pub const KINDS_WITHOUT_AGENT: [&str; 3] = ["input", "memory", "sleep"];
+
     /// Whether an agent works on it, so that it counts against the most that run at the same time (R58).
     pub fn needs_agent(&self) -> bool {
         matches!(

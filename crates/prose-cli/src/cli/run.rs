@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
     /// Ask nobody and keep nothing: write the prompts that would be sent to standard output
     ///
     /// Replies, conditions and choices are made up on the way, as the harness `offline` does.
-    #[arg(long, conflicts_with_all = ["harness", "script", "record_script", "json"])]
+    #[arg(long, conflicts_with_all = ["harness", "script", "record_script", "json", "narrate"])]
     pub(crate) dry_run: bool,
 
     /// What the harness `offline` makes its answers of: the same number gives the same answers

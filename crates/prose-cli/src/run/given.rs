@@ -14,6 +14,8 @@ use smol_str::SmolStr;
 
 use super::progress::Bars;
 use super::terminal_inputs::TerminalInputs;
+use crate::check::source;
+use crate::terminal::one_line;
 
 /// The inputs of a run: those of the file, and those of the command line in their place. What the program does not take is refused.
 pub(crate) fn read(
@@ -29,7 +31,13 @@ pub(crate) fn read(
         inputs.retain(|(known, _)| known != name);
         inputs.push((name.into(), Value::text(value.as_str())));
     }
-    for (name, _) in &inputs {
+    check(inputs.iter().map(|(name, _)| name.as_str()), program)?;
+    Ok(inputs)
+}
+
+/// Refuses the names of inputs that a program does not take.
+pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>, program: &Program) -> Result<(), String> {
+    for name in names {
         if program.takes_input(name) {
             continue;
         }
@@ -39,26 +47,46 @@ pub(crate) fn read(
             None if names.is_empty() => "it has none".to_owned(),
             None => format!("it has `{}`", names.join("`, `")),
         };
-        return Err(format!("the program has no input `{name}`; {hint}"));
+        return Err(format!("the program has no input `{}`; {hint}", one_line(name)));
     }
-    Ok(inputs)
+    Ok(())
 }
 
 fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("the inputs in `{shown}` cannot be read: {error}"))?;
-    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let text = source::read_file(path).map_err(|reason| format!("`{shown}` {reason}"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let json: serde_json::Value = if is_json {
-        serde_json::from_str(&text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?
+        serde_json::from_str(text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?
     } else {
-        toml::from_str(&text).map_err(|error| format!("`{shown}` is no TOML: {error}"))?
+        let table: toml::Table = toml::from_str(text).map_err(|error| {
+            let hint = if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
+            format!("`{shown}` is no TOML: {hint}{error}")
+        })?;
+        from_toml(toml::Value::Table(table))
     };
     match json {
         serde_json::Value::Object(entries) => {
             Ok(entries.iter().map(|(name, value)| (name.into(), Value::from_json(value))).collect())
         }
         _ => Err(format!("`{shown}` should hold an object with a value for each input")),
+    }
+}
+
+/// Dates and times are texts in programs, and so are numbers that JSON does not have.
+fn from_toml(value: toml::Value) -> serde_json::Value {
+    match value {
+        toml::Value::Table(table) => {
+            table.into_iter().map(|(name, value)| (name, from_toml(value))).collect::<serde_json::Map<_, _>>().into()
+        }
+        toml::Value::Array(values) => values.into_iter().map(from_toml).collect(),
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Boolean(is) => is.into(),
+        toml::Value::Float(number) if number.is_finite() => number.into(),
+        toml::Value::Float(number) => number.to_string().into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Ended;
+
 /// Is ready when the run has to stop, with the reason. A second Ctrl-C ends the process at once.
 pub(crate) async fn interrupted(timeout: Option<Duration>) -> String {
     let over = async {
@@ -19,7 +21,7 @@ pub(crate) async fn interrupted(timeout: Option<Duration>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         if let Ok(runtime) = runtime {
             runtime.block_on(signal());
-            std::process::exit(130);
+            std::process::exit(Ended::Interrupted as i32);
         }
     });
     reason
@@ -35,8 +37,8 @@ async fn signal() -> String {
         }
     };
     tokio::select! {
-        () = wait(SignalKind::interrupt()) => "stopped by Ctrl-C".to_owned(),
-        () = wait(SignalKind::terminate()) => "stopped by the system (SIGTERM)".to_owned(),
+        () = wait(SignalKind::interrupt()) => "Ctrl-C was pressed".to_owned(),
+        () = wait(SignalKind::terminate()) => "the system asked it to end (SIGTERM)".to_owned(),
         () = wait(SignalKind::hangup()) => "its terminal was closed".to_owned(),
     }
 }
@@ -44,7 +46,7 @@ async fn signal() -> String {
 #[cfg(not(unix))]
 async fn signal() -> String {
     match tokio::signal::ctrl_c().await {
-        Ok(()) => "stopped by Ctrl-C".to_owned(),
+        Ok(()) => "Ctrl-C was pressed".to_owned(),
         Err(_) => std::future::pending().await,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prose_config::RunConfig;
 use prose_registry::Reference;
-use prose_syntax::Severity;
+use prose_syntax::{Code, Severity};
 use prose_vm::program::Program;
 
 use crate::check::settings::{Settings, identity};
@@ -66,8 +66,14 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
     for remark in common.imports.take_remarks() {
         writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
     }
-    let errors: Vec<Diagnosed> =
-        diagnosed.into_iter().filter(|diagnosed| diagnosed.severity == Severity::Error).collect();
+    // Why an import cannot be had is no mistake of the program, and still nothing that a run should find out when it is half done.
+    let keeps = |diagnosed: &Diagnosed| {
+        diagnosed.severity == Severity::Error || diagnosed.diagnostic.code == Code::W143
+    };
+    let mut errors: Vec<Diagnosed> = diagnosed.into_iter().filter(keeps).collect();
+    for error in &mut errors {
+        error.severity = Severity::Error;
+    }
     if !errors.is_empty() {
         let others = OtherTexts::of(&errors, crate::check::text_of_other);
         let name = if is_remote { what.to_owned() } else { path.to_string_lossy().into_owned() };

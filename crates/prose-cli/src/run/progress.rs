@@ -43,12 +43,16 @@ pub(crate) struct Progress<'a> {
 #[derive(Default)]
 struct Shown {
     sessions: HashMap<RequestId, Session>,
+    /// Whether something has happened now, and not only once more.
+    is_live: bool,
 }
 
 struct Session {
     line: String,
     started: u64,
     bar: Option<ProgressBar>,
+    /// Whether it is said that it runs. What is only executed once more is not told of.
+    is_told: bool,
 }
 
 impl<'a> Progress<'a> {
@@ -86,12 +90,14 @@ impl<'a> Progress<'a> {
             let line = event.site.map_or(0, |site| site.line);
             self.line(format_args!("{WARNING}warning{WARNING:#}: line {line}: {}", one_line(message)));
         }
-        if self.is_quiet || !is_new {
+        if self.is_quiet {
             return;
+        }
+        if is_new {
+            self.tell_of_interrupted(event.at);
         }
         let indent = "  ".repeat(event.nesting.min(12) as usize);
         match &event.what {
-            What::Resumed { .. } => self.line(format_args!("What was recorded is done; the run goes on.")),
             What::SessionStarted { request, task } => {
                 let who = task.agent.as_ref().map_or(String::new(), |agent| format!("{agent}: "));
                 let retry = if task.attempt > 0 {
@@ -108,6 +114,8 @@ impl<'a> Progress<'a> {
                     error.as_ref().map_or(String::new(), |error| format!(": {}", beginning(&error.message)));
                 self.session_ended(*request, *status, &why, event.at);
             }
+            _ if !is_new => {}
+            What::Resumed { .. } => self.line(format_args!("What was recorded is done; the run goes on.")),
             What::Retrying { delay_ms, .. } if *delay_ms > 0 => {
                 let delay = humantime::format_duration(Duration::from_millis(*delay_ms));
                 self.line(format_args!("{indent}waits {delay} before it tries again"));
@@ -144,20 +152,45 @@ impl<'a> Progress<'a> {
 
     fn session_started(&self, request: RequestId, line: String, at: u64) {
         let mut shown = self.shown.borrow_mut();
+        let is_told = shown.is_live;
+        shown.sessions.insert(request, Session { line, started: at, bar: None, is_told });
+        if is_told {
+            self.show_session(&mut shown, request);
+        }
+    }
+
+    /// Tells of the sessions that were at work when the run stopped and are asked once more.
+    fn tell_of_interrupted(&self, now: u64) {
+        let mut shown = self.shown.borrow_mut();
+        if std::mem::replace(&mut shown.is_live, true) {
+            return;
+        }
+        let mut requests: Vec<RequestId> = shown.sessions.keys().copied().collect();
+        requests.sort();
+        for request in requests {
+            if let Some(session) = shown.sessions.get_mut(&request) {
+                session.started = now;
+            }
+            self.show_session(&mut shown, request);
+        }
+    }
+
+    fn show_session(&self, shown: &mut Shown, request: RequestId) {
         let running = shown.sessions.values().filter(|session| session.bar.is_some()).count();
-        let bar = (self.is_live && running < MOST).then(|| {
+        let Some(session) = shown.sessions.get_mut(&request) else { return };
+        session.is_told = true;
+        if !self.is_live {
+            self.line(format_args!("… {}", session.line));
+        } else if running < MOST {
             let bar = self.bars.0.add(ProgressBar::new_spinner());
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}") {
+            // What is too long for the terminal is cut off: a line that wraps is not taken away as a whole everywhere.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:.dim}") {
                 bar.set_style(style);
             }
-            bar.set_message(line.clone());
+            bar.set_message(session.line.clone());
             bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
-        if !self.is_live {
-            self.line(format_args!("… {line}"));
+            session.bar = Some(bar);
         }
-        shown.sessions.insert(request, Session { line, started: at, bar });
     }
 
     fn session_ended(&self, request: RequestId, status: Status, why: &str, at: u64) {
@@ -165,6 +198,9 @@ impl<'a> Progress<'a> {
         if let Some(bar) = session.bar {
             bar.finish_and_clear();
             self.bars.0.remove(&bar);
+        }
+        if !session.is_told {
+            return;
         }
         let took = Duration::from_millis(at.saturating_sub(session.started));
         let took = humantime::format_duration(took);

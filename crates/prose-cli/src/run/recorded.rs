@@ -1,5 +1,6 @@
 //! `--record-script`: a script that gives the answers of this run again.
 
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,16 @@ use prose_harness::record;
 use prose_vm::event::Event;
 
 use crate::terminal::{ERROR, Terminal, one_line};
+
+/// Sees to it that a script can be written, before a run costs anything. What is there stays as it is.
+pub(crate) fn check(path: &Path) -> Result<(), String> {
+    let is_new = !path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    if is_new && opened.is_ok() {
+        _ = std::fs::remove_file(path);
+    }
+    opened.map(drop).map_err(|error| format!("the script `{}` cannot be written: {error}", path.display()))
+}
 
 /// Collects what was answered.
 pub(crate) struct Recorder {

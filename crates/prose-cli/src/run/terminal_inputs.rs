@@ -53,6 +53,8 @@ fn ask(question: &str, optional: bool) -> io::Result<Option<String>> {
         drop(stderr);
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
+            // Nobody ended the line of the question.
+            writeln!(io::stderr())?;
             return Ok(None);
         }
         let line = line.trim_end_matches(['\n', '\r']);

@@ -1,0 +1,44 @@
+//! Which program a run goes on with.
+
+use std::fs;
+use std::path::Path;
+
+use prose_run::Project;
+use prose_state::folder::PROGRAM_FILE;
+use prose_state::runs::RunDetails;
+
+/// The program that a run goes on with.
+pub(crate) struct Original {
+    /// Its path or address.
+    pub(crate) program: String,
+    /// What the person should know of it.
+    pub(crate) note: Option<String>,
+}
+
+/// Which program a run goes on with, or why there is none.
+pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Original, String> {
+    let copy = details.summary.folder.join(PROGRAM_FILE);
+    let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
+    if let Some(head) = &details.head {
+        if head.from.contains("://") || Path::new(&head.from).exists() {
+            return Ok(at(Path::new(&head.from), None));
+        }
+        // What it imports by relative paths would be looked for beside the copy, which is good for a program without.
+        let note = format!("the program `{}` is gone; the run goes on with the text that it has kept", head.from);
+        return Ok(at(&copy, Some(note)));
+    }
+    // A run of another machine says only what its program is called. Its imports lie beside the program itself and not beside the copy.
+    let kept = fs::read_to_string(&copy);
+    let original = details.summary.program.as_ref().map(|name| project.root.join(name.as_str()));
+    match (kept, original) {
+        (Ok(kept), Some(original)) if fs::read_to_string(&original).is_ok_and(|text| text == kept) => {
+            Ok(at(&original, None))
+        }
+        (Ok(_), _) => Ok(at(&copy, None)),
+        (Err(error), _) => Err(format!(
+            "the run {} has no journal, and its program `{}` cannot be read: {error}; put the program there to go on",
+            details.summary.id,
+            copy.display()
+        )),
+    }
+}
