@@ -238,6 +238,11 @@ impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
         if is_new || self.writes_all {
             self.journal.append(event)?;
+            // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
+            // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so.
+            if matches!(event.what, What::Effect { .. } | What::MemoryWritten { .. }) {
+                self.journal.flush()?;
+            }
         }
         let is_new = is_new || self.writes_all;
         let is_end = matches!(event.what, What::RunEnded(_));
@@ -252,6 +257,7 @@ impl Store for FilesystemStore {
     }
 
     fn settle(&mut self) -> io::Result<()> {
+        self.journal.flush()?;
         Ok(self.writer.settle()?)
     }
 
