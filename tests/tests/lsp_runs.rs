@@ -374,7 +374,12 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let uri = "untitled:Untitled-1";
     workspace.client.open(uri, 1, "session \"a\"\n");
     let answer = execute(&mut workspace, "prose.run", json!({ "uri": uri }));
-    check(answer["error"]["message"].as_str().unwrap(), expect!["`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"]);
+    check(
+        answer["error"]["message"].as_str().unwrap(),
+        expect![
+            "`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
+        ],
+    );
     let answer = execute(&mut workspace, "prose.dryRun", json!({ "uri": uri }));
     assert_eq!(answer["result"]["prompts"][0]["prompt"], "a");
 }

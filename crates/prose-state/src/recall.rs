@@ -148,7 +148,7 @@ impl JournalRecall {
             return Err(StateError::Ended { run: run.to_owned(), error });
         };
         truncate(&self.path, offset)?;
-        *self = Self::open(&self.path, self.matching.clone())?;
+        *self = Self::open(&self.path, self.matching)?;
         Ok(())
     }
 
