@@ -111,6 +111,8 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
 }
 
 fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, RunFailure> {
+    // A run of the layout before `.prose/runs` goes on in the present one (R105).
+    let run = &order.project.adopt_run(run)?;
     let details = order.project.show_run(run)?;
     if details.summary.status == RunState::Completed {
         return Err(RunFailure::Over { run: run.to_string(), how: "come to its end" });

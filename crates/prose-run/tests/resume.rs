@@ -196,3 +196,45 @@ fn a_failure_inside_an_imported_program_or_a_block_is_found() {
     let stopped = runs.resume(program, rest, false).unwrap();
     assert_eq!((stopped.end.value, stopped.reused), (Value::from("two"), 1));
 }
+
+#[test]
+fn r105_a_run_in_the_layout_before_goes_on_as_a_new_one() {
+    let runs = Runs::new();
+    let program = r#"
+let research = session "Research"
+session "Tell the team"
+parallel:
+  security = session "Security"
+  perf = session "Performance"
+let again = session "Again"
+output report = "{research} {security} {perf} {again}"
+"#;
+    let folder = runs.folder.path().join(".prose/execution/run-20260103-143052-a7b3c9");
+    let head = "**Type:** let (mutable)\n**Bound at:** Statement 1\n**Last updated:** Statement 1";
+    for (file, text) in [
+        ("program.prose", program.to_owned()),
+        ("position.json", r#"{ "statement_index": 3, "total_statements": 5 }"#.to_owned()),
+        ("variables/research.md", format!("# Variable: research\n\n{head}\n\n## Value\n\nMuch.\n")),
+        // It has been bound, but not by the statement that the program comes to.
+        ("variables/again.md", format!("# Variable: again\n\n{head}\n\n## Value\n\nBefore.\n")),
+        ("parallel/parallel_stmt_3/security.md", "Safe.\n".to_owned()),
+        (
+            "parallel/parallel_stmt_3/status.json",
+            r#"{ "branches": [{ "name": "security", "status": "complete" }, { "name": "perf", "status": "pending" }] }"#
+                .to_owned(),
+        ),
+    ] {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    // Another session than these two has no answer, which would be an error.
+    let script = "[[session]]\nlabel = \"Performance\"\nreply = \"Fast.\"\n[[session]]\nlabel = \"Again\"\nreply = \"New.\"\n";
+    let stopped = runs.resume(program, script, false).unwrap();
+    assert_eq!(stopped.end.error, None);
+    assert_eq!(stopped.end.outputs, [("report".into(), Value::text("Much. Safe. Fast. New."))]);
+    assert_eq!(stopped.reused, 3);
+    let listed = Project::new(runs.folder.path()).list_runs().unwrap();
+    let listed: Vec<_> = listed.iter().map(|run| (run.id.as_str(), run.status.name())).collect();
+    assert_eq!(listed, [("20260103-143052-a7b3c9", "completed")]);
+}

@@ -47,7 +47,11 @@ impl Project {
 
     /// The folder of a run that exists and that is a folder, no link to one.
     pub fn existing_run(&self, id: &str) -> Result<PathBuf, StateError> {
-        let folder = self.run(id)?;
+        let mut folder = self.run(id)?;
+        if !folder.exists() && self.legacy_run(id).exists() {
+            // R105
+            folder = self.legacy_run(id);
+        }
         match folder.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => Ok(folder),
             Ok(metadata) if metadata.is_symlink() => Err(StateError::refused(

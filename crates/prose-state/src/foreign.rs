@@ -23,6 +23,9 @@ use crate::told::{Mark, Told};
 /// What a verdict that is taken from `state.md` gives for its reason.
 const REASON: &str = "as state.md tells";
 
+/// What stands for the result of a session that nothing captures and that left no file.
+const NOT_KEPT: &str = "(the result was not kept)";
+
 /// How deep imports of imports are followed, so that a link to a folder around it ends somewhere.
 const MOST_IMPORTS: usize = 32;
 
@@ -197,15 +200,27 @@ impl Recall for ForeignRecall {
 
 impl Execution {
     fn session(&self, request: &Request, task: &SessionTask, file: &str) -> Option<Outcome> {
-        let stored = self.bindings.get(file)?;
         let line = request.site.line;
+        let stored = self.bindings.get(file);
         let is_known = match self.compare_iterations(&request.place, line) {
             // It ran in an earlier iteration. What it gave there is overwritten by what it gave last, which is the best there is.
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Greater => false,
+            // Other machines may keep no file of what nothing captures. If it is complete, it is not run again all the same.
+            std::cmp::Ordering::Equal if stored.is_none() => self.told.mark(line) == Some(Mark::Complete),
             std::cmp::Ordering::Equal => self.is_finished(task, line),
         };
-        let reply = Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() };
+        let is_captured = task.binding.frame > 0 || !file.starts_with("anon_");
+        let reply = match stored {
+            Some(stored) => {
+                Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() }
+            }
+            None if is_captured => return None,
+            None => {
+                let lost = format!("the session in line {line} is complete, but its result was not kept");
+                Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() }
+            }
+        };
         is_known.then_some(Outcome::Reply(reply))
     }
 
@@ -290,7 +305,9 @@ impl Execution {
         if self.has_run_below(line) {
             return Some(true);
         }
-        let has_run = (statement.line..=statement.last_line).any(|line| self.has_run(line));
+        // That the statement itself was being executed says nothing: its condition may have been what it waited for.
+        let has_run = self.told.mark(statement.line) == Some(Mark::Complete)
+            || (statement.line + 1..=statement.last_line).any(|line| self.has_run(line));
         (has_run || self.told.position() > statement.last_line).then_some(false)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A run has a folder below `.prose/runs`. The [`journal`] in it records every event and is the truth; `state.md`, the files of bindings and the
 //! memory of agents are made from the same events, for people and for agents to read ([`filesystem`]). What an earlier execution of a run has recorded
-//! is remembered by [`recall`], and that of another machine, which keeps no journal, by [`foreign`]. [`runs`] lists the runs of a project.
+//! is remembered by [`recall`], and that of another machine, which keeps no journal, by [`foreign`]; `legacy` brings
+//! runs of the layout before `.prose/runs` into this one. [`runs`] lists the runs of a project.
 
 pub mod binding_file;
 mod disk;
@@ -15,6 +16,7 @@ pub mod folder;
 pub mod foreign;
 pub mod in_context;
 pub mod journal;
+mod legacy;
 pub mod lock;
 mod memory;
 mod program;

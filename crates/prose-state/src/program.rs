@@ -163,6 +163,11 @@ impl Program {
         }
     }
 
+    /// The first and the last line of each top-level statement, definitions included.
+    pub(crate) fn top_level(&self) -> &[(u32, u32)] {
+        &self.top_level
+    }
+
     /// The statements that start behind a line and up to another one.
     pub(crate) fn statements_between(&self, behind: u32, up_to: u32) -> impl Iterator<Item = &Statement> {
         let start = self.statements.partition_point(|statement| statement.line <= behind);

@@ -11,6 +11,7 @@ use crate::disk::is_absent;
 use crate::error::StateError;
 use crate::folder::{Project, time_of_id};
 use crate::journal::JOURNAL_FILE;
+use crate::legacy;
 use crate::lock::RunLock;
 use crate::reader::{read_head, read_last};
 use crate::state_file::STATE_FILE;
@@ -110,14 +111,17 @@ impl Project {
     pub fn list_runs(&self) -> Result<Vec<RunSummary>, StateError> {
         let folder = self.runs();
         let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Ok(entries) => Some(entries),
+            Err(error) if is_absent(&error) => None,
             Err(error) => return Err(StateError::io("read", &folder)(error)),
         };
         let mut runs: Vec<RunSummary> = entries
+            .into_iter()
+            .flatten()
             .flatten()
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .filter_map(|entry| Some(summarise(entry.file_name().to_str()?, &entry.path()).0))
+            .chain(self.legacy_runs().iter().map(|(id, folder)| summarise(id, folder).0))
             .collect();
         runs.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
         Ok(runs)
@@ -138,6 +142,8 @@ impl Project {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             runs.extend(entry.file_name().into_string().ok().filter(|id| is_folder && id.starts_with(start)));
         }
+        let legacy = self.legacy_runs().into_iter().map(|(id, _)| id.to_string());
+        runs.extend(legacy.filter(|id| id.starts_with(start)));
         runs.sort();
         match &runs[..] {
             [run] if !start.is_empty() => Ok(run.into()),
@@ -236,6 +242,18 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
 
 /// A run without a journal, or what is left of one.
 fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
+    if legacy::is_legacy(folder) {
+        summary.status = RunState::Foreign;
+        match legacy::position(folder) {
+            Ok(position) => {
+                let position = position.unwrap_or_default();
+                summary.started = time(&position.started_at);
+                summary.last = time(&position.last_updated);
+            }
+            Err(error) => summary.error = Some(error.to_string()),
+        }
+        return;
+    }
     let state = fs::read(folder.join(STATE_FILE)).ok();
     let has_bindings = folder.join("bindings").is_dir();
     if state.is_none() && !has_bindings {
@@ -250,13 +268,15 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
     let state = String::from_utf8_lossy(&state.unwrap_or_default()).into_owned();
     let field =
         |key: &str| state.lines().take(20).find_map(|line| Some(line.strip_prefix(key)?.trim().to_owned()));
-    let time = |text: String| {
-        let time = humantime::parse_rfc3339_weak(&text).ok()?;
-        time.duration_since(std::time::UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
-    };
     summary.program = field("program:").map(SmolStr::from);
-    summary.started = field("started:").and_then(time).or(summary.started);
-    summary.last = field("updated:").and_then(time);
+    summary.started = field("started:").and_then(|text| time(&text)).or(summary.started);
+    summary.last = field("updated:").and_then(|text| time(&text));
+}
+
+/// A time as files of runs tell it, in milliseconds since 1970.
+fn time(text: &str) -> Option<u64> {
+    let time = humantime::parse_rfc3339_weak(text).ok()?;
+    time.duration_since(std::time::UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
 }
 
 /// How many sessions have ended in a journal that does not say so itself. Lines are only searched, since a list should not take long.

@@ -335,3 +335,28 @@ fn r104_what_this_crate_writes_can_be_gone_on_with_when_the_journal_is_lost() {
     assert_eq!(run.session("s1", 1, "a").as_deref(), Some("First."));
     assert_eq!(run.session("s2", 2, "b"), None);
 }
+
+#[test]
+fn r104_what_is_complete_is_not_run_again_although_nothing_kept_its_result() {
+    let text = "session \"Deploy\"\nlet a = session \"A\"\nrepeat 3:\n  session \"Do\"\nsession \"End\"\n";
+    let state = "## Execution Trace\n\n```prose\nsession \"Deploy\"  # (complete)\nlet a = session \"A\"  # (complete)\n\
+        repeat 3:\n  session \"Do\"  # (complete)\nsession \"End\"  # [...next...]\n```\n\n## Active Constructs\n\n\
+        ### Loop (lines 3-4)\n\n- status: executing\n- iteration: 2/3\n";
+    let mut run = Foreign::new(text, state, &[]);
+    assert_eq!(run.session("s1", 1, "anon_001").as_deref(), Some("(the result was not kept)"));
+    // Others go on with this one, so it is asked for again.
+    assert_eq!(run.session("s2", 2, "a"), None);
+    assert_eq!(run.session("s3/i1/s1", 4, "anon_002").as_deref(), Some("(the result was not kept)"));
+    assert_eq!(run.session("s3/i2/s1", 4, "anon_003").as_deref(), Some("(the result was not kept)"));
+    assert_eq!(run.session("s3/i3/s1", 4, "anon_004"), None);
+    assert_eq!(run.session("s4", 5, "anon_005"), None);
+}
+
+#[test]
+fn r104_a_condition_that_was_being_judged_is_judged_again() {
+    let text = "if **good**:\n  let a = session \"A\"\nelse:\n  let b = session \"B\"\n";
+    let state =
+        "## Execution Trace\n\n```prose\nif **good**:  # <-- EXECUTING\n  let a = session \"A\"\n```\n";
+    let mut run = Foreign::new(text, state, &[]);
+    assert_eq!(run.judge("s1", 1), None);
+}

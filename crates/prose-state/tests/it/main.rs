@@ -9,6 +9,7 @@ mod faults;
 mod foreign;
 mod in_context;
 mod journal;
+mod legacy;
 mod memory;
 mod paths;
 mod resume;
