@@ -3,8 +3,8 @@
 mod given;
 mod interrupt;
 mod load;
-mod progress;
 mod printed;
+mod progress;
 mod recorded;
 mod resumed;
 mod terminal_inputs;
@@ -100,7 +100,9 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else {
+        return Ok(Ended::Refused);
+    };
     if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
         return refuse(terminal, &message);
     }
@@ -160,7 +162,8 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
             "the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out",
         );
     }
-    let is_other = args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
+    let is_other =
+        args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
     is_other.then_some("only the harness `script` answers from a file; leave out `--harness` or `--script`")
 }
 

@@ -6,6 +6,7 @@ mod changes;
 mod error;
 mod state;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -277,9 +278,9 @@ struct Counted<'a> {
 }
 
 impl Recall for Counted<'_> {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, waiting: &BTreeMap<RequestId, Request>) -> Option<(RequestId, Outcome)> {
         let recalled = self.recall.recall(waiting)?;
-        let request = waiting.iter().find(|request| request.id == recalled.0);
+        let request = waiting.get(&recalled.0);
         self.answers += u32::from(request.is_some_and(|request| request.effect.needs_agent()));
         Some(recalled)
     }

@@ -61,7 +61,8 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
         serde_json::from_str(text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?
     } else {
         let table: toml::Table = toml::from_str(text).map_err(|error| {
-            let hint = if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
+            let hint =
+                if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
             format!("`{shown}` is no TOML: {hint}{error}")
         })?;
         from_toml(toml::Value::Table(table))
@@ -77,9 +78,11 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
 /// Dates and times are texts in programs, and so are numbers that JSON does not have.
 fn from_toml(value: toml::Value) -> serde_json::Value {
     match value {
-        toml::Value::Table(table) => {
-            table.into_iter().map(|(name, value)| (name, from_toml(value))).collect::<serde_json::Map<_, _>>().into()
-        }
+        toml::Value::Table(table) => table
+            .into_iter()
+            .map(|(name, value)| (name, from_toml(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
         toml::Value::Array(values) => values.into_iter().map(from_toml).collect(),
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),

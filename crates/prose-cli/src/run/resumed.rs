@@ -24,7 +24,8 @@ pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Origina
             return Ok(at(Path::new(&head.from), None));
         }
         // What it imports by relative paths would be looked for beside the copy, which is good for a program without.
-        let note = format!("the program `{}` is gone; the run goes on with the text that it has kept", head.from);
+        let note =
+            format!("the program `{}` is gone; the run goes on with the text that it has kept", head.from);
         return Ok(at(&copy, Some(note)));
     }
     // A run of another machine says only what its program is called. Its imports lie beside the program itself and not beside the copy.

@@ -604,10 +604,7 @@ pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u
 
 /// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
 /// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
-pub(crate) fn replay(
-    play: &Play,
-    recall: &mut dyn Recall,
-) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+pub(crate) fn replay(play: &Play, recall: &mut dyn Recall) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
     let mut waiting = Waiting::new();
     let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
     let mut order = Vec::new();
