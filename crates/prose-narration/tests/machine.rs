@@ -9,7 +9,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
-use prose_vm::effect::{Outcome, Request, RequestId};
+use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
