@@ -578,7 +578,15 @@ fn sessions_of_a_cancelled_run_are_killed() {
 
     let id = run(&mut workspace, "slow.prose", json!({}));
     eventually(|| running(2));
-    check(&hints(&mut workspace, "slow.prose"), expect![""]);
+    event(&mut workspace, &id, |event| event["event"] == "session-started" && event["request"] == 2);
+    check(
+        &hints(&mut workspace, "slow.prose"),
+        expect![[r#"
+            0:9 ⟳ running
+            1:13 ⟳ running
+            2:13 ⟳ running
+        "#]],
+    );
     check(
         &lenses(&mut workspace, "slow.prose"),
         expect![[r#"

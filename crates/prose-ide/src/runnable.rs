@@ -121,9 +121,11 @@ fn needed<'db>(db: &'db dyn Db, definition: TopStatement<'db>) -> Option<HashSet
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use prose_analysis::Text;
+    use prose_analysis::diagnostics::error_count;
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{Analysed, analysed};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
@@ -211,6 +213,38 @@ block two:
         "#]]
         .assert_eq(&program);
         assert_eq!(block_program(at.host.db(), at.file, "three"), None);
+    }
+
+    #[test]
+    fn the_program_of_a_block_has_no_errors() {
+        let Analysed { mut host, file, .. } = analysed(
+            r#"$0let topic = session "Choose"
+agent writer:
+  prompt: "You write."
+block deep(what, depth) (max_depth: 3):
+  let draft = session: writer
+    prompt: "Write about {what}"
+  choice **{draft} is good**:
+    option "yes":
+      output draft
+    option "no":
+      do deep(what, depth)
+block both:
+  parallel:
+    a = do deep("tides", 1)
+    b = session: writer
+      context: a
+block bound:
+  session "Write about {topic}"
+do both
+"#,
+        );
+        for block in ["deep", "both"] {
+            let program = block_program(host.db(), file, block).unwrap();
+            let alone = host.set_text(std::path::Path::new("/alone.prose"), Text::new(program.as_str()));
+            assert_eq!(error_count(host.db(), alone), 0, "{program}");
+        }
+        assert_eq!(block_program(host.db(), file, "bound"), None);
     }
 
     #[test]

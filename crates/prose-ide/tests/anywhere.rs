@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
-use prose_ide::{document_highlights, document_links, goto_definition, hover, prepare_rename, references};
+use prose_ide::{
+    block_program, document_highlights, document_links, goto_definition, hover, prepare_rename, references,
+    runnable_blocks,
+};
 use prose_syntax::{TextRange, TextSize};
 
 /// The programs that come with the project, and one that has a name in every place that can have one.
@@ -100,6 +103,14 @@ fn assert_links(db: &Database, file: SourceFile) {
     }
 }
 
+fn assert_blocks(db: &Database, file: SourceFile) {
+    for block in runnable_blocks(db, file) {
+        assert_place(db, file, block.range);
+        assert_eq!(file.text(db).as_str()[block.range], *block.name);
+        assert!(block_program(db, file, &block.name).is_some(), "{block:?}");
+    }
+}
+
 /// Asks everything about a place.
 fn ask(db: &Database, files: &[SourceFile], file: SourceFile, offset: TextSize) {
     if let Some(found) = goto_definition(db, file, offset) {
@@ -138,6 +149,7 @@ fn every_offset_of_the_samples_has_an_answer() {
     let (host, files) = analysed(&samples);
     for (file, (_, text)) in files.iter().zip(&samples) {
         assert_links(host.db(), *file);
+        assert_blocks(host.db(), *file);
         // Those behind the end and inside of characters too.
         for offset in 0..text.len() + 3 {
             ask(host.db(), &files, *file, TextSize::new(offset as u32));

@@ -2,7 +2,8 @@
 //!
 //! A message takes one road. [`framing`] reads it off the wire, [`server`] decodes it and hands it to the one owner of all
 //! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
-//! which they run in the bounded pool of [`reads`]. What the protocol's types are is known to [`server`] and [`convert`] alone.
+//! which they run in the bounded pool of [`reads`]. Programs that a person runs have threads of their own, in [`runs`]. What
+//! the protocol's types are is known to [`server`] and [`convert`] alone.
 
 mod answers;
 mod code_actions;

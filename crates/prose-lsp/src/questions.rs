@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_channel::mpsc::UnboundedSender;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tower_lsp_server::jsonrpc::{Id, Response};
 
 use crate::owner::Notification;
 
@@ -49,13 +48,11 @@ impl Questions {
         answer.await.ok().flatten()
     }
 
-    /// Takes an answer of the client.
-    pub(crate) fn answered(&self, response: Response) {
-        let (id, result) = response.into_parts();
-        let Id::Number(id) = id else { return };
+    /// Takes the answer of the client to the request of that number; none if it refuses.
+    pub(crate) fn answered(&self, id: i64, result: Option<Value>) {
         if let Some(reply) = self.lock().remove(&id) {
             // Who asked may have gone at this moment.
-            let _ = reply.send(result.ok());
+            let _ = reply.send(result);
         }
     }
 }

@@ -125,8 +125,9 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
+        let lines = range.start.line as usize..=range.end.line as usize;
         Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-            hints::inlay_hints(view, session, range)
+            hints::inlay_hints(view, session, &lines)
         }))
     }),
     ("textDocument/documentSymbol", |params| {

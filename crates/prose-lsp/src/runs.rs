@@ -29,6 +29,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use self::history::{History, LastRun};
 use self::lines::LineMap;
+use self::teller::Teller;
 use self::trace::Trace;
 use crate::convert::Session;
 use crate::documents::DocumentUri;
@@ -142,16 +143,22 @@ impl Runs {
     }
 
     fn execute(self: &Arc<Self>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
-        let uri = Arc::clone(&launch.uri);
-        let _ = guard("running a program", || execution::execute(self, ticket, launch, stopped));
-        let has_files = self.runs.get_mut(&ticket).is_some_and(|mut run| {
+        let (uri, session) = (Arc::clone(&launch.uri), Arc::clone(&launch.session));
+        let panicked = guard("running a program", || execution::execute(self, ticket, launch, stopped)).err();
+        let id = self.runs.get_mut(&ticket).and_then(|mut run| {
             run.is_over = true;
-            run.id.is_some()
+            run.trace.stop_all();
+            run.id.clone()
         });
-        if has_files {
-            let _ = self.to_owner.send(Message::RunChanged(uri));
-        } else {
-            self.runs.remove(&ticket);
+        match id {
+            Some(id) => {
+                if let Some(panicked) = panicked {
+                    let uri = Arc::clone(&uri);
+                    Teller { runs: self, ticket, id, uri, session: &session }.end(&panicked.to_string());
+                }
+                let _ = self.to_owner.send(Message::RunChanged(uri));
+            }
+            None => drop(self.runs.remove(&ticket)),
         }
         self.under_way.end();
     }

@@ -159,8 +159,10 @@ impl Loopback for ToClient {
 
     fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
         let questions = self.1;
-        let answers = sink::unfold((), move |(), response| {
-            questions.answered(response);
+        let answers = sink::unfold((), move |(), response: Response| {
+            if let (Id::Number(id), result) = response.into_parts() {
+                questions.answered(id, result.ok());
+            }
             std::future::ready(Ok(()))
         });
         (Box::pin(self.0.flat_map(stream::iter).map(request)), Box::pin(answers))

@@ -1,10 +1,10 @@
 //! What is shown behind the statements of a program that runs or ran.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ropey::Rope;
 use serde_json::{Value, json};
-use tower_lsp_server::ls_types::Range;
 
 use super::Runs;
 use super::lines::LineMap;
@@ -14,12 +14,11 @@ use crate::json::{Json, json as text};
 use crate::reads::View;
 
 /// The answer to `textDocument/inlayHint`.
-pub(crate) fn inlay_hints(view: &View, session: &Session, range: Range) -> Json {
+pub(crate) fn inlay_hints(view: &View, session: &Session, lines: &RangeInclusive<usize>) -> Json {
     let snapshot = &view.snapshot;
     if !snapshot.config.client().inlay_hints {
         return text(&json!([]));
     }
-    let lines = range.start.line as usize..=range.end.line as usize;
     let marks = view.runs.marks(&snapshot.uri, &snapshot.text);
     let hints = marks.into_iter().filter(|(line, _)| lines.contains(line)).map(|(line, label)| {
         let end = end_of_line(&snapshot.text, line);
