@@ -211,12 +211,16 @@ fn collect(folder: &Path, name: &str, left: &mut BTreeMap<String, String>) {
         // The folder of a run is called after its time.
         let shown = if name == "/runs" { "run".to_owned() } else { file.clone() };
         let path = format!("{name}/{shown}");
+        // Beside memories that other runs write too, what a killed run was writing is left until it is old.
+        if path.starts_with("/agents/") && file.starts_with(".prose-tmp") {
+            continue;
+        }
         if entry.path().is_dir() {
             collect(&entry.path(), &path, left);
+            continue;
+        }
         // Sessions that nothing captures are numbered as they start, which branches do in the order in which agents answer.
-        } else if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str())
-            && !file.starts_with("anon_")
-        {
+        if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str()) && !file.starts_with("anon_") {
             let text = fs::read_to_string(entry.path()).unwrap();
             let lines = text.lines().filter(|line| {
                 !["run: ", "started: ", "updated: ", "timestamp: "].iter().any(|head| line.starts_with(head))

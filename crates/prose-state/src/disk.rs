@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
@@ -145,20 +146,25 @@ impl Tree {
         }
     }
 
-    /// Removes what a process that was killed has left of files that it was writing.
-    pub(crate) fn remove_temporary_files(&self) {
-        remove_temporary_files(&self.root, 0);
+    /// Removes what a process that was killed has left of files that it was writing, if that was so long ago that no other process still writes
+    /// it.
+    pub(crate) fn remove_temporary_files(&self, age: Duration) {
+        remove_temporary_files(&self.root, age, 0);
     }
 }
 
-fn remove_temporary_files(folder: &Path, depth: usize) {
+fn remove_temporary_files(folder: &Path, age: Duration, depth: usize) {
     // Nothing depends on it, so what cannot be removed stays. Imports of imports are no reason to go down without end.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < 32 {
-            remove_temporary_files(&entry.path(), depth + 1);
+            remove_temporary_files(&entry.path(), age, depth + 1);
         } else if kind.is_file() && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
-            let _ = fs::remove_file(entry.path());
+            let written = entry.metadata().and_then(|metadata| metadata.modified());
+            // A time in the future says nothing.
+            if written.is_ok_and(|written| written.elapsed().unwrap_or_default() >= age) {
+                let _ = fs::remove_file(entry.path());
+            }
         }
     }
 }

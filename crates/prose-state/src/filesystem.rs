@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::event::{Event, What};
@@ -87,7 +87,8 @@ impl FilesystemStore {
         let folder = project.existing_run(id)?;
         let lock = RunLock::acquire(&folder, id)?;
         let mut tree = Tree::new(&folder)?;
-        tree.remove_temporary_files();
+        // The lock says that nobody else writes here.
+        tree.remove_temporary_files(Duration::ZERO);
         tree.make_folder("bindings")?;
         let path = folder.join(JOURNAL_FILE);
         refuse_link(&path)?;

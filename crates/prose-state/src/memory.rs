@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
 use prose_vm::names::segment_file;
@@ -13,6 +14,9 @@ use crate::state_file::timestamp;
 
 /// The file with what an agent knows now.
 const MEMORY_FILE: &str = "memory.md";
+
+/// How old a file has to be that a killed run may have left beside a memory, since other runs write there, too.
+const LONG_AGO: Duration = Duration::from_secs(60);
 
 /// Where the memories of agents lie.
 #[derive(Debug)]
@@ -112,6 +116,7 @@ impl Memories {
         record: &str,
     ) -> Result<(), StateError> {
         let mut tree = Tree::new(&self.folder(place)?)?;
+        tree.remove_temporary_files(LONG_AGO);
         tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
         tree.write_lasting(&segment_file(&place.agent, segment), record.as_bytes())
     }

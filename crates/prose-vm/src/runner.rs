@@ -159,6 +159,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         handles: BTreeMap::new(),
         agents: 0,
         sessions: 0,
+        ended: 0,
         reused: 0,
         resumed: false,
     };
@@ -185,8 +186,10 @@ struct Runner<'a> {
     handles: BTreeMap<RequestId, AbortHandle>,
     /// How many agents work.
     agents: usize,
-    /// How many sessions were started.
+    /// How many sessions were started in this execution of the run.
     sessions: u32,
+    /// How many sessions have ended in the run.
+    ended: u32,
     /// How many outcomes were taken from an earlier execution.
     reused: u64,
     /// Whether it was told that the run goes on.
@@ -269,6 +272,8 @@ impl Runner<'_> {
     fn deliver(&mut self, machine: &mut Machine, id: RequestId, outcome: Outcome) -> Result<(), RunError> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
+        let is_session = matches!((&request.effect, &outcome), (Effect::Session(_), Outcome::Reply(_)));
+        self.ended += u32::from(is_session);
         self.emit(Happening {
             place: request.place.clone(),
             site: Some(request.site),
@@ -365,7 +370,7 @@ impl Runner<'_> {
             outputs: Vec::new(),
             value: Value::Null,
             error: Some(Arc::new(error)),
-            sessions: self.sessions,
+            sessions: self.ended,
         };
         self.seq += 1;
         let event = self.event_outside(What::RunEnded(end.clone()));
