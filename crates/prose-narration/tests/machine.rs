@@ -9,13 +9,13 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
-use prose_vm::effect::{Outcome, Request, RequestId};
+use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore, Recall};
+use prose_vm::store::{Fresh, NoStore, Recall, Waiting};
 
 fn program(fixture: &str) -> Arc<Program> {
     let fixture = Fixture::parse(fixture);
@@ -74,7 +74,7 @@ struct Counted<R> {
 }
 
 impl<R: Recall> Recall for Counted<R> {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
         let recalled = self.recall.recall(waiting)?;
         self.recalled.push(recalled.clone());
         Some(recalled)

@@ -8,7 +8,7 @@ use std::path::Path;
 use prose_syntax::SyntaxKind;
 use prose_vm::effect::{Choice, Effect, Outcome, Question, Reply, Request, RequestId, SessionTask, Verdict};
 use prose_vm::place::{Place, Site};
-use prose_vm::store::Recall;
+use prose_vm::store::{Recall, Waiting};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -16,6 +16,7 @@ use crate::binding_file;
 use crate::error::StateError;
 use crate::folder::PROGRAM_FILE;
 use crate::program::Program;
+use crate::recall::later_than;
 use crate::state_file::STATE_FILE;
 use crate::told::{Mark, Told};
 
@@ -173,16 +174,15 @@ impl ForeignRecall {
 }
 
 impl Recall for ForeignRecall {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
-        let new = waiting.partition_point(|request| Some(request.id) <= self.seen);
-        for request in &waiting[new..] {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+        for request in later_than(self.seen, waiting) {
             if let Some(outcome) = self.answer(request) {
                 self.known.push_back((request.id, outcome));
             }
             self.seen = Some(request.id);
         }
         while let Some((id, outcome)) = self.known.pop_front() {
-            if waiting.binary_search_by_key(&id, |request| request.id).is_ok() {
+            if waiting.contains_key(&id) {
                 self.reused += 1;
                 return Some((id, outcome));
             }

@@ -1,11 +1,12 @@
 //! Remembers from the journal what came of the requests of an earlier execution (decision 10).
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Outcome, Request, RequestId, fingerprint};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::store::Recall;
+use prose_vm::store::{Recall, Waiting};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -180,9 +181,8 @@ impl JournalRecall {
     }
 
     /// Looks up those of the requests that have come since the last time.
-    fn look_up(&mut self, waiting: &[&Request]) {
-        let new = waiting.partition_point(|request| Some(request.id) <= self.seen);
-        for request in &waiting[new..] {
+    fn look_up(&mut self, waiting: &Waiting) {
+        for request in later_than(self.seen, waiting) {
             let key = self.key(request);
             if let Some(order) = self.unused.get_mut(&key).and_then(VecDeque::pop_front) {
                 self.left -= 1;
@@ -193,11 +193,17 @@ impl JournalRecall {
     }
 }
 
+/// Those of the requests that have come since one that was seen.
+pub(crate) fn later_than(seen: Option<RequestId>, waiting: &Waiting) -> impl Iterator<Item = &Request> {
+    let start = seen.map_or(Bound::Unbounded, Bound::Excluded);
+    waiting.range((start, Bound::Unbounded)).map(|(_, request)| request)
+}
+
 impl Recall for JournalRecall {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
         self.look_up(waiting);
         while let Some((order, (id, key))) = self.known.pop_first() {
-            if waiting.binary_search_by_key(&id, |request| request.id).is_err() {
+            if !waiting.contains_key(&id) {
                 // The request was given up. What it would have got may serve another one.
                 self.unused.entry(key).or_default().push_front(order);
                 self.left += 1;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{Outcome, Request, RequestId};
+use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::Event;
-use prose_vm::store::Recall;
+use prose_vm::store::{Recall, Waiting};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -33,7 +33,7 @@ impl Remembered {
 }
 
 impl Recall for Remembered {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
         match self {
             Remembered::Journal(recalls) => recalls.iter_mut().find_map(|recall| recall.recall(waiting)),
             Remembered::Foreign(recall) => recall.recall(waiting),

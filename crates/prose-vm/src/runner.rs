@@ -21,7 +21,7 @@ use crate::event::{Event, RunEnd, RunStatus, What};
 use crate::harness::{Answer, Harness};
 use crate::machine::{Happening, Machine, Said};
 use crate::place::Place;
-use crate::store::{Recall, Store};
+use crate::store::{Recall, Store, Waiting};
 use crate::value::Value;
 
 /// What a run needs around it.
@@ -152,7 +152,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         host,
         seq: 0,
         replays: true,
-        waiting: BTreeMap::new(),
+        waiting: Waiting::new(),
         agents_wanted: BTreeSet::new(),
         at_once: BTreeSet::new(),
         running: FuturesUnordered::new(),
@@ -176,7 +176,7 @@ struct Runner<'a> {
     /// Whether outcomes still come from an earlier execution.
     replays: bool,
     /// Requests without an outcome.
-    waiting: BTreeMap<RequestId, Request>,
+    waiting: Waiting,
     /// Those of them that wait for an agent, in the order in which they were made (R58).
     agents_wanted: BTreeSet<RequestId>,
     /// Those of them that nobody works on yet and that need no agent.
@@ -257,8 +257,7 @@ impl Runner<'_> {
     }
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
-        let waiting: Vec<&Request> = self.waiting.values().collect();
-        let recalled = self.host.recall.recall(&waiting)?;
+        let recalled = self.host.recall.recall(&self.waiting)?;
         self.reused += 1;
         if let Some(request) = self.waiting.get(&recalled.0) {
             self.host.harness.recalled(request);
@@ -391,7 +390,9 @@ impl Runner<'_> {
                     )));
                 }
                 self.sessions += 1;
-                self.host.store.prepare(&task.binding)?;
+                if self.host.harness.capabilities().writes_files {
+                    self.host.store.prepare(&task.binding)?;
+                }
             }
             self.agents += 1;
             self.begin(id);

@@ -1,5 +1,6 @@
 //! What a run needs of those who keep its state.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use crate::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
@@ -10,10 +11,12 @@ pub trait Store {
     /// Takes up an event. `is_new` says whether it happens now; events of a run that is executed again up to where it stopped are
     /// taken up once more without being written once more.
     ///
-    /// An event is on its way to the disk when this returns: nothing that it is about is lost if the process is killed now.
+    /// An outcome ([`crate::event::What::Effect`]) is on its way to the disk when this returns, with everything before it: it is not lost if the process is killed
+    /// now. Other events follow from outcomes, and may wait until [`Store::settle`].
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()>;
 
-    /// Called when the program has gone as far as it can without an answer. Brings to the disk what may wait until then, such as `state.md`.
+    /// Called when the program has gone as far as it can without an answer, before anybody works on what it asks for. Brings to the disk what may
+    /// wait until then.
     fn settle(&mut self) -> io::Result<()>;
 
     /// Called before a session starts that may write to the file of a binding: one of an earlier session with the same name must not be taken for
@@ -32,11 +35,14 @@ pub trait Store {
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
 }
 
+/// The requests that wait, in the order in which they were made.
+pub type Waiting = BTreeMap<RequestId, Request>;
+
 /// Remembers what came of the requests of an earlier execution of the same run.
 pub trait Recall {
-    /// Of the requests that wait, in the order in which they were made: one whose outcome is known, and the outcome. Where several are known, the
+    /// Of the requests that wait: one whose outcome is known, and the outcome. Where several are known, the
     /// one that came first in the earlier execution. None when nothing more is known of any of them; it is not asked again then.
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)>;
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)>;
 
     /// Whether it may know of later requests although it knows of none that waits now. It is asked again at each settling then: after a change of the
     /// program, what is new stands between what is known.
@@ -56,7 +62,7 @@ pub trait Recall {
 pub struct Fresh;
 
 impl Recall for Fresh {
-    fn recall(&mut self, _: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, _: &Waiting) -> Option<(RequestId, Outcome)> {
         None
     }
 }

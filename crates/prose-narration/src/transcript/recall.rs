@@ -2,7 +2,7 @@
 
 use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, SessionTask};
 use prose_vm::place::Place;
-use prose_vm::store::Recall;
+use prose_vm::store::{Recall, Waiting};
 use rustc_hash::FxHashSet;
 
 use super::lines::discretions;
@@ -40,10 +40,10 @@ impl TranscriptRecall {
 }
 
 impl Recall for TranscriptRecall {
-    fn recall(&mut self, waiting: &[&Request]) -> Option<(RequestId, Outcome)> {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
         for at in self.first..self.entries.len() {
             let Some(entry) = &self.entries[at] else { continue };
-            let open = || waiting.iter().filter(|request| !self.doubtful.contains(&request.id));
+            let open = || waiting.values().filter(|request| !self.doubtful.contains(&request.id));
             let found = open().find(|request| fits(entry, request, true));
             let Some(request) = found.or_else(|| open().find(|request| fits(entry, request, false))) else {
                 continue;

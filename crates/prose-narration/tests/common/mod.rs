@@ -12,6 +12,7 @@ use prose_vm::effect::*;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::*;
 use prose_vm::place::{Place, Site};
+use prose_vm::store::{Recall, Waiting};
 use prose_vm::value::Value;
 
 /// What a run asked and was told, in the order of both.
@@ -603,31 +604,32 @@ pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u
 
 /// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
 /// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
-pub(crate) fn replay(
-    play: &Play,
-    recall: &mut dyn prose_vm::store::Recall,
-) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
-    let mut waiting: Vec<Request> = Vec::new();
+pub(crate) fn replay(play: &Play, recall: &mut dyn Recall) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+    let mut waiting = Waiting::new();
     let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
     let mut order = Vec::new();
     let mut asked_anew = Vec::new();
     for step in &play.steps {
         match step {
-            Step::Asked(request) => waiting.push(request.clone()),
-            Step::Dropped(id) => waiting.retain(|request| request.id != *id),
+            Step::Asked(request) => {
+                waiting.insert(request.id, request.clone());
+            }
+            Step::Dropped(id) => {
+                waiting.remove(id);
+            }
             Step::Answered(id, _, _) => {
                 while !recalled.contains_key(id) {
-                    let open: Vec<&Request> =
-                        waiting.iter().filter(|request| !recalled.contains_key(&request.id)).collect();
+                    let mut open = waiting.clone();
+                    open.retain(|id, _| !recalled.contains_key(id));
                     let Some((found, outcome)) = recall.recall(&open) else { break };
-                    assert!(open.iter().any(|request| request.id == found), "answers what waits");
+                    assert!(open.contains_key(&found), "answers what waits");
                     order.push((found, outcome.clone()));
                     recalled.insert(found, outcome);
                 }
                 if !recalled.contains_key(id) {
                     asked_anew.push(*id);
                 }
-                waiting.retain(|request| request.id != *id);
+                waiting.remove(id);
             }
         }
     }

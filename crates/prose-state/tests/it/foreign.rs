@@ -9,7 +9,7 @@ use prose_vm::place::Site;
 use prose_vm::store::Recall;
 use prose_vm::value::Value;
 
-use crate::support::{place, project, session};
+use crate::support::{place, project, session, waiting};
 
 /// The folder of a run in the form of the specification, and what is asked of it.
 struct Foreign {
@@ -50,7 +50,7 @@ impl Foreign {
 
     fn ask(&mut self, request: &Request) -> Option<Outcome> {
         self.asked += 1;
-        self.recall.recall(&[request]).map(|(id, outcome)| {
+        self.recall.recall(&waiting(&[request])).map(|(id, outcome)| {
             assert_eq!(id, request.id);
             outcome
         })

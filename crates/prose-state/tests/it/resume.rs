@@ -15,7 +15,7 @@ use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::place::Site;
 use prose_vm::store::{Recall, Store};
 
-use crate::support::{Driver, effect, project, session};
+use crate::support::{Driver, effect, project, session, waiting};
 
 const TEXT: &str = "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n";
 
@@ -51,8 +51,8 @@ fn r104_a_run_goes_on_where_it_was_killed() {
     let Resumed { store, mut recall, notes } = resume(&project, &id, Resume::Exact);
     assert!(notes.is_empty());
     // What waits is the first session, then the second one, whose reply never came.
-    assert_eq!(recall.recall(&[&requests[0]]), Some((RequestId(0), reply("First."))));
-    assert_eq!(recall.recall(&[&requests[1]]), None);
+    assert_eq!(recall.recall(&waiting(&[&requests[0]])), Some((RequestId(0), reply("First."))));
+    assert_eq!(recall.recall(&waiting(&[&requests[1]])), None);
     assert!(!recall.may_know_more());
     assert_eq!(recall.reused(), 1);
     for event in &events {
@@ -94,6 +94,7 @@ fn a_run_that_was_interrupted_has_no_end_any_more_when_it_goes_on() {
         run.events.push(event.clone());
     }
     run.enter("s2", 2);
+    run.store.settle().unwrap();
     assert_eq!(run.events.last().unwrap().seq, last);
     assert_eq!(journal(&run.store), run.events);
 }
@@ -170,7 +171,7 @@ fn a_damaged_line_is_put_aside_and_the_run_goes_on_from_the_one_above() {
     assert_eq!(journal(&store), events[..4]);
     assert_eq!(fs::read_to_string(path.with_extension("jsonl.damaged")).unwrap(), changed[start..]);
     // The reply stands in line 4.
-    assert_eq!(recall.recall(&[&requests[0]]), Some((RequestId(0), reply("First."))));
+    assert_eq!(recall.recall(&waiting(&[&requests[0]])), Some((RequestId(0), reply("First."))));
     assert_eq!(recall.expected(5), None);
 }
 
@@ -185,10 +186,10 @@ fn of_several_known_outcomes_the_one_that_came_first_is_told_first() {
     let id = run.store.run().to_owned();
     drop(run);
     let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
-    let waiting: Vec<&Request> = asked.iter().collect();
-    assert_eq!(recall.recall(&waiting), Some((RequestId(2), reply("third"))));
-    assert_eq!(recall.recall(&waiting[..2]), Some((RequestId(0), reply("first"))));
-    assert_eq!(recall.recall(&waiting[1..2]), None);
+    let asked: Vec<&Request> = asked.iter().collect();
+    assert_eq!(recall.recall(&waiting(&asked)), Some((RequestId(2), reply("third"))));
+    assert_eq!(recall.recall(&waiting(&asked[..2])), Some((RequestId(0), reply("first"))));
+    assert_eq!(recall.recall(&waiting(&asked[1..2])), None);
 }
 
 const SITE: Site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
@@ -223,10 +224,10 @@ fn accepting_changes_reuses_what_asks_for_the_same() {
     let new = session(0, "s1", SITE, "New", old[0].effect_binding(), &[]);
     let b = session(1, "s2", SITE, &task(&old[1]), old[0].effect_binding(), &[]);
     let c = session(2, "s3", SITE, &task(&c), c.effect_binding(), &[]);
-    assert_eq!(recall.recall(&[&new]), None);
+    assert_eq!(recall.recall(&waiting(&[&new])), None);
     assert!(recall.may_know_more());
-    assert_eq!(recall.recall(&[&new, &b]), Some((RequestId(1), reply("b!"))));
-    assert_eq!(recall.recall(&[&new, &c]), None);
+    assert_eq!(recall.recall(&waiting(&[&new, &b])), Some((RequestId(1), reply("b!"))));
+    assert_eq!(recall.recall(&waiting(&[&new, &c])), None);
     assert_eq!(recall.reused(), 1);
     assert_eq!(recall.expected(1), None);
     // The new journal has every event, and the earlier one is kept.
@@ -234,6 +235,7 @@ fn accepting_changes_reuses_what_asks_for_the_same() {
     run.is_new = false;
     run.head("three.prose");
     run.enter("s1", 1);
+    run.store.settle().unwrap();
     assert_eq!(journal(&run.store), run.events);
     assert!(folder.join("journal-1.jsonl").is_file());
 }
@@ -251,7 +253,7 @@ fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
 
     // The changed program takes over the first one, and is killed.
     let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
-    let (_, first) = recall.recall(&[&asked[0]]).unwrap();
+    let (_, first) = recall.recall(&waiting(&[&asked[0]])).unwrap();
     assert_eq!(first, reply("one"));
     let mut run = Driver::on(store, TEXT);
     run.head("three.prose");
@@ -261,14 +263,14 @@ fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
 
     for _ in 0..2 {
         let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::Exact);
-        assert_eq!(recall.recall(&[&request]), Some((request.id, reply("one"))));
+        assert_eq!(recall.recall(&waiting(&[&request])), Some((request.id, reply("one"))));
         assert!(recall.may_know_more());
         let others = [1, 2, 3].map(|id| {
             session(id, &format!("s2/i{id}"), SITE, "let a = session \"A\"", request.effect_binding(), &[])
         });
-        assert_eq!(recall.recall(&[&others[0]]), Some((RequestId(1), reply("two"))));
-        assert_eq!(recall.recall(&[&others[1]]), Some((RequestId(2), reply("three"))));
-        assert_eq!(recall.recall(&[&others[2]]), None);
+        assert_eq!(recall.recall(&waiting(&[&others[0]])), Some((RequestId(1), reply("two"))));
+        assert_eq!(recall.recall(&waiting(&[&others[1]])), Some((RequestId(2), reply("three"))));
+        assert_eq!(recall.recall(&waiting(&[&others[2]])), None);
         assert!(!recall.may_know_more());
         assert_eq!(recall.reused(), 3);
         drop(store);
@@ -279,7 +281,7 @@ fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
     fs::rename(folder.join("journal.jsonl"), folder.join("journal-2.jsonl")).unwrap();
     let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
     for (request, text) in asked.iter().zip(["one", "two", "three"]) {
-        assert_eq!(recall.recall(&[request]), Some((request.id, reply(text))));
+        assert_eq!(recall.recall(&waiting(&[request])), Some((request.id, reply(text))));
     }
 }
 
@@ -312,7 +314,7 @@ fn accepting_changes_asks_again_where_what_a_file_of_the_context_holds_has_chang
     drop(run);
     for (request, is_reused) in [(after, false), (before, true)] {
         let mut recall = resume(&project, &id, Resume::AcceptChanges).recall;
-        assert_eq!(recall.recall(&[&request]).is_some(), is_reused);
+        assert_eq!(recall.recall(&waiting(&[&request])).is_some(), is_reused);
     }
 }
 
@@ -364,6 +366,7 @@ fn holds_a_run() {
     if let Some(folder) = std::env::var_os(HELD) {
         let mut run = Driver::start(&Project::new(folder), "three.prose", TEXT);
         run.session("s1", 1, "a", "First.");
+        run.store.settle().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(60));
     }
 }

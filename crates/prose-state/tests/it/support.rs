@@ -14,7 +14,7 @@ use prose_vm::event::{
     Event, JOURNAL_VERSION, RunEnd, RunHead, RunStatus, StateMode, StatementKind, Status, What,
 };
 use prose_vm::place::{Place, Site};
-use prose_vm::store::Store;
+use prose_vm::store::{Store, Waiting};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 use tempfile::TempDir;
@@ -267,6 +267,11 @@ pub(crate) fn bound(binding: Binding, value: Value, reply: Option<RequestId>) ->
 pub(crate) fn effect(request: &Request, outcome: Outcome) -> What {
     let effect = request.effect.kind().into();
     What::Effect { request: request.id, effect, fingerprint: fingerprint(&request.effect), outcome }
+}
+
+/// Requests that wait.
+pub(crate) fn waiting(requests: &[&Request]) -> Waiting {
+    requests.iter().map(|request| (request.id, (*request).clone())).collect()
 }
 
 /// A request for a session.
