@@ -186,7 +186,7 @@ impl FilesystemStore {
             What::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
                 self.written_by_agent.insert(*request);
             }
-            What::Bound { binding, value, reply, .. } => {
+            What::Bound { binding, value, reply, was, .. } => {
                 self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
                 if !is_new {
@@ -195,7 +195,11 @@ impl FilesystemStore {
                     self.write_where_different(binding, value)?;
                 } else {
                     let text = binding_file::write(binding, &value.to_string());
-                    self.writer.files().tree.write(&binding.path, text.as_bytes())?;
+                    let mut files = self.writer.files();
+                    match was {
+                        None => files.tree.write_first(&binding.path, text.as_bytes())?,
+                        Some(_) => files.tree.write(&binding.path, text.as_bytes())?,
+                    }
                 }
             }
             What::MemoryWritten { place, memory, segment, prompt, record } => {
@@ -263,6 +267,12 @@ impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
         if is_new || self.writes_all {
             self.journal.append(event)?;
+            // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
+            // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
+            // run by its first line.
+            if matches!(event.what, What::RunStarted(_) | What::Effect { .. } | What::MemoryWritten { .. }) {
+                self.journal.flush()?;
+            }
         }
         let is_new = is_new || self.writes_all;
         let is_end = matches!(event.what, What::RunEnded(_));
@@ -277,6 +287,7 @@ impl Store for FilesystemStore {
     }
 
     fn settle(&mut self) -> io::Result<()> {
+        self.journal.flush()?;
         Ok(self.writer.settle()?)
     }
 

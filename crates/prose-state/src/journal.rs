@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prose_vm::event::{Event, What};
 use prose_vm::value::Value;
@@ -25,23 +25,34 @@ pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
 /// How long the part of a line is that the checksum does not cover.
 pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
 
-/// How long the journal gathers lines before it has them synced. A loss of power costs at most what was written since; the end of a process
-/// costs nothing.
+/// How long the journal gathers lines at least before it has them synced. A loss of power costs at most what was written since; the end of a
+/// process costs nothing.
 const SYNC_PAUSE: Duration = Duration::from_millis(20);
+
+/// How many times the duration of a sync passes before the next one: where many files are made, each sync has to bring all of them to the disk, and
+/// everything else that makes files waits for it.
+const PAUSE_PER_SYNC: u32 = 5;
+
+/// How long it gathers lines at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A journal that is written to.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Arc<File>,
-    /// The bytes of all lines that are written as a whole.
+    /// The bytes of all lines that are written.
     length: u64,
     last_seq: u64,
     /// Why nothing more can be written. Events behind a lost one would make a journal that tells of something that never happened.
     broken: Option<String>,
-    line: Vec<u8>,
+    /// The lines that wait to be written together.
+    lines: Vec<u8>,
     syncer: Syncer,
 }
+
+/// How many bytes of lines wait at most to be written together.
+const MOST_WAITING: usize = 1 << 16;
 
 impl Journal {
     /// Starts a journal.
@@ -64,7 +75,7 @@ impl Journal {
     fn on(file: File, path: &Path, length: u64, last_seq: u64) -> Result<Self, StateError> {
         let file = Arc::new(file);
         let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
-        Ok(Self { path: path.to_owned(), file, length, last_seq, broken: None, line: Vec::new(), syncer })
+        Ok(Self { path: path.to_owned(), file, length, last_seq, broken: None, lines: Vec::new(), syncer })
     }
 
     /// The number of the last event.
@@ -72,7 +83,7 @@ impl Journal {
         self.last_seq
     }
 
-    /// Writes an event. It survives the end of the process from now on, and is synced soon.
+    /// Takes up an event. It is written together with those behind it, by the next [`Journal::flush`] at the latest.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
         if let Some(why) = &self.broken {
             return Err(io::Error::other(why.clone()));
@@ -89,23 +100,39 @@ impl Journal {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        write_line(&mut self.line, event)?;
+        let before = self.lines.len();
+        if let Err(error) = write_line(&mut self.lines, event) {
+            self.lines.truncate(before);
+            return Err(error);
+        }
+        self.last_seq = event.seq;
+        if self.lines.len() > MOST_WAITING { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the events that wait. They survive the end of the process from now on, and are synced soon.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
         // One call, so that the end of the process tears no line.
-        if let Err(error) = (&*self.file).write_all(&self.line) {
+        let result = (&*self.file).write_all(&self.lines);
+        let length = self.lines.len() as u64;
+        self.lines.clear();
+        // A large reply must not keep its room until the run ends.
+        self.lines.shrink_to(2 * MOST_WAITING);
+        if let Err(error) = result {
             // Where a part has reached the disk, it is taken off again, so that the journal ends with a whole line.
             let _ = self.file.set_len(self.length);
             return Err(self.fail("write", error));
         }
-        self.length += self.line.len() as u64;
-        self.last_seq = event.seq;
-        // A large reply must not keep its room until the run ends.
-        self.line.shrink_to(1 << 16);
+        self.length += length;
         self.syncer.wake();
         Ok(())
     }
 
     /// Returns when everything is on the disk.
     pub fn sync(&mut self) -> io::Result<()> {
+        self.flush()?;
         if let Some(error) = self.syncer.take_error() {
             return Err(self.fail("sync", error));
         }
@@ -122,28 +149,38 @@ impl Journal {
     }
 }
 
-/// Writes the line of an event, with its checksum and its end.
-fn write_line(line: &mut Vec<u8>, event: &Event) -> io::Result<()> {
-    line.clear();
-    line.extend_from_slice(LINE_START);
-    line.extend_from_slice(b"00000000");
-    line.extend_from_slice(BEHIND_CHECKSUM);
-    let body = line.len();
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Nobody is left to be told if it cannot be done. What happens again when the run goes on is not lost either way.
+        if self.broken.is_none() {
+            let _ = self.flush();
+        }
+    }
+}
+
+/// Writes the line of an event behind others, with its checksum and its end.
+fn write_line(lines: &mut Vec<u8>, event: &Event) -> io::Result<()> {
+    let start = lines.len();
+    lines.extend_from_slice(LINE_START);
+    lines.extend_from_slice(b"00000000");
+    lines.extend_from_slice(BEHIND_CHECKSUM);
+    let body = lines.len();
     // The reply stands in the line of its effect already; readers fill it in again.
     if let What::Bound { reply: Some(_), .. } = &event.what {
         let mut event = event.clone();
         if let What::Bound { value, .. } = &mut event.what {
             *value = Value::Null;
         }
-        serde_json::to_writer(&mut *line, &event)?;
+        serde_json::to_writer(&mut *lines, &event)?;
     } else {
-        serde_json::to_writer(&mut *line, event)?;
+        serde_json::to_writer(&mut *lines, event)?;
     }
     // The brace of the event is that of the line, which stands before the checksum.
-    line.remove(body);
-    let checksum = format!("{:08x}", crc32fast::hash(&line[body..]));
-    line[LINE_START.len()..LINE_START.len() + 8].copy_from_slice(checksum.as_bytes());
-    line.push(b'\n');
+    lines.remove(body);
+    let checksum = format!("{:08x}", crc32fast::hash(&lines[body..]));
+    let digits = start + LINE_START.len();
+    lines[digits..digits + checksum.len()].copy_from_slice(checksum.as_bytes());
+    lines.push(b'\n');
     Ok(())
 }
 
@@ -209,6 +246,7 @@ impl Drop for Syncer {
 
 fn sync_in_groups(file: &File, shared: &Shared) {
     let mut state = shared.lock();
+    let mut pause = SYNC_PAUSE;
     loop {
         state = shared
             .changed
@@ -217,7 +255,9 @@ fn sync_in_groups(file: &File, shared: &Shared) {
         if state.dirty {
             state.dirty = false;
             drop(state);
+            let start = Instant::now();
             let result = file.sync_data();
+            pause = (start.elapsed() * PAUSE_PER_SYNC).clamp(SYNC_PAUSE, LONGEST_PAUSE);
             state = shared.lock();
             if let Err(error) = result {
                 state.error = Some(error);
@@ -228,7 +268,7 @@ fn sync_in_groups(file: &File, shared: &Shared) {
         }
         state = shared
             .changed
-            .wait_timeout_while(state, SYNC_PAUSE, |state| !state.closing)
+            .wait_timeout_while(state, pause, |state| !state.closing)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
     }
@@ -252,7 +292,8 @@ mod tests {
         let mut journal = Journal::on(full, path, 0, 0).unwrap();
         let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28). \
                         Make room on the disk, then resume the run; nothing that is recorded is lost";
-        let error = journal.append(&warning(1)).unwrap_err();
+        journal.append(&warning(1)).unwrap();
+        let error = journal.flush().unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         let again = journal.append(&warning(2)).unwrap_err();
@@ -270,7 +311,7 @@ mod tests {
         let mut seq = 0;
         let error = loop {
             seq += 1;
-            match journal.append(&warning(seq)) {
+            match journal.append(&warning(seq)).and_then(|()| journal.flush()) {
                 Ok(()) if seq < 10_000 => std::thread::sleep(Duration::from_millis(1)),
                 Ok(()) => panic!("the error never comes up"),
                 Err(error) => break error,
