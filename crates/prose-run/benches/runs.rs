@@ -1,0 +1,212 @@
+//! What runs cost whose state is kept in files, with the harness `offline`.
+//!
+//! * `parallel`: ten thousand sessions of 100 ms at the same time, beside as many tasks of tokio that sleep as long and write a file each.
+//! * `resume`: a run goes on whose parallel sessions are all recorded.
+//! * `loop` and `lines`: the first and the last thousand of a hundred thousand statements, which should take the same time.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use criterion::measurement::WallTime;
+use criterion::{
+    BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
+use prose_analysis::Text;
+use prose_analysis::host::AnalysisHost;
+use prose_config::RunConfig;
+use prose_run::{Around, Order, Project, Start, prepare};
+use prose_vm::event::{Event, RunStatus, StateMode, What};
+use prose_vm::program::Program;
+use prose_vm::runner::{Limits, NoInputs};
+use tempfile::TempDir;
+
+/// The allocator of the command, so that runs in this process cost what they cost there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const SESSIONS: usize = 10_000;
+
+fn program(text: &str) -> Arc<Program> {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("/program.prose"), Text::new(text));
+    Program::new(host.db(), file)
+}
+
+fn parallel_for(sessions: usize) -> String {
+    let items: Vec<String> = (0..sessions).map(|item| item.to_string()).collect();
+    format!("parallel for item in [{}]:\n  session \"Work on {{item}}\"\n", items.join(", "))
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder can be made")
+}
+
+fn order(program: &Arc<Program>, folder: &Path, start: Start) -> Order {
+    Order {
+        program: Arc::clone(program),
+        project: Project::new(folder),
+        start,
+        state: StateMode::Filesystem,
+        harness: Some("offline".to_owned()),
+        script: None,
+        seed: 0,
+        delay: Duration::ZERO,
+        inputs: Vec::new(),
+        config: RunConfig::default(),
+        limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
+    }
+}
+
+/// Executes a run, and tells its id and how long it took.
+fn run(order: Order, status: RunStatus, observer: &mut dyn FnMut(&Event, bool)) -> (String, Duration) {
+    let begin = Instant::now();
+    let prepared = prepare(order).unwrap_or_else(|error| panic!("{error}"));
+    let id = prepared.run().to_owned();
+    let around = Around {
+        inputs: Arc::new(NoInputs),
+        observer,
+        interrupted: Box::pin(std::future::pending()),
+        narration: None,
+    };
+    let finished = prepared.execute(around).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(finished.end.status, status, "{:?}", finished.end.error);
+    (id, begin.elapsed())
+}
+
+const DELAY: Duration = Duration::from_millis(100);
+
+/// The least that ten thousand sessions can cost: tasks that wait, and write what they come to.
+fn sleeps_and_files(folder: &Path) -> Duration {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime can be built");
+    let begin = Instant::now();
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..SESSIONS)
+            .map(|number| {
+                let path = folder.join(format!("{number}.md"));
+                tokio::spawn(async move {
+                    tokio::time::sleep(DELAY).await;
+                    std::fs::write(path, "What an agent says to what it was told to do.\n")
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.expect("the task does not panic").expect("the file can be written");
+        }
+    });
+    begin.elapsed()
+}
+
+fn parallel(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("parallel");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.bench_function("tokio", |bencher| {
+        bencher.iter_custom(|times| (0..times).map(|_| sleeps_and_files(folder().path())).sum());
+    });
+    let program = program(&parallel_for(SESSIONS));
+    group.bench_function("prose", |bencher| {
+        bencher.iter_custom(|times| {
+            let once = |_| {
+                let folder = folder();
+                let order = Order { delay: DELAY, ..order(&program, folder.path(), Start::New) };
+                run(order, RunStatus::Completed, &mut |_, _| {}).1
+            };
+            (0..times).map(once).sum()
+        });
+    });
+    group.finish();
+}
+
+fn resume(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("resume");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    for sessions in [SESSIONS / 10, SESSIONS] {
+        // The limit stops the run before its last session.
+        let program = program(&format!("{}session \"Sum up\"\n", parallel_for(sessions)));
+        group.throughput(Throughput::Elements(sessions as u64));
+        group.bench_function(BenchmarkId::from_parameter(sessions), |bencher| {
+            bencher.iter_custom(|times| {
+                let once = |_| {
+                    let folder = folder();
+                    let mut stopped = order(&program, folder.path(), Start::New);
+                    stopped.limits.max_sessions = Some(sessions as u32);
+                    let (id, _) = run(stopped, RunStatus::Interrupted, &mut |_, _| {});
+                    let start = Start::Resume { run: id.into(), accept_changes: false };
+                    run(order(&program, folder.path(), start), RunStatus::Completed, &mut |_, _| {}).1
+                };
+                (0..times).map(once).sum()
+            });
+        });
+    }
+    group.finish();
+}
+
+const STATEMENTS: u32 = 100_000;
+
+/// Measures how long it takes to come from one statement to another, as an event tells their numbers. After a number of sessions the run stops, so that
+/// what comes behind them costs nothing.
+fn between(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    program: &Arc<Program>,
+    (from, to): (u32, u32),
+    sessions: Option<u32>,
+    number: fn(&What) -> Option<u32>,
+) {
+    let name = if sessions.is_some() { "first thousand" } else { "last thousand" };
+    let status = if sessions.is_some() { RunStatus::Interrupted } else { RunStatus::Completed };
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.bench_function(name, |bencher| {
+        bencher.iter_custom(|times| {
+            let once = |_| {
+                let folder = folder();
+                let mut order = order(program, folder.path(), Start::New);
+                order.limits.max_sessions = sessions;
+                let mut start = None;
+                let mut time = Duration::ZERO;
+                run(order, status, &mut |event, _| {
+                    let number = number(&event.what);
+                    if number == Some(from) {
+                        start = Some(Instant::now());
+                    } else if number == Some(to) {
+                        time = start.map_or(time, |start| start.elapsed());
+                    }
+                });
+                assert!(!time.is_zero(), "both statements are executed");
+                time
+            };
+            (0..times).map(once).sum()
+        });
+    });
+}
+
+fn sequential(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("loop");
+    let half = STATEMENTS / 2;
+    let text = format!("repeat {half} as item:\n  let value = item\n  session \"Work\"\n");
+    let statements = program(&text);
+    let iteration = |what: &What| match what {
+        What::IterationStarted { number, .. } => Some(*number),
+        _ => None,
+    };
+    between(&mut group, &statements, (1, 501), Some(501), iteration);
+    between(&mut group, &statements, (half - 500, half), None, iteration);
+    group.finish();
+
+    let mut group = criterion.benchmark_group("lines");
+    let line = |at| match at % 10 {
+        0 => "session \"Work\"\n".to_owned(),
+        _ => format!("let value_{at} = {at}\n"),
+    };
+    let statements = program(&(0..STATEMENTS).map(line).collect::<String>());
+    let statement = |what: &What| match what {
+        What::StatementStarted { number, .. } => *number,
+        _ => None,
+    };
+    between(&mut group, &statements, (1, 1001), Some(101), statement);
+    between(&mut group, &statements, (STATEMENTS - 1000, STATEMENTS), None, statement);
+    group.finish();
+}
+
+criterion_group!(benches, parallel, resume, sequential);
+criterion_main!(benches);
