@@ -91,6 +91,11 @@ impl Tree {
         self.write_with(relative, bytes, exchange)
     }
 
+    /// The same for a file that is probably not there yet, which is faster then.
+    pub(crate) fn write_first(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+        self.write_with(relative, bytes, place_or_exchange)
+    }
+
     /// The same for a file that no journal can bring back.
     pub(crate) fn write_lasting(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         self.write_with(relative, bytes, replace)
@@ -193,6 +198,30 @@ fn exchange(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
         }
     }
     file.persist(path).map(drop).map_err(|error| StateError::io("write", path)(error.error))
+}
+
+/// Puts a file in its place that is probably not there yet.
+fn place_or_exchange(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+    // What is not possible here, or fails for a reason that has to be told, is tried again in the way that always is.
+    #[cfg(target_os = "linux")]
+    if place(path, bytes).is_ok() {
+        return Ok(());
+    }
+    exchange(path, bytes)
+}
+
+/// Makes a file without a name and then gives it its name, which fails if there is one of that name already.
+#[cfg(target_os = "linux")]
+fn place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mode = Mode::from_raw_mode(0o666);
+    let mut file = fs::File::from(open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode)?);
+    file.write_all(bytes)?;
+    linkat(CWD, format!("/proc/self/fd/{}", file.as_raw_fd()), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+    Ok(())
 }
 
 fn temporary(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, StateError> {

@@ -177,7 +177,7 @@ impl FilesystemStore {
             What::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
                 self.written_by_agent.insert(*request);
             }
-            What::Bound { binding, value, reply, .. } => {
+            What::Bound { binding, value, reply, was, .. } => {
                 self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
                 if !is_new {
@@ -186,7 +186,11 @@ impl FilesystemStore {
                     self.write_where_different(binding, value)?;
                 } else {
                     let text = binding_file::write(binding, &value.to_string());
-                    self.writer.files().tree.write(&binding.path, text.as_bytes())?;
+                    let mut files = self.writer.files();
+                    match was {
+                        None => files.tree.write_first(&binding.path, text.as_bytes())?,
+                        Some(_) => files.tree.write(&binding.path, text.as_bytes())?,
+                    }
                 }
             }
             What::MemoryWritten { place, memory, segment, prompt, record } => {
@@ -240,8 +244,9 @@ impl Store for FilesystemStore {
         if is_new || self.writes_all {
             self.journal.append(event)?;
             // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
-            // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so.
-            if matches!(event.what, What::Effect { .. } | What::MemoryWritten { .. }) {
+            // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
+            // run by its first line.
+            if matches!(event.what, What::RunStarted(_) | What::Effect { .. } | What::MemoryWritten { .. }) {
                 self.journal.flush()?;
             }
         }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prose_vm::event::{Event, What};
 use prose_vm::value::Value;
@@ -25,9 +25,16 @@ pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
 /// How long the part of a line is that the checksum does not cover.
 pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
 
-/// How long the journal gathers lines before it has them synced. A loss of power costs at most what was written since; the end of a process
-/// costs nothing.
+/// How long the journal gathers lines at least before it has them synced. A loss of power costs at most what was written since; the end of a
+/// process costs nothing.
 const SYNC_PAUSE: Duration = Duration::from_millis(20);
+
+/// How many times the duration of a sync passes before the next one: where many files are made, each sync has to bring all of them to the disk, and
+/// everything else that makes files waits for it.
+const PAUSE_PER_SYNC: u32 = 5;
+
+/// How long it gathers lines at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A journal that is written to.
 #[derive(Debug)]
@@ -239,6 +246,7 @@ impl Drop for Syncer {
 
 fn sync_in_groups(file: &File, shared: &Shared) {
     let mut state = shared.lock();
+    let mut pause = SYNC_PAUSE;
     loop {
         state = shared
             .changed
@@ -247,7 +255,9 @@ fn sync_in_groups(file: &File, shared: &Shared) {
         if state.dirty {
             state.dirty = false;
             drop(state);
+            let start = Instant::now();
             let result = file.sync_data();
+            pause = (start.elapsed() * PAUSE_PER_SYNC).clamp(SYNC_PAUSE, LONGEST_PAUSE);
             state = shared.lock();
             if let Err(error) = result {
                 state.error = Some(error);
@@ -258,7 +268,7 @@ fn sync_in_groups(file: &File, shared: &Shared) {
         }
         state = shared
             .changed
-            .wait_timeout_while(state, SYNC_PAUSE, |state| !state.closing)
+            .wait_timeout_while(state, pause, |state| !state.closing)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
     }

@@ -21,6 +21,10 @@ use prose_vm::settings::Settings;
 use prose_vm::store::{Fresh, NoStore};
 use tokio::runtime::Runtime;
 
+/// The allocator of the command, so that runs in this process cost what they cost there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Answers at once.
 struct Instantly;
 

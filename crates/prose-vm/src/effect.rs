@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::ErrorKind;
 use crate::event::LoopKind;
@@ -82,6 +82,19 @@ impl Effect {
     }
 }
 
+/// What a session is asked for, in the order of the names, which the fingerprints in journals depend on.
+#[derive(Serialize)]
+struct AskedOfSession<'a> {
+    agent: &'a Option<SmolStr>,
+    context: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
+    memory: Option<(MemoryScope, bool, &'a Option<Arc<str>>)>,
+    model: &'a Option<SmolStr>,
+    permissions: &'a [Permission],
+    skills: &'a [SmolStr],
+    system: &'a Option<Arc<str>>,
+    task: &'a str,
+}
+
 /// A hash of what an effect asks for, by which it is known again after the program has changed (decision 10).
 ///
 /// It leaves out what says where the effect stands and not what it asks: paths, names of bindings, numbers of segments and of attempts.
@@ -95,24 +108,27 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
     let asked = match effect {
         Effect::Session(task) => {
             let memory = task.memory.as_ref();
-            serde_json::json!({
-                "agent": task.agent,
-                "task": task.task,
-                "system": task.system,
-                "model": task.model,
-                "skills": task.skills,
-                "permissions": task.permissions,
-                "context": context(&task.context),
-                "memory": memory.map(|memory| (memory.place.scope, memory.resumes, &memory.text)),
-            })
+            let asked = AskedOfSession {
+                agent: &task.agent,
+                context: context(&task.context),
+                memory: memory.map(|memory| (memory.place.scope, memory.resumes, &memory.text)),
+                model: &task.model,
+                permissions: &task.permissions,
+                skills: &task.skills,
+                system: &task.system,
+                task: &task.task,
+            };
+            serde_json::to_string(&asked).unwrap_or_default()
         }
         Effect::Judge(question) | Effect::Choose(question) | Effect::Extract(question) => {
-            serde_json::json!([question.text, question.labels, context(&question.context)])
+            serde_json::json!([question.text, question.labels, context(&question.context)]).to_string()
         }
-        Effect::Summarise(summary) => serde_json::json!([summary.name, summary.text, summary.extent]),
-        Effect::Input(input) => serde_json::json!([input.name, input.prompt]),
-        Effect::Memory(place) => serde_json::json!([place.agent, place.scope]),
-        Effect::Sleep(duration) => serde_json::json!(duration.as_millis() as u64),
+        Effect::Summarise(summary) => {
+            serde_json::json!([summary.name, summary.text, summary.extent]).to_string()
+        }
+        Effect::Input(input) => serde_json::json!([input.name, input.prompt]).to_string(),
+        Effect::Memory(place) => serde_json::json!([place.agent, place.scope]).to_string(),
+        Effect::Sleep(duration) => (duration.as_millis() as u64).to_string(),
     };
     digest(&format!("{} {asked}", effect.kind()))
 }
@@ -120,7 +136,9 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
 /// The first 16 hexadecimal digits of the SHA-256 of a text.
 pub fn digest(text: &str) -> SmolStr {
     let hash = Sha256::digest(text);
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>().into()
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash[..8]);
+    format_smolstr!("{:016x}", u64::from_be_bytes(first))
 }
 
 /// A task for a subagent, put together as R22 to R32 say.

@@ -395,7 +395,9 @@ impl Runner<'_> {
                     )));
                 }
                 self.sessions += 1;
-                self.host.store.prepare(&task.binding)?;
+                if self.host.harness.capabilities().writes_files {
+                    self.host.store.prepare(&task.binding)?;
+                }
             }
             self.agents += 1;
             self.begin(id);

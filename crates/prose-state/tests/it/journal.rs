@@ -7,10 +7,12 @@ use expect_test::expect;
 use prose_state::StateError;
 use prose_state::journal::Journal;
 use prose_state::reader::{JournalReader, read_head, read_last};
+use prose_vm::effect::{Outcome, Reply};
 use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::store::Store;
 use prose_vm::value::Value;
 
-use crate::support::{Driver, project};
+use crate::support::{Driver, effect, project};
 
 const TEXT: &str = "let a = session \"A\"\nlet b = session \"B\"\n";
 
@@ -157,6 +159,23 @@ fn events_are_written_in_the_order_of_their_numbers() {
 }
 
 #[test]
+fn an_outcome_is_written_at_once_and_what_follows_from_it_when_the_program_waits() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "one.prose", "let a = session \"A\"\n");
+    let path = run.store.folder().join("journal.jsonl");
+    run.enter("s1", 1);
+    let request = run.ask("s1", 1, "a", 0);
+    assert_eq!(read(&path).unwrap(), run.events[..1]);
+    run.tell("s1", 1, effect(&request, Outcome::Reply(Reply { text: "First.".into(), ..Reply::default() })));
+    assert_eq!(read(&path).unwrap(), run.events);
+    let told = run.events.len();
+    run.leave("s1", 1);
+    assert_eq!(read(&path).unwrap(), run.events[..told]);
+    run.store.settle().unwrap();
+    assert_eq!(read(&path).unwrap(), run.events);
+}
+
+#[test]
 fn values_of_all_kinds_come_back() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "kinds.prose", "let a = 1\n");
@@ -172,6 +191,7 @@ fn values_of_all_kinds_come_back() {
         run.bind("s1", 1, "a", value);
     }
     run.tell("s1", 1, What::TryStarted);
+    run.store.settle().unwrap();
     let path = run.store.folder().join("journal.jsonl");
     assert_eq!(read(&path).unwrap(), run.events);
 }

@@ -94,6 +94,7 @@ fn a_run_that_was_interrupted_has_no_end_any_more_when_it_goes_on() {
         run.events.push(event.clone());
     }
     run.enter("s2", 2);
+    run.store.settle().unwrap();
     assert_eq!(run.events.last().unwrap().seq, last);
     assert_eq!(journal(&run.store), run.events);
 }
@@ -234,6 +235,7 @@ fn accepting_changes_reuses_what_asks_for_the_same() {
     run.is_new = false;
     run.head("three.prose");
     run.enter("s1", 1);
+    run.store.settle().unwrap();
     assert_eq!(journal(&run.store), run.events);
     assert!(folder.join("journal-1.jsonl").is_file());
 }
@@ -364,6 +366,7 @@ fn holds_a_run() {
     if let Some(folder) = std::env::var_os(HELD) {
         let mut run = Driver::start(&Project::new(folder), "three.prose", TEXT);
         run.session("s1", 1, "a", "First.");
+        run.store.settle().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(60));
     }
 }
