@@ -472,3 +472,22 @@ fn the_most_sessions_end_a_run() {
     "#]]
     .assert_eq(&ran.story());
 }
+
+#[test]
+fn r023_a_task_has_a_prompt_and_a_model_only_if_one_is_set() {
+    let ran = run(
+        "agent a:\n  model: opus\n  prompt: \"You work\"\nsession \"Plain\"\nsession: a\n  prompt: \"With a model\"\n",
+        OK,
+    );
+    let sent = |start: &str| {
+        let mut task = serde_json::to_value(&*ran.session(start)).unwrap();
+        task.as_object_mut().unwrap().remove("binding");
+        task
+    };
+    // Nothing stands for what is not set, so that the host decides.
+    assert_eq!(
+        sent("Plain"),
+        serde_json::json!({ "task": "Plain", "prompt": "Plain", "attempt": 0, "retries": 0 })
+    );
+    assert_eq!(sent("With a model")["model"], "opus");
+}
