@@ -9,6 +9,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prose_syntax::{Code, Level, Profile, suggest};
 
+/// What the language greets with (R3).
+///
+/// Only the help shows it: what other commands write is read by programs too, and a run would show it again and again.
+const BANNER: &str = "┌──────────────────────────────┐
+│       ◇ OpenProse VM ◇       │
+│    A new kind of computer    │
+└──────────────────────────────┘";
+
 /// Tools for OpenProse programs (`.prose` files): run them, check them, explain what is wrong, serve editors.
 #[derive(Debug, Parser)]
 #[command(
@@ -16,7 +24,8 @@ use prose_syntax::{Code, Level, Profile, suggest};
     version,
     propagate_version = true,
     subcommand_required = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    before_help = BANNER
 )]
 #[command(after_help = "Examples:
   prose run review.prose         run a program
@@ -42,6 +51,8 @@ pub(crate) enum Command {
     Resume(run::ResumeArgs),
     Runs(run::RunsArgs),
     Examples(run::ExamplesArgs),
+    // To compile a program is to check it without running it (R1, R126).
+    #[command(alias = "compile")]
     Check(CheckArgs),
     Explain(ExplainArgs),
     Lsp(LspArgs),

@@ -75,6 +75,20 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     if args.dry_run {
         return dry_run(order, args, terminal);
     }
+    // What is there instead of a state system that is missing is a rule of the language (R4).
+    match args.state {
+        State::Sqlite => writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: this `prose` has no state system `sqlite`; the run keeps its state in files below `.prose/runs`, as with `--state filesystem`"
+        )?,
+        State::Postgres => {
+            return refuse(
+                terminal,
+                "this `prose` has no state system `postgres`, and nothing else can be seen by others in the same way. To keep the state in files below `.prose/runs`, use `--state filesystem`",
+            );
+        }
+        State::Filesystem | State::InContext => {}
+    }
     let narrates = is_in_context.then_some(Narration::Brackets);
     execute(order, &args.runner, narrates, GivenInputs::default(), terminal)
 }

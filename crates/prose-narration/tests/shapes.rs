@@ -4,7 +4,7 @@ mod common;
 
 use common::{Play, more, programs, question, reply};
 use expect_test::{Expect, expect};
-use prose_narration::{Markers, Narrator, ProgramSize};
+use prose_narration::{Marker, Markers, Narrator, ProgramSize};
 use prose_vm::effect::*;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::*;
@@ -627,4 +627,50 @@ fn r108_tasks_are_told_when_the_program_waits() {
     assert_eq!(told.as_deref(), Some("[Parallel] Entering parallel (2 branches, strategy: all)"));
     assert_eq!(narrator.settle(), ["   [Task: \"A\"] [Task: \"B\"]"]);
     assert_eq!(narrator.settle(), [""; 0]);
+}
+
+#[test]
+fn r107_the_table_of_markers() {
+    use Marker::*;
+    let all = [
+        Program,
+        Position,
+        Binding,
+        Input,
+        Output,
+        Import,
+        Success,
+        Warning,
+        Parallel,
+        Loop,
+        Pipeline,
+        Try,
+        Flow,
+        FrameEntered,
+        FrameLeft,
+        CallStack,
+        Error,
+    ];
+    let row = |marker| format!("{} {}\n", Markers::Brackets.write(marker), Markers::Emoji.write(marker));
+    // Those that have no emoji stand between brackets then, too.
+    expect![[r#"
+        [Program] 📋
+        [Position] 📍
+        [Binding] 📦
+        [Input] [Input]
+        [Output] [Output]
+        [Import] [Import]
+        [Success] ✅
+        [Warning] ⚠️
+        [Parallel] 🔀
+        [Loop] 🔄
+        [Pipeline] 🔗
+        [Try] 🛡️
+        [Flow] ➡️
+        [Frame+] [Frame+]
+        [Frame-] [Frame-]
+        [CallStack] [CallStack]
+        [Error] [Error]
+    "#]]
+    .assert_eq(&all.map(row).concat());
 }

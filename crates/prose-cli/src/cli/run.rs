@@ -209,6 +209,12 @@ pub(crate) enum State {
     Filesystem,
     /// In the narration alone, for small programs
     InContext,
+    /// In a database of the run, which is not built yet (R4)
+    #[value(hide = true)]
+    Sqlite,
+    /// In a shared database, which is not built yet (R4)
+    #[value(hide = true)]
+    Postgres,
 }
 
 /// How a narration marks its lines.

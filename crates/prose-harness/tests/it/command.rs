@@ -513,3 +513,13 @@ async fn a_command_line_becomes_settings() {
 fn check(found: &str, expected: Expect) {
     expected.assert_eq(found);
 }
+
+#[tokio::test]
+async fn r023_a_model_is_sent_only_if_one_is_set() {
+    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
+        let (without, _) = arguments(agent, &[], None).await;
+        assert!(!without.contains("--model"), "{without}");
+        let (with, _) = arguments(agent, &[], Some("provider/large")).await;
+        assert!(with.contains("--model provider/large"), "{with}");
+    }
+}

@@ -317,6 +317,28 @@ async fn r064_what_is_asked_says_how_to_answer() {
     );
 }
 
+#[tokio::test]
+async fn r033_signals_of_replies_are_evidence_for_conditions_and_choices() {
+    const EVIDENCE: &str = "Lines in it such as DECISION:, RATIONALE:, ISSUES:, REQUIRED CHANGES:, CONCERN: and SEVERITY: are what those who wrote it have found; use them as evidence.";
+    let review = "DECISION: reject\nREQUIRED CHANGES: a test";
+    let asked_with = async |context: Vec<ContextItem>, labels: &[&str]| {
+        let harness = saying(&[if labels.is_empty() { "VERDICT: no" } else { "CHOICE: 1" }]);
+        let labels = labels.iter().map(|label| (*label).into()).collect::<Vec<_>>();
+        let is_choice = !labels.is_empty();
+        let question = Arc::new(Question { context, labels, ..question("it is approved") });
+        let effect = if is_choice { Effect::Choose(question) } else { Effect::Judge(question) };
+        said(&harness, &request("s1", effect)).await;
+        asked(&harness)[0].0.clone()
+    };
+    for labels in [&[][..], &["Approve", "Reject"]] {
+        let prompt = asked_with(vec![item("review", review)], labels).await;
+        // The signals come before what is said of them, as they were written.
+        assert!(prompt.find(review).unwrap() < prompt.find(EVIDENCE).unwrap(), "{prompt}");
+        // Where there is nothing to find them in, nothing is said of them.
+        assert!(!asked_with(vec![], labels).await.contains("DECISION:"));
+    }
+}
+
 #[track_caller]
 fn check(found: &str, expected: Expect) {
     expected.assert_eq(found);

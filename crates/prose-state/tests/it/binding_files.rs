@@ -1,9 +1,11 @@
 //! The form of binding files (R101).
 
+use std::fs;
+
 use expect_test::expect;
 use proptest::prelude::*;
 use prose_state::binding_file;
-use prose_vm::effect::{Binding, BindingKind};
+use prose_vm::effect::{Binding, BindingKind, Reply};
 use prose_vm::value::Value;
 
 use crate::support::{Driver, project};
@@ -140,4 +142,31 @@ fn value() -> impl Strategy<Value = String> {
 
 fn source() -> impl Strategy<Value = String> {
     value()
+}
+
+#[test]
+fn r098_agents_write_their_results_and_the_machine_everything_else() {
+    let (_folder, project) = project();
+    let text = "let a = session \"A\"\nlet b = session \"B\"\nlet c = 1\n";
+    let mut run = Driver::start(&project, "a.prose", text);
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    fs::write(run.store.folder().join("bindings/a.md"), "# a, in the words of its agent\n\n---\n\nFirst.\n")
+        .unwrap();
+    run.reply_with(&a, Reply { text: "First.".into(), wrote_binding: true, ..Reply::default() });
+    run.leave("s1", 1);
+    // An agent without files has its reply written for it (decision 11).
+    run.session("s2", 2, "b", "Second.");
+    run.enter("s3", 3);
+    run.bind("s3", 3, "c", "1");
+    run.leave("s3", 3);
+    assert_eq!(run.read("bindings/a.md"), "# a, in the words of its agent\n\n---\n\nFirst.\n");
+    for (file, value) in [("bindings/b.md", "Second."), ("bindings/c.md", "1")] {
+        assert!(run.read(file).ends_with(&format!("---\n\n{value}\n")), "{}", run.read(file));
+    }
+    // What somebody else writes to `state.md` does not last.
+    let own = run.state();
+    fs::write(run.store.folder().join("state.md"), "mine").unwrap();
+    run.enter("s4", 3);
+    assert!(run.state().starts_with(own.lines().next().unwrap()));
 }

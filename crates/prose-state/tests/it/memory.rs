@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use expect_test::expect;
 use prose_state::env::EnvFile;
 use prose_state::filesystem::{FilesystemStore, Resume};
 use prose_state::folder::Project;
@@ -112,4 +113,69 @@ fn r103_unknown_lines_of_env_are_kept() {
     // A run writes nothing there.
     drop(Driver::start(&project, "a.prose", TEXT));
     assert_eq!(EnvFile::read(&project).unwrap().get("SESSION_ID"), None);
+}
+
+#[test]
+fn r097_everything_has_its_place_in_the_tree() {
+    let (folder, home, project) = with_home();
+    let text = "use \"@alice/research\"\nlet r = research()\n";
+    let mut run = Driver::start(&project, "a.prose", text);
+    let import = What::ImportCalled {
+        program: 1,
+        alias: "research".into(),
+        inputs: vec![],
+        folder: "imports/alice--research".into(),
+        text: "let found = 1\n".into(),
+    };
+    run.tell("s1", 2, import);
+    run.enter_program(1, "imports/alice--research", "let found = 1\n");
+    run.bind("s1/p1/s1", 1, "found", "x");
+    run.enter_program(0, "", text);
+    let ended = What::ImportEnded { program: 1, alias: "research".into(), outputs: vec![], error: None };
+    run.tell("s1", 2, ended);
+    run.bind("s1", 2, "r", "x");
+    for place in places().into_iter().filter(|place| place.scope != MemoryScope::Custom) {
+        let (memory, prompt, record) = ("# Agent Memory".into(), "Review".into(), "- Found: much".into());
+        run.tell("s2", 2, What::MemoryWritten { place, memory, segment: 1, prompt, record });
+    }
+    let mut env = EnvFile::read(&project).unwrap();
+    env.set("OPENPROSE_TELEMETRY", "disabled");
+    env.write().unwrap();
+    run.state();
+    let id = run.store.run().to_owned();
+    expect![[r#"
+        .prose/
+          .env
+          agents/
+            captain/
+              captain-001.md
+              memory.md
+          runs/
+            ID/
+              .lock
+              agents/
+                captain/
+                  captain-001.md
+                  memory.md
+              bindings/
+                r.md
+              imports/
+                alice--research/
+                  bindings/
+                    found.md
+                  program.prose
+                  state.md
+              journal.jsonl
+              program.prose
+              state.md
+    "#]]
+    .assert_eq(&tree(folder.path()).replace(&id, "ID"));
+    expect![[r#"
+        .prose/
+          agents/
+            captain/
+              captain-001.md
+              memory.md
+    "#]]
+    .assert_eq(&tree(home.path()));
 }

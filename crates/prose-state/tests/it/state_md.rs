@@ -1,7 +1,9 @@
 //! `state.md` (R99, R100).
 
+use std::fs;
+
 use expect_test::expect;
-use prose_vm::effect::{MemoryPlace, MemoryScope};
+use prose_vm::effect::{MemoryPlace, MemoryScope, Reply};
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::{DefinedAgent, LoopKind, RunStatus, Status, What};
 use prose_vm::value::Value;
@@ -442,4 +444,36 @@ fn r093_an_imported_program_has_a_folder_of_its_own() {
         (none)
     "#]]
     .assert_eq(&state[state.find("program:").unwrap()..]);
+}
+
+#[test]
+fn r102_behind_each_statement_its_file_is_there_and_state_md_is_written_anew() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(
+        &project,
+        "a.prose",
+        "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n",
+    );
+    for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+        let (at, line) = (format!("s{}", number + 1), number as u32 + 1);
+        run.enter(&at, line);
+        let mark_of = |state: &str| {
+            let line = state.lines().find(|line| line.starts_with(&format!("let {name} ")));
+            line.and_then(|line| line.split_once("# ")).map(|(_, mark)| mark.to_owned())
+        };
+        assert_eq!(mark_of(&run.state()).as_deref(), Some("<-- EXECUTING"));
+        let request = run.ask(&at, line, name, 0);
+        // The agent says that it has written the file, and has not: the machine does.
+        let wrote_binding = name == "b";
+        run.reply_with(&request, Reply { text: "Done.".into(), wrote_binding, ..Reply::default() });
+        assert!(run.read(&format!("bindings/{name}.md")).ends_with("---\n\nDone.\n"));
+        let before = fs::File::open(run.store.folder().join("state.md")).unwrap();
+        run.leave(&at, line);
+        assert_eq!(mark_of(&run.state()), Some(format!("--> bindings/{name}.md (complete)")));
+        // It has another file in its place, so that who reads the earlier one reads all of it.
+        let earlier = std::io::read_to_string(before).unwrap();
+        assert!(earlier.contains("# <-- EXECUTING\n") && earlier.contains("## Call Stack"), "{earlier}");
+    }
+    let left = tree(run.store.folder());
+    assert!(!left.contains("tmp"), "{left}");
 }

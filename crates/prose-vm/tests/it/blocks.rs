@@ -1,6 +1,7 @@
 //! Calls of blocks (R80 to R87).
 
 use expect_test::expect;
+use prose_vm::event::What;
 
 use crate::support::{check, check_result, run};
 
@@ -280,4 +281,49 @@ fn a_block_that_is_not_there_is_an_error() {
         Failed: there is no block `missing`; define it with `block missing():`
     "#]],
     );
+}
+
+#[test]
+fn r082_no_execution_id_is_used_twice_and_the_program_itself_has_none() {
+    // A call that fails, one in a loop, concurrent ones and calls inside of calls.
+    let ran = run(
+        r#"
+block leaf(x):
+  session "{x}"
+block node(x):
+  do leaf(x)
+  do leaf(x)
+let root = session "Root"
+try:
+  do leaf("bad")
+catch:
+  do leaf("b")
+repeat 2:
+  do node("c")
+parallel for x in ["d", "e"]:
+  do leaf(x)
+"#,
+        "[[session]]\nlabel = \"bad\"\nfail = \"gone\"\n[[session]]\nreply = \"ok\"",
+    );
+    let mut calls = String::new();
+    for event in &ran.events {
+        if let What::FrameEntered { id, block, depth, .. } = &event.what {
+            calls.push_str(&format!("{id}: {block}, depth {depth}\n"));
+        }
+    }
+    expect![[r#"
+        1: leaf, depth 1
+        2: leaf, depth 1
+        3: node, depth 1
+        4: leaf, depth 2
+        5: leaf, depth 2
+        6: node, depth 1
+        7: leaf, depth 2
+        8: leaf, depth 2
+        9: leaf, depth 1
+        10: leaf, depth 1
+    "#]]
+    .assert_eq(&calls);
+    assert_eq!(ran.files()[0], "bindings/root.md");
+    assert!(ran.files()[1..].iter().all(|file| file.contains("__")), "{:?}", ran.files());
 }

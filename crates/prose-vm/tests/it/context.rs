@@ -298,3 +298,15 @@ fn r041_values_of_loops_and_parameters_are_passed_although_they_have_no_file() {
         "#]],
     );
 }
+
+#[test]
+fn r041_what_a_file_holds_is_handed_on_only_where_it_is_needed() {
+    let ran = run_with(
+        "let list = session \"List\"\nsession \"Use\"\n  context: list\nfor x in list:\n  session \"Do {x}\"\n",
+        "[[session]]\nlabel = \"List\"\nreply = \"- one\\n- two\"\n[[session]]\nreply = \"ok\"",
+        |setup| setup.settings.context_by_reference = true,
+    );
+    let of_use = serde_json::to_string(&*ran.session("Use")).unwrap();
+    assert!(of_use.contains("bindings/list.md") && !of_use.contains("two"), "{of_use}");
+    assert_eq!(ran.tasks(), ["List", "Use", "Do one", "Do two"]);
+}

@@ -1,7 +1,8 @@
 //! Conditions and choices (R64 to R68).
 
 use expect_test::expect;
-use prose_vm::effect::{Effect, Outcome, Verdict};
+use prose_vm::effect::{Choice, Effect, Outcome, Verdict};
+use prose_vm::value::Value;
 
 use crate::support::{check, check_result, drive, reply};
 
@@ -178,4 +179,51 @@ fn d21_options_without_a_choice_are_refused() {
         Failed: there is nothing to choose from: a `choice` needs lines such as `option "label":`
     "#]],
     );
+}
+
+#[test]
+fn r007_a_model_has_no_say_in_order_sessions_and_agents_but_in_context_and_conditions() {
+    // What is asked of the world, and for what.
+    let asked = |program: &str| {
+        let mut asked = Vec::new();
+        drive(program, |request| {
+            asked.push(request.effect.kind());
+            match &request.effect {
+                Effect::Judge(_) => {
+                    Some(Outcome::Verdict(Verdict { met: true, reason: String::new(), no_progress: false }))
+                }
+                Effect::Choose(_) => Some(Outcome::Choice(Choice { index: 0, reason: String::new() })),
+                Effect::Summarise(_) => Some(Outcome::Value(Value::text("short"))),
+                _ => reply(&"long ".repeat(1000)),
+            }
+        });
+        asked
+    };
+    let strict = r#"
+agent a:
+  model: sonnet
+  prompt: "You work"
+repeat 2:
+  session: a
+    model: opus
+if 1 < 2:
+  do b()
+block b():
+  parallel:
+    session "One"
+    session "Two"
+"#;
+    assert_eq!(asked(strict), ["session"; 4]);
+    let intelligent = r#"
+let notes = session "Notes"
+session "Use them"
+  context: notes
+loop until **it is complete**:
+  session "Go on"
+choice **what is best**:
+  option "This":
+    session "This"
+"#;
+    let expected = ["session", "summarise", "session", "judge", "choose", "session"];
+    assert_eq!(asked(intelligent), expected);
 }

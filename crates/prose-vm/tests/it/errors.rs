@@ -1,6 +1,7 @@
 //! Errors, `try` and retries (R72 to R79).
 
 use expect_test::expect;
+use prose_vm::event::What;
 
 use crate::support::{check, check_result, run, run_with};
 
@@ -382,6 +383,18 @@ fn r079_retries_are_told_with_their_number_and_the_error() {
         Failed: it broke
     "#]],
     );
+    let ran = run("session \"Fail\"\n  retry: 2\n", FAILS);
+    let told: Vec<_> = ran
+        .events
+        .iter()
+        .filter_map(|event| match &event.what {
+            What::Retrying { attempt, retries, error, .. } => {
+                Some(format!("Retry {attempt} of {retries}, error: \"{}\"", error.message))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["Retry 1 of 2, error: \"it broke\"", "Retry 2 of 2, error: \"it broke\""]);
 }
 
 #[test]

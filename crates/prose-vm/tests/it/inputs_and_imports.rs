@@ -1,10 +1,11 @@
 //! Inputs, outputs and imported programs (R88 to R95).
 
 use expect_test::expect;
+use prose_vm::effect::{Effect, Outcome};
 use prose_vm::event::What;
 use prose_vm::value::Value;
 
-use crate::support::{check, check_result, run, run_with};
+use crate::support::{check, check_result, drive, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -473,4 +474,31 @@ fn b12_imports_are_taken_up_before_inputs() {
         ]
     "#]]
     .assert_debug_eq(&order);
+}
+
+#[test]
+fn r089_prompts_of_strings_are_shown_as_they_are_and_those_of_conditions_may_be_put_otherwise() {
+    let mut asked = Vec::new();
+    drive(
+        "let who = \"Ann\"\ninput a: \"How is {who}?\"\ninput b: **how {who} feels**\nlet c = input \"Go on?\"\n",
+        |request| match &request.effect {
+            Effect::Input(input) => {
+                asked.push((input.prompt.to_string(), input.may_rephrase));
+                Some(Outcome::Value(Value::text("fine")))
+            }
+            _ => None,
+        },
+    );
+    let expected = [("How is Ann?", false), ("how Ann feels", true), ("Go on?", false)];
+    assert_eq!(asked, expected.map(|(prompt, may_rephrase)| (prompt.to_owned(), may_rephrase)));
+}
+
+#[test]
+fn r094_the_contract_of_a_program_is_its_inputs_and_outputs() {
+    let ran = run(&format!("//- /main.prose\nuse \"./research.prose\"\n{RESEARCH}"), OK);
+    let told = ran.events.iter().find_map(|event| match &event.what {
+        What::Imported { alias, inputs, outputs, .. } => Some(format!("{alias}: {inputs:?} -> {outputs:?}")),
+        _ => None,
+    });
+    assert_eq!(told.as_deref(), Some("research: [\"topic\", \"depth\"] -> [\"findings\", \"sources\"]"));
 }

@@ -1,9 +1,11 @@
 //! Persistent agents (R42 to R49).
 
 use expect_test::expect;
+use prose_vm::effect::{Effect, Memory, Outcome, Reply};
 use prose_vm::event::What;
+use prose_vm::machine::Said;
 
-use crate::support::{Ran, check, run, run_with};
+use crate::support::{Ran, check, drive, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -348,4 +350,18 @@ fn c03_that_session_leaves_a_memory_aside_is_told_once() {
         value: ok
     "#]]
     .assert_eq(&ran.story());
+}
+
+#[test]
+fn r098_a_memory_that_its_agent_has_written_is_not_written_by_the_machine() {
+    let program = "agent a:\n  prompt: \"You work\"\n  persist: true\nsession: a\n";
+    let written = |wrote_memory: bool| {
+        let said = drive(program, |request| match &request.effect {
+            Effect::Memory(_) => Some(Outcome::Memory(Memory::default())),
+            _ => Some(Outcome::Reply(Reply { text: "ok".into(), wrote_memory, ..Reply::default() })),
+        });
+        let is_written = |said: &&Said| matches!(said, Said::Event(event) if matches!(event.what, What::MemoryWritten { .. }));
+        said.iter().filter(is_written).count()
+    };
+    assert_eq!([true, false].map(written), [0, 1]);
 }

@@ -324,3 +324,38 @@ fn c17_a_session_may_be_told_when_to_stop_early() {
     "#]],
     );
 }
+
+#[test]
+fn r032_every_session_of_an_agent_is_told_how_to_work_in_a_program() {
+    let program = r#"
+agent a:
+  prompt: "You work"
+  persist: true
+session: a
+resume: a
+  prompt: "Go on"
+block inner():
+  session: a
+    prompt: "Inside"
+do inner()
+session "Alone"
+"#;
+    for with_files in [false, true] {
+        let ran = run_with(program, OK, |setup| {
+            if with_files {
+                setup.with_files();
+            }
+        });
+        let told = |start: &str| ran.session(start).prompt.matches("You are one step of a program.").count();
+        assert_eq!(["You work", "Go on", "Inside", "Alone"].map(told), [1, 1, 1, 0], "{with_files}");
+    }
+}
+
+#[test]
+fn r033_agents_are_told_which_lines_say_a_decision_or_a_concern() {
+    let ran = run_with("agent a:\n  prompt: \"You work\"\nsession: a\n", OK, |_| {});
+    let prompt = &ran.session("You work").prompt;
+    for signal in ["`DECISION: …`", "`RATIONALE: …`", "`CONCERN: …`", "`SEVERITY: low`"] {
+        assert!(prompt.contains(signal), "{signal}: {prompt}");
+    }
+}

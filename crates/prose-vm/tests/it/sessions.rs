@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use prose_vm::event::What;
 
 use crate::support::{Able, Setup, check, run, run_with};
 
@@ -40,6 +41,45 @@ reply = "more"
             value: more
         "#]],
     );
+}
+
+/// The parts of a program stand in the reverse of the order in which they count.
+#[test]
+fn r005_programs_and_inputs_come_first_and_outputs_are_handed_over_at_the_end() {
+    let ran = run_with(
+        r#"
+//- /main.prose
+output first = session: worker
+  prompt: "First"
+try:
+  session "Fail"
+catch as e:
+  output second = "{e.message} about {topic}"
+let third = find()
+input topic: "What about?"
+agent worker:
+  model: haiku
+use "./find.prose"
+//- /find.prose
+output found = "much"
+"#,
+        "[[session]]\nlabel = \"Fail\"\nfail = \"no\"\n[[session]]\nreply = \"ok\"",
+        |setup| setup.input("topic", "tides"),
+    );
+    let position = |is_it: &dyn Fn(&What) -> bool| {
+        ran.events.iter().position(|event| is_it(&event.what)).unwrap_or_else(|| panic!("{}", ran.story()))
+    };
+    let order = [
+        position(&|what| matches!(what, What::Imported { alias, .. } if alias == "find")),
+        position(&|what| matches!(what, What::Bound { binding, .. } if binding.name == "topic")),
+        position(&|what| matches!(what, What::SessionStarted { task, .. } if &*task.task == "First")),
+        position(&|what| matches!(what, What::Caught { .. })),
+        position(&|what| matches!(what, What::ImportCalled { .. })),
+        position(&|what| matches!(what, What::RunEnded(_))),
+    ];
+    assert!(order.is_sorted(), "{order:?}");
+    let outputs: Vec<_> = ran.end.outputs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(outputs, ["first: ok", "second: no about tides"]);
 }
 
 #[test]
@@ -471,4 +511,23 @@ fn the_most_sessions_end_a_run() {
         Interrupted: it has started 2 sessions, which is the most it may (`--max-sessions`)
     "#]]
     .assert_eq(&ran.story());
+}
+
+#[test]
+fn r023_a_task_has_a_prompt_and_a_model_only_if_one_is_set() {
+    let ran = run(
+        "agent a:\n  model: opus\n  prompt: \"You work\"\nsession \"Plain\"\nsession: a\n  prompt: \"With a model\"\n",
+        OK,
+    );
+    let sent = |start: &str| {
+        let mut task = serde_json::to_value(&*ran.session(start)).unwrap();
+        task.as_object_mut().unwrap().remove("binding");
+        task
+    };
+    // Nothing stands for what is not set, so that the host decides.
+    assert_eq!(
+        sent("Plain"),
+        serde_json::json!({ "task": "Plain", "prompt": "Plain", "attempt": 0, "retries": 0 })
+    );
+    assert_eq!(sent("With a model")["model"], "opus");
 }
