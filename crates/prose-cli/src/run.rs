@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_run::{Around, Finished, Markers, Order, Project, Start};
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
@@ -100,7 +101,14 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let Some(mut loaded) = load(&original.program, &how(&args.runner), terminal)? else {
+        return Ok(Ended::Refused);
+    };
+    // Read from another place, it is still the program that the run was started with.
+    if let (Some(program), Some(head)) = (Arc::get_mut(&mut loaded.program), details.head) {
+        program.name = head.program;
+        program.from = head.from;
+    }
     if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
         return refuse(terminal, &message);
     }
@@ -267,7 +275,7 @@ fn execute(
         Ok(finished) => finished,
         Err(failure) => {
             let ended = refuse(terminal, &failure.to_string())?;
-            how_to_resume(&run, is_kept, terminal)?;
+            how_to_resume(&run, is_kept, None, terminal)?;
             return Ok(ended);
         }
     };
@@ -294,8 +302,9 @@ fn execute(
             Ended::Failed
         }
     };
-    if ended != Ended::Completed {
-        how_to_resume(&run, is_kept, terminal)?;
+    if let Some(error) = &end.error {
+        let failed = (ended == Ended::Failed).then_some(error.kind);
+        how_to_resume(&run, is_kept, failed, terminal)?;
     }
     match output.into_error() {
         Some(error) => {
@@ -339,7 +348,8 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
         Ok(finished) => {
             let end = finished.end;
             let mut stderr = terminal.stderr();
-            writeln!(stderr, "{number} prompts; nothing was sent, and the answers on the way were made up.")?;
+            let prompts = counted(number as usize, "prompt");
+            writeln!(stderr, "{prompts}; nothing was sent, and the answers on the way were made up.")?;
             match end.status {
                 RunStatus::Completed => Ok(Ended::Completed),
                 RunStatus::Interrupted => Ok(Ended::Interrupted),
@@ -398,14 +408,29 @@ fn write_json(event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-fn how_to_resume(run: &str, is_kept: bool, terminal: &Terminal) -> io::Result<()> {
-    let command =
-        if is_kept { format!("prose resume {run}") } else { "prose resume --transcript FILE".to_owned() };
-    let file = if is_kept { "" } else { ", with the narration in FILE," };
-    writeln!(
-        terminal.stderr(),
-        "{HELP}help{HELP:#}: `{command}`{file} goes on; what is done is not done again"
-    )
+fn how_to_resume(
+    run: &str,
+    is_kept: bool,
+    failed: Option<ErrorKind>,
+    terminal: &Terminal,
+) -> io::Result<()> {
+    // The same program with the same answers would fail there again.
+    let fails_again = !matches!(
+        failed,
+        None | Some(
+            ErrorKind::Session
+                | ErrorKind::Timeout
+                | ErrorKind::Undecided
+                | ErrorKind::MissingInput
+                | ErrorKind::Permission
+        )
+    );
+    let help = match (is_kept, fails_again) {
+        (true, false) => format!("`prose resume {run}` goes on; what is done is not done again"),
+        (true, true) => format!("change the program, then `prose resume {run} --accept-changes` goes on"),
+        (false, _) => "`prose resume --transcript FILE`, with the narration in FILE, goes on".to_owned(),
+    };
+    writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")
 }
 
 fn refuse(terminal: &Terminal, message: &str) -> io::Result<Ended> {
