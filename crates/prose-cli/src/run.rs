@@ -9,7 +9,7 @@ mod recorded;
 mod resumed;
 mod terminal_inputs;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -66,6 +66,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         Ok(inputs) => inputs,
         Err(message) => return refuse(terminal, &message),
     };
+    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.harness.as_str().to_owned());
+    // A script may know inputs, and a dry run makes them up.
+    if !args.dry_run && harness != "script" && !io::stdin().is_terminal() {
+        let missing = given::missing(&inputs, &loaded.program);
+        if let Some(message) = missing {
+            return refuse(terminal, &message);
+        }
+    }
     let start = if args.dry_run { Start::Dry } else { Start::New };
     let order = Order {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
@@ -177,6 +185,11 @@ fn how(args: &RunnerArgs) -> How {
     How { offline: args.offline, lock, ..How::default() }
 }
 
+/// The harness that the arguments name.
+fn harness(args: &RunnerArgs) -> Option<String> {
+    args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
+}
+
 /// Where runs keep their files: in the folder of the program's `prose.toml`, else in the present one.
 fn project(loaded: Option<&Loaded>) -> Project {
     let root = loaded.and_then(|loaded| loaded.project.clone());
@@ -190,14 +203,13 @@ fn project(loaded: Option<&Loaded>) -> Project {
 
 fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
     let config = loaded.config.clone();
-    let script = args.script.clone();
     Order {
         program: Arc::clone(&loaded.program),
         project: project(Some(loaded)),
         start,
         state: StateMode::Filesystem,
-        harness: args.harness.clone().or_else(|| script.is_some().then(|| "script".to_owned())),
-        script,
+        harness: harness(args),
+        script: args.script.clone(),
         seed: 0,
         delay: args.delay.unwrap_or(Duration::ZERO),
         inputs: Vec::new(),

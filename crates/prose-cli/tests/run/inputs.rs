@@ -112,6 +112,25 @@ fn what_is_no_input_is_refused_before_anything_is_done() {
 }
 
 #[test]
+fn all_inputs_that_are_missing_at_the_start_are_named_before_a_run_is_made() {
+    let program = "agent a:\n  prompt: \"x\"\ninput topic: \"What about\"\ninput pages: \"optional: how many\"\ninput tone: \"How\"\nsession: a\n  prompt: \"On {topic}, {pages}, {tone}\"\ninput late: \"What else\"\n";
+    let workspace = Workspace::new(&[("many.prose", program), ("answers.toml", "unmatched = \"offline\"\n[[input]]\nvalue = \"x\"\n")]);
+    workspace.check(&["run", "many.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the inputs `topic`, `tone`, and nobody is there to give them; add `--input topic=… --input tone=…`
+    "#]]);
+    workspace.check(&["run", "many.prose", "-i", "tone="], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the input `topic`, and nobody is there to give it; add `--input topic=…`
+    "#]]);
+    assert!(workspace.runs().is_empty());
+    let run = workspace.prose(&["run", "many.prose", "--script", "answers.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
 fn a_run_that_lacks_an_input_can_go_on_with_it() {
     let workspace = Workspace::new(&[("late.prose", "let a = session \"First\"\ninput topic: \"What about\"\noutput o = topic\n")]);
     workspace.check(&["run", "late.prose"], expect![[r#"

@@ -195,7 +195,20 @@ fn a_run_of_another_machine_goes_on() {
     let run = ".prose/runs/20260115-143052-a7b3c9";
     workspace.write("report.prose", program.as_bytes());
     workspace.write(&format!("{run}/program.prose"), program.as_bytes());
-    let state = "# run: 20260115-143052-a7b3c9  report.prose\n\nlet research = session \"Research\"\n# --> bindings/research.md\n";
+    let state = r#"# Execution State
+
+run: 20260115-143052-a7b3c9
+program: report.prose
+started: 2026-01-15T14:30:52Z
+updated: 2026-01-15T14:35:22Z
+
+## Execution Trace
+
+```prose
+let research = session "Research"  # --> bindings/research.md
+let more = shared()                # <-- EXECUTING
+```
+"#;
     workspace.write(&format!("{run}/state.md"), state.as_bytes());
     let binding = "# research\n\nkind: let\n\nsource:\n```prose\nlet research = session \"Research\"\n```\n\n---\n\nTides come and go.\n";
     workspace.write(&format!("{run}/bindings/research.md"), binding.as_bytes());
@@ -204,6 +217,7 @@ fn a_run_of_another_machine_goes_on() {
         ---- stdout
         ID  foreign
         started:  TIME
+        took:     4m 30s
         folder:   FOLDER/.prose/runs/ID
 
         bindings
@@ -217,14 +231,20 @@ fn a_run_of_another_machine_goes_on() {
         error: the run ID has no journal to narrate, since another machine made it; how far it came is in state.md in FOLDER/.prose/runs/ID
     "#]]);
     workspace.check(&["resume"], expect![[r#"
-        status: 2
+        status: 0
+        ---- stdout
+        text: Here is what the task comes down to. Took research, more into account. What matters most is the details, and the rest follows from it. Compared with the rest, the task is the smaller part. As far as the task goes, this can go ahead as planned. [offline]
         ---- stderr
-        error[E139]: there is no file `./shared.prose`
-         --> FOLDER/.prose/runs/ID/program.prose:1:6
-          |
-        1 | use "./shared.prose" as shared
-          |      ^^^^^^^^^^^^^^
-
-        error: `FOLDER/.prose/runs/ID/program.prose` has 1 error and is not run
+        note: the run has no journal, so another machine made it. It goes on from state.md and 1 file of bindings
+        Run ID with offline (answers are made up)
+        … Research
+        ✓ Research (TIME)
+        program shared
+        …   Inside
+        What was recorded is done; the run goes on.
+        ✓   Inside (TIME)
+        … Write
+        ✓ Write (TIME)
+        Reused 1 result of the earlier execution, ran 2.
     "#]]);
 }
