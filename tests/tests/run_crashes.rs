@@ -214,7 +214,9 @@ fn collect(folder: &Path, name: &str, left: &mut BTreeMap<String, String>) {
         if entry.path().is_dir() {
             collect(&entry.path(), &path, left);
         // Sessions that nothing captures are numbered as they start, which branches do in the order in which agents answer.
-        } else if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str()) && !file.starts_with("anon_") {
+        } else if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str())
+            && !file.starts_with("anon_")
+        {
             let text = fs::read_to_string(entry.path()).unwrap();
             let lines = text.lines().filter(|line| {
                 !["run: ", "started: ", "updated: ", "timestamp: "].iter().any(|head| line.starts_with(head))

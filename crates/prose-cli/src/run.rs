@@ -3,8 +3,8 @@
 mod given;
 mod interrupt;
 mod load;
-mod progress;
 mod printed;
+mod progress;
 mod recorded;
 mod resumed;
 mod terminal_inputs;
@@ -176,7 +176,8 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
             "the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out",
         );
     }
-    let is_other = args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
+    let is_other =
+        args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
     is_other.then_some("only the harness `script` answers from a file; leave out `--harness` or `--script`")
 }
 
@@ -420,12 +421,7 @@ fn write_json(event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-fn how_to_resume(
-    run: &str,
-    is_kept: bool,
-    failed: Option<ErrorKind>,
-    terminal: &Terminal,
-) -> io::Result<()> {
+fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: &Terminal) -> io::Result<()> {
     // The same program with the same answers would fail there again.
     let fails_again = !matches!(
         failed,

@@ -112,7 +112,10 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
     let last = project.last_run().map_err(words)?;
     let id = match (start, last) {
         (_, None) => {
-            return Err(format!("there are no runs below {}; `prose run` starts one", project.runs().display()));
+            return Err(format!(
+                "there are no runs below {}; `prose run` starts one",
+                project.runs().display()
+            ));
         }
         (None, Some(last)) => last.id,
         (Some(start), Some(_)) => find(project, start)?,

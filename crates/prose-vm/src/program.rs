@@ -170,7 +170,8 @@ impl Program {
         for TopLevel { body, .. } in &self.statements {
             match &body[StmtId::ROOT].stmt {
                 Stmt::Input { name: Some(name), description, .. } => {
-                    let description = description.and_then(|description| body.text(description)?.value.as_deref());
+                    let description =
+                        description.and_then(|description| body.text(description)?.value.as_deref());
                     if !description.is_some_and(is_optional) {
                         names.push(body[*name].text.clone());
                     }

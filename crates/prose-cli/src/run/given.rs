@@ -61,8 +61,12 @@ pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<S
     let hints = hints.join(" ");
     match missing.len() {
         0 => None,
-        1 => Some(format!("the program needs the input `{names}`, and nobody is there to give it; add `{hints}`")),
-        _ => Some(format!("the program needs the inputs `{names}`, and nobody is there to give them; add `{hints}`")),
+        1 => Some(format!(
+            "the program needs the input `{names}`, and nobody is there to give it; add `{hints}`"
+        )),
+        _ => Some(format!(
+            "the program needs the inputs `{names}`, and nobody is there to give them; add `{hints}`"
+        )),
     }
 }
 
@@ -75,7 +79,8 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
         serde_json::from_str(text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?
     } else {
         let table: toml::Table = toml::from_str(text).map_err(|error| {
-            let hint = if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
+            let hint =
+                if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
             format!("`{shown}` is no TOML: {hint}{error}")
         })?;
         from_toml(toml::Value::Table(table))
@@ -91,9 +96,11 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
 /// Dates and times are texts in programs, and so are numbers that JSON does not have.
 fn from_toml(value: toml::Value) -> serde_json::Value {
     match value {
-        toml::Value::Table(table) => {
-            table.into_iter().map(|(name, value)| (name, from_toml(value))).collect::<serde_json::Map<_, _>>().into()
-        }
+        toml::Value::Table(table) => table
+            .into_iter()
+            .map(|(name, value)| (name, from_toml(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
         toml::Value::Array(values) => values.into_iter().map(from_toml).collect(),
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),

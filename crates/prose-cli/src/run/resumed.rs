@@ -27,7 +27,8 @@ pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Origina
     // paths lies beside the program itself and not beside the copy.
     let kept = fs::read_to_string(&copy);
     let original = details.summary.program.as_ref().map(|name| project.root.join(name.as_str()));
-    let gone = from.map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
+    let gone = from
+        .map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
     match (kept, original) {
         (Ok(kept), Some(original)) if fs::read_to_string(&original).is_ok_and(|text| text == kept) => {
             Ok(at(&original, None))

@@ -11,7 +11,8 @@ use crate::common::Workspace;
 fn with_agent(program: &str, script: &str) -> Workspace {
     let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
     let script = format!("#!/bin/sh\ncat > /dev/null\n{script}\n");
-    let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
+    let workspace =
+        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
     let path = workspace.path("agent.sh");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     workspace
@@ -37,7 +38,9 @@ fn a_huge_reply_is_kept_whole() {
 #[test]
 fn bytes_that_are_no_text_are_replaced() {
     let workspace = with_agent(TWO, "printf 'a\\377b\\tc'");
-    workspace.check(&["run", "main.prose"], expect![[r#"
+    workspace.check(
+        &["run", "main.prose"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: a�b	c
@@ -49,13 +52,16 @@ fn bytes_that_are_no_text_are_replaced() {
         … Second
         warning: line 2: the reply of command is not all UTF-8; what is not is replaced by `�`
         ✓ Second (TIME)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_agent_that_fails_says_why() {
     let workspace = with_agent(TWO, "echo 'out of credit' >&2; exit 7");
-    workspace.check(&["run", "main.prose"], expect![[r#"
+    workspace.check(
+        &["run", "main.prose"],
+        expect![[r#"
         status: 1
         ---- stderr
         Run ID with command
@@ -65,7 +71,8 @@ fn an_agent_that_fails_says_why() {
         out of credit
         To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -81,7 +88,9 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
         error: the program failed at line 4: the harness `command` cannot see to it that `write` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
-    workspace.check(&["run", "main.prose", "--allow-unenforced-permissions"], expect![[r#"
+    workspace.check(
+        &["run", "main.prose", "--allow-unenforced-permissions"],
+        expect![[r#"
         status: 0
         ---- stdout
         done
@@ -89,5 +98,6 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
         Run ID with command
         … a: x
         ✓ a: x (TIME)
-    "#]]);
+    "#]],
+    );
 }

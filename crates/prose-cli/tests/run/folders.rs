@@ -118,16 +118,22 @@ fn a_run_of_which_next_to_nothing_is_left() {
         ---- stderr
         error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` cannot be read: No such file or directory (os error 2); put the program there to go on
     "#]]);
-    workspace.check(&["runs", "rm", "2"], expect![[r#"
+    workspace.check(
+        &["runs", "rm", "2"],
+        expect![[r#"
         status: 0
         ---- stdout
         removed ID
-    "#]]);
-    workspace.check(&["runs", "list"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
         status: 0
         ---- stderr
         There are no runs below FOLDER/.prose/runs.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -143,16 +149,22 @@ fn only_runs_are_removed() {
 #[test]
 fn a_file_in_the_place_of_the_folder() {
     let workspace = Workspace::new(&[("two.prose", TWO), (".prose", "")]);
-    workspace.check(&["run", "two.prose"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: cannot make FOLDER/.prose/runs: Not a directory (os error 20)
-    "#]]);
-    workspace.check(&["runs", "list"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
         status: 0
         ---- stderr
         There are no runs below FOLDER/.prose/runs.
-    "#]]);
+    "#]],
+    );
     let run = workspace.prose(&["run", "two.prose", "--state", "in-context"]);
     assert_eq!(run.status, 0, "{run:?}");
 }

@@ -50,7 +50,8 @@ impl Workspace {
         let folder = self.path("").canonicalize().expect("the folder exists");
         let folder = folder.to_str().expect("temporary folders have plain names");
         let text = text.replace(folder, "FOLDER").replace(self.path("").to_str().unwrap_or("?"), "FOLDER/");
-        let words = text.split_inclusive(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+        let words =
+            text.split_inclusive(|character: char| !character.is_ascii_alphanumeric() && character != '-');
         let masked: String = words
             .map(|word| match word.get(..22) {
                 Some(id) if is_run(id) => format!("ID{}", &word[22..]),
@@ -89,7 +90,9 @@ fn without_time(line: &str) -> String {
     }
     let ended = line.starts_with(['✓', '✗']);
     match (line.rfind(" ("), line.rfind(')')) {
-        (Some(start), Some(end)) if ended && start < end => format!("{} (TIME{}", &line[..start], &line[end..]),
+        (Some(start), Some(end)) if ended && start < end => {
+            format!("{} (TIME{}", &line[..start], &line[end..])
+        }
         _ => line.to_owned(),
     }
 }

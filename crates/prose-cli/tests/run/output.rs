@@ -15,7 +15,9 @@ fn workspace() -> Workspace {
 #[test]
 fn outputs_go_to_standard_output_and_everything_else_to_standard_error() {
     let workspace = workspace();
-    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: two
@@ -25,12 +27,16 @@ fn outputs_go_to_standard_output_and_everything_else_to_standard_error() {
         ✓ First (TIME)
         … Second
         ✓ Second (TIME)
-    "#]]);
-    workspace.check(&["run", "two.prose", "--script", "answers.toml", "--quiet"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: two
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -45,10 +51,15 @@ fn values_come_as_they_are() {
 fn a_failure_has_status_one_and_says_how_to_go_on() {
     let workspace = Workspace::new(&[
         ("two.prose", TWO),
-        ("answers.toml", "[[session]]\nlabel = \"First\"\nreply = \"one\"\n[[session]]\nfail = \"it broke\"\n"),
+        (
+            "answers.toml",
+            "[[session]]\nlabel = \"First\"\nreply = \"one\"\n[[session]]\nfail = \"it broke\"\n",
+        ),
         ("throw.prose", "throw \"not today\"\n"),
     ]);
-    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml"],
+        expect![[r#"
         status: 1
         ---- stderr
         Run ID with script
@@ -58,14 +69,18 @@ fn a_failure_has_status_one_and_says_how_to_go_on() {
         ✗ Second (TIME): it broke
         error: the program failed at line 2: it broke
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
-    workspace.check(&["run", "throw.prose"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "throw.prose"],
+        expect![[r#"
         status: 1
         ---- stderr
         Run ID with offline (answers are made up)
         error: the program failed at line 1: not today
         help: change the program, then `prose resume ID --accept-changes` goes on
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -89,7 +104,9 @@ fn json_is_one_event_a_line_and_nothing_else() {
 #[test]
 fn narration_has_two_kinds_of_markers() {
     let workspace = workspace();
-    workspace.check(&["run", "two.prose", "--script", "answers.toml", "--narrate", "brackets"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--narrate", "brackets"],
+        expect![[r#"
         status: 0
         ---- stdout
         [Program] Program Start
@@ -106,8 +123,11 @@ fn narration_has_two_kinds_of_markers() {
         [Output] output text = "two" (will return to caller)
 
         [Program] Program Complete
-    "#]]);
-    workspace.check(&["run", "two.prose", "--script", "answers.toml", "--narrate", "emoji"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--narrate", "emoji"],
+        expect![[r#"
         status: 0
         ---- stdout
         📋 Program Start
@@ -124,13 +144,17 @@ fn narration_has_two_kinds_of_markers() {
         [Output] output text = "two" (will return to caller)
 
         📋 Program Complete
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_dry_run_shows_the_prompts_and_leaves_nothing() {
-    let workspace = Workspace::new(&[("in.prose", "input topic: \"What about\"\nsession \"Write on {topic}\"\n")]);
-    workspace.check(&["run", "in.prose", "--dry-run"], expect![[r#"
+    let workspace =
+        Workspace::new(&[("in.prose", "input topic: \"What about\"\nsession \"Write on {topic}\"\n")]);
+    workspace.check(
+        &["run", "in.prose", "--dry-run"],
+        expect![[r#"
         status: 0
         ---- stdout
         == 1: line 2
@@ -138,7 +162,8 @@ fn a_dry_run_shows_the_prompts_and_leaves_nothing() {
 
         ---- stderr
         1 prompt; nothing was sent, and the answers on the way were made up.
-    "#]]);
+    "#]],
+    );
     assert!(!workspace.path(".prose").exists());
 }
 
@@ -160,7 +185,8 @@ output text = session "Sum up"
   context: a
 "#;
     let workspace = Workspace::new(&[("program.prose", program)]);
-    let recorded = ["run", "program.prose", "-q", "-i", "topic=tides", "--seed", "5", "--record-script", "script.toml"];
+    let recorded =
+        ["run", "program.prose", "-q", "-i", "topic=tides", "--seed", "5", "--record-script", "script.toml"];
     let first = workspace.prose(&recorded);
     let again = workspace.prose(&["run", "program.prose", "-q", "--script", "script.toml"]);
     assert_eq!((first.status, &first.stdout), (0, &again.stdout), "{again:?}");
@@ -192,7 +218,8 @@ fn a_reader_that_closes_early_loses_nothing_of_the_run() {
             let list = workspace.prose(&["runs", "list", "--json"]).stdout;
             let runs: serde_json::Value = serde_json::from_str(&list).expect("the list is JSON");
             assert_eq!(runs[0]["sessions"], 200);
-            let script = std::fs::read_to_string(workspace.path("script.toml")).expect("the script is written");
+            let script =
+                std::fs::read_to_string(workspace.path("script.toml")).expect("the script is written");
             assert!(script.contains("[[session]]"));
         }
     }
@@ -201,7 +228,8 @@ fn a_reader_that_closes_early_loses_nothing_of_the_run() {
 #[test]
 fn an_in_context_run_stops_where_nobody_hears_it() {
     let workspace = Workspace::new(&[("many.prose", MANY)]);
-    let run = with_short_reader(&workspace, &["run", "many.prose", "--state", "in-context", "--delay", "5ms"]);
+    let run =
+        with_short_reader(&workspace, &["run", "many.prose", "--state", "in-context", "--delay", "5ms"]);
     assert_eq!(run.status, 3, "{run:?}");
     assert!(run.stderr.contains("its narration cannot be written"), "{run:?}");
 }
@@ -213,12 +241,15 @@ fn outputs_that_cannot_be_written_are_still_in_the_run() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let mut command = workspace.command();
     command.args(["run", "two.prose", "--script", "answers.toml", "-q"]).stdout(full);
-    workspace.shows(Run::of(&mut command), &expect![[r#"
+    workspace.shows(
+        Run::of(&mut command),
+        &expect![[r#"
         status: 2
         ---- stderr
         error: the output cannot be written: No space left on device (os error 28)
         help: `prose runs show ID` shows what came of the run
-    "#]]);
+    "#]],
+    );
     assert!(workspace.prose(&["runs", "show"]).stdout.contains("\ntext\ntwo\n"));
 }
 
@@ -235,11 +266,14 @@ fn examples_are_listed_and_written() {
         localise       Translates the texts of an application and has every translation checked by somebody else.
         newsletter     A weekly newsletter, written as a pipeline: choose, summarise, arrange.
     "#]]);
-    workspace.check(&["examples", "helo"], expect![[r#"
+    workspace.check(
+        &["examples", "helo"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: there is no example `helo`; did you mean `hello`?
-    "#]]);
+    "#]],
+    );
     let list = workspace.prose(&["examples"]).stdout;
     for name in list.lines().filter_map(|line| line.split(' ').next()) {
         let program = workspace.prose(&["examples", name]).stdout;

@@ -54,7 +54,8 @@ fn a_program_is_run_by_its_name_and_by_its_address() {
     let by_address = workspace.prose(&["run", &address, "-i", "topic=tides", "-q"]);
     assert_eq!((by_name.status, by_address.status), (0, 0), "{by_name:?} {by_address:?}");
     assert_eq!(by_name.stdout, by_address.stdout);
-    let stopped = workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]);
+    let stopped =
+        workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]);
     assert_eq!(stopped.status, 3);
     let resumed = workspace.prose(&["resume", "-q"]);
     assert_eq!((resumed.status, resumed.stdout), (0, by_name.stdout));

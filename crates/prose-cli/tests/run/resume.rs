@@ -39,17 +39,22 @@ fn what_is_done_is_not_done_again() {
         ✓ Five (TIME)
         Reused 2 results of the earlier execution, ran 3.
     "#]]);
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(
+        &["resume"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_run_may_stop_before_its_first_session_and_several_times() {
     let workspace = stopped("0");
-    workspace.check(&["resume", "--max-sessions", "1"], expect![[r#"
+    workspace.check(
+        &["resume", "--max-sessions", "1"],
+        expect![[r#"
         status: 3
         ---- stderr
         Run ID with offline (answers are made up)
@@ -59,7 +64,8 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
         Reused 0 results of the earlier execution, ran 1.
         stopped: it has started 1 sessions, which is the most it may (`--max-sessions`)
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+    "#]],
+    );
     let run = workspace.prose(&["resume", "-q"]);
     let whole = workspace.prose(&["run", "five.prose", "-q"]);
     assert_eq!((run.status, run.stdout), (0, whole.stdout));
@@ -69,12 +75,15 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
 fn it_stops_when_its_time_is_over() {
     let workspace = Workspace::new(&[("five.prose", FIVE)]);
     let run = workspace.prose(&["run", "five.prose", "-q", "--delay", "1h", "--timeout", "50ms"]);
-    workspace.shows(run, &expect![[r#"
+    workspace.shows(
+        run,
+        &expect![[r#"
         status: 3
         ---- stderr
         stopped: its time is over (`--timeout`)
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -111,7 +120,10 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
 #[test]
 fn a_changed_import_is_a_change() {
     let workspace = Workspace::new(&[
-        ("main.prose", "use \"./inner.prose\" as inner\nlet a = session \"One\"\nlet b = inner()\noutput text = session \"Two\"\n  context: [a, b]\n"),
+        (
+            "main.prose",
+            "use \"./inner.prose\" as inner\nlet a = session \"One\"\nlet b = inner()\noutput text = session \"Two\"\n  context: [a, b]\n",
+        ),
         ("inner.prose", "output o = session \"Inside\"\n"),
     ]);
     workspace.prose(&["run", "main.prose", "--max-sessions", "1"]);
@@ -165,27 +177,39 @@ fn a_program_that_is_gone_is_taken_from_the_run() {
 #[test]
 fn there_may_be_no_run_or_no_such_run() {
     let workspace = Workspace::new(&[]);
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(
+        &["resume"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: there are no runs below FOLDER/.prose/runs; `prose run` starts one
-    "#]]);
+    "#]],
+    );
     let workspace = stopped("2");
-    workspace.check(&["resume", "1999"], expect![[r#"
+    workspace.check(
+        &["resume", "1999"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: there is no run `1999` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
-    "#]]);
-    workspace.check(&["resume", ""], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["resume", ""],
+        expect![[r#"
         status: 2
         ---- stderr
         error: the name of a run is empty; `prose runs list` shows the runs of this project
-    "#]]);
-    workspace.check(&["resume", "../.."], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["resume", "../.."],
+        expect![[r#"
         status: 2
         ---- stderr
         error: there is no run `../..` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -212,7 +236,9 @@ let more = shared()                # <-- EXECUTING
     workspace.write(&format!("{run}/state.md"), state.as_bytes());
     let binding = "# research\n\nkind: let\n\nsource:\n```prose\nlet research = session \"Research\"\n```\n\n---\n\nTides come and go.\n";
     workspace.write(&format!("{run}/bindings/research.md"), binding.as_bytes());
-    workspace.check(&["runs", "show"], expect![[r#"
+    workspace.check(
+        &["runs", "show"],
+        expect![[r#"
         status: 0
         ---- stdout
         ID  foreign
@@ -224,7 +250,8 @@ let more = shared()                # <-- EXECUTING
           let    research (103 bytes)
 
         `prose resume ID` goes on with it.
-    "#]]);
+    "#]],
+    );
     workspace.check(&["runs", "tail"], expect![[r#"
         status: 2
         ---- stderr

@@ -17,7 +17,8 @@ fn started(workspace: &Workspace) -> Child {
     let deadline = Instant::now() + Duration::from_secs(20);
     let is_under_way = || {
         workspace.runs().first().is_some_and(|run| {
-            std::fs::read_to_string(run.join("journal.jsonl")).is_ok_and(|journal| journal.contains("session-started"))
+            std::fs::read_to_string(run.join("journal.jsonl"))
+                .is_ok_and(|journal| journal.contains("session-started"))
         })
     };
     while !is_under_way() {
@@ -43,24 +44,33 @@ fn check(signal: &str, expected: &Expect) {
 
 #[test]
 fn a_signal_stops_it_cleanly_and_it_says_how_to_go_on() {
-    check("-INT", &expect![[r#"
+    check(
+        "-INT",
+        &expect![[r#"
         status: 3
         ---- stderr
         stopped: Ctrl-C was pressed
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
-    check("-TERM", &expect![[r#"
+    "#]],
+    );
+    check(
+        "-TERM",
+        &expect![[r#"
         status: 3
         ---- stderr
         stopped: the system asked it to end (SIGTERM)
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
-    check("-HUP", &expect![[r#"
+    "#]],
+    );
+    check(
+        "-HUP",
+        &expect![[r#"
         status: 3
         ---- stderr
         stopped: its terminal was closed
         help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -31,8 +31,7 @@ fn a_narration_that_is_cut_off_anywhere_goes_on() {
     let cuts = (0..narration.len()).step_by(97).filter(|&at| narration.is_char_boundary(at));
     for cut in cuts {
         workspace.write("cut.txt", &narration.as_bytes()[..cut]);
-        let arguments =
-            ["resume", "--transcript", "cut.txt", "two.prose", "--script", "answers.toml"];
+        let arguments = ["resume", "--transcript", "cut.txt", "two.prose", "--script", "answers.toml"];
         let run = workspace.prose(&arguments);
         assert_eq!(run.status, 0, "cut at {cut}: {run:?}");
         assert_eq!(run.stdout.lines().last(), Some(last.as_str()), "cut at {cut}");
@@ -45,26 +44,35 @@ fn what_cannot_be_resumed_says_why() {
     workspace.write("whole.txt", narration.as_bytes());
     workspace.write("empty.txt", b"");
     workspace.write("bytes.txt", b"\xff");
-    workspace.check(&["resume", "--transcript", "whole.txt"], expect![[r#"
+    workspace.check(
+        &["resume", "--transcript", "whole.txt"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: the narration tells of a program that has come to its end; there is nothing left to do
-    "#]]);
+    "#]],
+    );
     workspace.check(&["resume", "--transcript", "empty.txt"], expect![[r#"
         status: 2
         ---- stderr
         error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
     "#]]);
-    workspace.check(&["resume", "--transcript", "bytes.txt"], expect![[r#"
+    workspace.check(
+        &["resume", "--transcript", "bytes.txt"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: the narration `bytes.txt` cannot be read: stream did not contain valid UTF-8
-    "#]]);
-    workspace.check(&["resume", "--transcript", "missing.txt"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["resume", "--transcript", "missing.txt"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: the narration `missing.txt` cannot be read: No such file or directory (os error 2)
-    "#]]);
+    "#]],
+    );
     workspace.check(&["resume", "--transcript", "empty.txt", "two.prose", "--json"], expect![[r#"
         status: 2
         ---- stderr
@@ -75,16 +83,20 @@ fn what_cannot_be_resumed_says_why() {
 #[test]
 fn a_run_that_stops_says_how_to_go_on() {
     let (workspace, _) = narrated();
-    let arguments = ["run", "two.prose", "--state", "in-context", "--script", "answers.toml", "--max-sessions", "1"];
+    let arguments =
+        ["run", "two.prose", "--state", "in-context", "--script", "answers.toml", "--max-sessions", "1"];
     let run = workspace.prose(&arguments);
     workspace.write("cut.txt", run.stdout.as_bytes());
     let errors = crate::common::Run { stdout: String::new(), ..run };
-    workspace.shows(errors, &expect![[r#"
+    workspace.shows(
+        errors,
+        &expect![[r#"
         status: 3
         ---- stderr
         stopped: it has started 1 sessions, which is the most it may (`--max-sessions`)
         help: `prose resume --transcript FILE`, with the narration in FILE, goes on
-    "#]]);
+    "#]],
+    );
     workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
     workspace.write("answers.toml", ANSWERS.replace("Second", "Zweitens").as_bytes());
     let run = workspace.prose(&["resume", "--transcript", "cut.txt", "--script", "answers.toml"]);
