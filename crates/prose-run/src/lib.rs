@@ -87,8 +87,11 @@ pub struct Around<'a> {
     /// Ends the run when it is ready, with a reason for the person.
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
     /// How the run is narrated, and who hears it. Runs whose state is their narration need it.
-    pub narration: Option<(Markers, &'a mut dyn FnMut(&str))>,
+    pub narration: Option<(Markers, Hear<'a>)>,
 }
+
+/// Who hears a narration, line by line.
+pub type Hear<'a> = &'a mut dyn FnMut(&str);
 
 /// A run that can be executed.
 pub struct Prepared {
