@@ -23,6 +23,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use self::given::GivenInputs;
+use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::printed::Output;
 use self::progress::Progress;
@@ -112,6 +113,9 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     let Some(mut loaded) = load(&original.program, &how(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
+    if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
+        return refuse(terminal, &known);
+    }
     // Read from another place, it is still the program that the run was started with.
     if let (Some(program), Some(head)) = (Arc::get_mut(&mut loaded.program), details.head) {
         program.name = head.program;
@@ -236,6 +240,7 @@ fn execute(
     if let Some(Err(message)) = args.record_script.as_deref().map(recorded::check) {
         return refuse(terminal, &message);
     }
+    let interrupts = Interrupts::listen();
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -269,7 +274,7 @@ fn execute(
             }
         };
         tokio::select! {
-            reason = interrupt::interrupted(args.timeout) => reason,
+            reason = interrupts.interrupted(args.timeout) => reason,
             reason = unheard => format!("its narration cannot be written: {reason}"),
         }
     };
@@ -352,7 +357,7 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
     let around = Around {
         inputs: Arc::new(GivenInputs::default().made_up()),
         observer: &mut observer,
-        interrupted: Box::pin(interrupt::interrupted(args.runner.timeout)),
+        interrupted: Box::pin(Interrupts::listen().interrupted(args.runner.timeout)),
         narration: None,
     };
     let finished = prepared.execute(around);
@@ -422,15 +427,19 @@ fn write_json(event: &Event) -> io::Result<()> {
 }
 
 fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: &Terminal) -> io::Result<()> {
-    // The same program with the same answers would fail there again.
-    let fails_again = !matches!(
+    // Another answer helps with what an agent failed by, and only another program with the rest.
+    let fails_again = matches!(
         failed,
-        None | Some(
-            ErrorKind::Session
-                | ErrorKind::Timeout
-                | ErrorKind::Undecided
-                | ErrorKind::MissingInput
-                | ErrorKind::Permission
+        Some(
+            ErrorKind::Thrown
+                | ErrorKind::Assertion
+                | ErrorKind::UnknownName
+                | ErrorKind::Type
+                | ErrorKind::Constant
+                | ErrorKind::RecursionLimitExceeded
+                | ErrorKind::IterationLimitExceeded
+                | ErrorKind::Import
+                | ErrorKind::UnsafePath
         )
     );
     let help = match (is_kept, fails_again) {

@@ -141,6 +141,44 @@ fn a_changed_import_is_a_change() {
 }
 
 #[test]
+fn an_input_that_a_run_was_started_with_stays() {
+    let workspace = Workspace::new(&[("in.prose", "input topic: \"What about\"\nsession \"On {topic}\"\n")]);
+    workspace.prose(&["run", "in.prose", "-i", "topic=tides", "--max-sessions", "0"]);
+    workspace.check(&["resume", "-i", "topic=winds"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run was started with a value for `topic`, on which its results depend; leave it out, or start a new run with `prose run`
+    "#]]);
+}
+
+#[test]
+fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
+    let answer = |label: &str| format!("[[session]]\nlabel = \"{label}\"\nreply = \"x\"\n");
+    let workspace = Workspace::new(&[
+        ("two.prose", "session \"First\"\nsession \"Second\"\n"),
+        ("answers.toml", &answer("First")),
+    ]);
+    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … Second
+        ✗ Second (TIME): answers.toml has no answer for this session:
+        error: the program failed at line 2: answers.toml has no answer for this session:
+          place: s1
+          label: Second
+        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+
+        [[session]]
+        label = "Second"
+        reply = "…"
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+}
+
+#[test]
 fn a_run_is_found_from_below_the_folder_of_the_project() {
     let workspace = Workspace::new(&[("prose.toml", ""), ("flows/five.prose", FIVE), ("flows/deep/x", "")]);
     let mut command = workspace.command();

@@ -74,6 +74,17 @@ fn a_signal_stops_it_cleanly_and_it_says_how_to_go_on() {
 }
 
 #[test]
+fn a_second_signal_ends_it_at_once() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let child = started(&workspace);
+    send(&child, "-INT");
+    // It may have ended already, which is as good.
+    _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).output();
+    assert_eq!(Run::from(child.wait_with_output().expect("it ends")).status, 3);
+    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+}
+
+#[test]
 fn a_run_that_is_killed_goes_on() {
     let workspace = Workspace::new(&[("slow.prose", SLOW)]);
     let mut child = started(&workspace);
