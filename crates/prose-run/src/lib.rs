@@ -78,6 +78,9 @@ pub enum Start {
     Transcript(String),
 }
 
+/// Is told a line of a narration.
+pub type Hear<'a> = &'a mut dyn FnMut(&str);
+
 /// What surrounds a run while it is executed.
 pub struct Around<'a> {
     /// Who is asked for inputs.
@@ -89,9 +92,6 @@ pub struct Around<'a> {
     /// How the run is narrated, and who hears it. Runs whose state is their narration need it.
     pub narration: Option<(Markers, Hear<'a>)>,
 }
-
-/// Who hears a narration, line by line.
-pub type Hear<'a> = &'a mut dyn FnMut(&str);
 
 /// A run that can be executed.
 pub struct Prepared {
