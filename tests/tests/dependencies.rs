@@ -13,6 +13,10 @@ const PURE: &[&str] = &[
     "prose-ide",
     "prose-format",
     "prose-vm",
+    "prose-state",
+    "prose-narration",
+    "prose-harness",
+    "prose-run",
 ];
 
 /// What none of them may reach, even through others.
@@ -28,8 +32,14 @@ const FORBIDDEN: &[&str] = &[
     "tokio",
 ];
 
-/// `prose-vm` may use the tasks and the clock of tokio, since running a program is waiting for sessions.
-const EXCEPTIONS: &[(&str, &str)] = &[("prose-vm", "tokio")];
+/// Running a program is waiting for sessions, so `prose-vm` and what is made for it may use the tasks and the clock of tokio.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("prose-vm", "tokio"),
+    ("prose-state", "tokio"),
+    ("prose-narration", "tokio"),
+    ("prose-harness", "tokio"),
+    ("prose-run", "tokio"),
+];
 
 #[test]
 fn pure_crates_reach_no_protocol_and_no_network() {
@@ -57,6 +67,15 @@ fn the_client_of_registries_knows_the_paths_of_programs_and_nothing_else_of_the_
     assert!(packages.contains("ring"));
     // These need more than Rust to be built.
     assert!(!packages.contains("aws-lc-rs") && !packages.contains("native-tls"));
+}
+
+#[test]
+fn those_who_keep_and_tell_runs_wait_for_nothing() {
+    let reached = Reached::new();
+    for name in ["prose-state", "prose-narration"] {
+        let direct = reached.direct(name);
+        assert!(!direct.contains("tokio"), "{name} uses tokio itself");
+    }
 }
 
 #[test]
@@ -95,6 +114,13 @@ impl Reached {
 
     fn is_member(&self, name: &str) -> bool {
         self.metadata.workspace_packages().iter().any(|package| package.name == name)
+    }
+
+    /// The names of the packages that the workspace's package `name` names itself.
+    fn direct(&self, name: &str) -> BTreeSet<&str> {
+        let members = self.metadata.workspace_packages();
+        let start = members.iter().find(|package| package.name == name).expect("it is a member");
+        self.needs[&start.id].iter().map(|id| self.metadata[id].name.as_str()).collect()
     }
 
     /// The names of all packages that the workspace's package `name` needs, directly or through others.

@@ -22,7 +22,7 @@ macro_rules! examples {
 
 /// The examples that stand alone.
 const EXAMPLES: &[Example] =
-    examples!("hello" "essay" "code-review" "incident" "release-notes" "localise" "newsletter");
+    examples!("hello" "code-review" "incident" "release-notes" "localise" "newsletter");
 
 /// Lists the examples, or writes one.
 pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status> {

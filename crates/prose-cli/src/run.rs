@@ -9,19 +9,21 @@ mod recorded;
 mod resumed;
 mod terminal_inputs;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use prose_run::{Around, Finished, Markers, Order, Project, Start};
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use self::given::GivenInputs;
+use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::printed::Output;
 use self::progress::Progress;
@@ -65,6 +67,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         Ok(inputs) => inputs,
         Err(message) => return refuse(terminal, &message),
     };
+    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.harness.as_str().to_owned());
+    // A script may know inputs, and a dry run makes them up.
+    if !args.dry_run && harness != "script" && !io::stdin().is_terminal() {
+        let missing = given::missing(&inputs, &loaded.program);
+        if let Some(message) = missing {
+            return refuse(terminal, &message);
+        }
+    }
     let start = if args.dry_run { Start::Dry } else { Start::New };
     let order = Order {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
@@ -74,20 +84,6 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     };
     if args.dry_run {
         return dry_run(order, args, terminal);
-    }
-    // What is there instead of a state system that is missing is a rule of the language (R4).
-    match args.state {
-        State::Sqlite => writeln!(
-            terminal.stderr(),
-            "{WARNING}warning{WARNING:#}: this `prose` has no state system `sqlite`; the run keeps its state in files below `.prose/runs`, as with `--state filesystem`"
-        )?,
-        State::Postgres => {
-            return refuse(
-                terminal,
-                "this `prose` has no state system `postgres`, and nothing else can be seen by others in the same way. To keep the state in files below `.prose/runs`, use `--state filesystem`",
-            );
-        }
-        State::Filesystem | State::InContext => {}
     }
     let narrates = is_in_context.then_some(Narration::Brackets);
     execute(order, &args.runner, narrates, GivenInputs::default(), terminal)
@@ -114,9 +110,17 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else {
+    let Some(mut loaded) = load(&original.program, &how(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
+    if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
+        return refuse(terminal, &known);
+    }
+    // Read from another place, it is still the program that the run was started with.
+    if let (Some(program), Some(head)) = (Arc::get_mut(&mut loaded.program), details.head) {
+        program.name = head.program;
+        program.from = head.from;
+    }
     if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
         return refuse(terminal, &message);
     }
@@ -186,6 +190,11 @@ fn how(args: &RunnerArgs) -> How {
     How { offline: args.offline, lock, ..How::default() }
 }
 
+/// The harness that the arguments name.
+fn harness(args: &RunnerArgs) -> Option<String> {
+    args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
+}
+
 /// Where runs keep their files: in the folder of the program's `prose.toml`, else in the present one.
 fn project(loaded: Option<&Loaded>) -> Project {
     let root = loaded.and_then(|loaded| loaded.project.clone());
@@ -199,14 +208,13 @@ fn project(loaded: Option<&Loaded>) -> Project {
 
 fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
     let config = loaded.config.clone();
-    let script = args.script.clone();
     Order {
         program: Arc::clone(&loaded.program),
         project: project(Some(loaded)),
         start,
         state: StateMode::Filesystem,
-        harness: args.harness.clone().or_else(|| script.is_some().then(|| "script".to_owned())),
-        script,
+        harness: harness(args),
+        script: args.script.clone(),
         seed: 0,
         delay: args.delay.unwrap_or(Duration::ZERO),
         inputs: Vec::new(),
@@ -232,6 +240,7 @@ fn execute(
     if let Some(Err(message)) = args.record_script.as_deref().map(recorded::check) {
         return refuse(terminal, &message);
     }
+    let interrupts = Interrupts::listen();
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -265,7 +274,7 @@ fn execute(
             }
         };
         tokio::select! {
-            reason = interrupt::interrupted(args.timeout) => reason,
+            reason = interrupts.interrupted(args.timeout) => reason,
             reason = unheard => format!("its narration cannot be written: {reason}"),
         }
     };
@@ -284,7 +293,7 @@ fn execute(
         Ok(finished) => finished,
         Err(failure) => {
             let ended = refuse(terminal, &failure.to_string())?;
-            how_to_resume(&run, is_kept, terminal)?;
+            how_to_resume(&run, is_kept, None, terminal)?;
             return Ok(ended);
         }
     };
@@ -311,8 +320,9 @@ fn execute(
             Ended::Failed
         }
     };
-    if ended != Ended::Completed {
-        how_to_resume(&run, is_kept, terminal)?;
+    if let Some(error) = &end.error {
+        let failed = (ended == Ended::Failed).then_some(error.kind);
+        how_to_resume(&run, is_kept, failed, terminal)?;
     }
     match output.into_error() {
         Some(error) => {
@@ -347,7 +357,7 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
     let around = Around {
         inputs: Arc::new(GivenInputs::default().made_up()),
         observer: &mut observer,
-        interrupted: Box::pin(interrupt::interrupted(args.runner.timeout)),
+        interrupted: Box::pin(Interrupts::listen().interrupted(args.runner.timeout)),
         narration: None,
     };
     let finished = prepared.execute(around);
@@ -356,7 +366,8 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
         Ok(finished) => {
             let end = finished.end;
             let mut stderr = terminal.stderr();
-            writeln!(stderr, "{number} prompts; nothing was sent, and the answers on the way were made up.")?;
+            let prompts = counted(number as usize, "prompt");
+            writeln!(stderr, "{prompts}; nothing was sent, and the answers on the way were made up.")?;
             match end.status {
                 RunStatus::Completed => Ok(Ended::Completed),
                 RunStatus::Interrupted => Ok(Ended::Interrupted),
@@ -415,14 +426,28 @@ fn write_json(event: &Event) -> io::Result<()> {
     out.flush()
 }
 
-fn how_to_resume(run: &str, is_kept: bool, terminal: &Terminal) -> io::Result<()> {
-    let command =
-        if is_kept { format!("prose resume {run}") } else { "prose resume --transcript FILE".to_owned() };
-    let file = if is_kept { "" } else { ", with the narration in FILE," };
-    writeln!(
-        terminal.stderr(),
-        "{HELP}help{HELP:#}: `{command}`{file} goes on; what is done is not done again"
-    )
+fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: &Terminal) -> io::Result<()> {
+    // Another answer helps with what an agent failed by, and only another program with the rest.
+    let fails_again = matches!(
+        failed,
+        Some(
+            ErrorKind::Thrown
+                | ErrorKind::Assertion
+                | ErrorKind::UnknownName
+                | ErrorKind::Type
+                | ErrorKind::Constant
+                | ErrorKind::RecursionLimitExceeded
+                | ErrorKind::IterationLimitExceeded
+                | ErrorKind::Import
+                | ErrorKind::UnsafePath
+        )
+    );
+    let help = match (is_kept, fails_again) {
+        (true, false) => format!("`prose resume {run}` goes on; what is done is not done again"),
+        (true, true) => format!("change the program, then `prose resume {run} --accept-changes` goes on"),
+        (false, _) => "`prose resume --transcript FILE`, with the narration in FILE, goes on".to_owned(),
+    };
+    writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")
 }
 
 fn refuse(terminal: &Terminal, message: &str) -> io::Result<Ended> {

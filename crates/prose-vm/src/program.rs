@@ -164,6 +164,25 @@ impl Program {
         names
     }
 
+    /// The names of the inputs that the program asks for before it does anything else, without those that it does without (B3).
+    pub fn inputs_at_start(&self) -> Vec<SmolStr> {
+        let mut names = Vec::new();
+        for TopLevel { body, .. } in &self.statements {
+            match &body[StmtId::ROOT].stmt {
+                Stmt::Input { name: Some(name), description, .. } => {
+                    let description =
+                        description.and_then(|description| body.text(description)?.value.as_deref());
+                    if !description.is_some_and(is_optional) {
+                        names.push(body[*name].text.clone());
+                    }
+                }
+                stmt if is_definition(stmt) => {}
+                _ => break,
+            }
+        }
+        names
+    }
+
     /// Whether the program has an input of that name.
     pub fn takes_input(&self, name: &str) -> bool {
         self.inputs().iter().any(|input| input == name)
@@ -313,6 +332,11 @@ pub struct Extent {
     pub imports: usize,
     /// How deep bodies are nested.
     pub nesting: usize,
+}
+
+/// Whether a program does without an input of that description (B3).
+pub(crate) fn is_optional(description: &str) -> bool {
+    description.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
 }
 
 fn is_definition(stmt: &Stmt) -> bool {

@@ -52,6 +52,33 @@ pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>, program: &Program)
     Ok(())
 }
 
+/// What to say of an input that a run that goes on was started with.
+pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> Option<String> {
+    let (name, _) = given.iter().find(|(name, _)| before.iter().any(|(known, _)| known == name))?;
+    Some(format!(
+        "the run was started with a value for `{}`, on which its results depend; leave it out, or start a new run with `prose run`",
+        one_line(name)
+    ))
+}
+
+/// What to say of the inputs that a program asks for at once and that nobody is there to give.
+pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<String> {
+    let mut missing = program.inputs_at_start();
+    missing.retain(|name| given.iter().all(|(known, _)| known != name));
+    let names = missing.join("`, `");
+    let hints: Vec<String> = missing.iter().map(|name| format!("--input {name}=…")).collect();
+    let hints = hints.join(" ");
+    match missing.len() {
+        0 => None,
+        1 => Some(format!(
+            "the program needs the input `{names}`, and nobody is there to give it; add `{hints}`"
+        )),
+        _ => Some(format!(
+            "the program needs the inputs `{names}`, and nobody is there to give them; add `{hints}`"
+        )),
+    }
+}
+
 fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
     let shown = path.display();
     let text = source::read_file(path).map_err(|reason| format!("`{shown}` {reason}"))?;

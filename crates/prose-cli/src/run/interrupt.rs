@@ -1,52 +1,105 @@
 //! What ends a run from outside: the person, the system, and the time.
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
+
+use tokio::sync::oneshot;
 
 use super::Ended;
 
-/// Is ready when the run has to stop, with the reason. A second Ctrl-C ends the process at once.
-pub(crate) async fn interrupted(timeout: Option<Duration>) -> String {
-    let over = async {
-        match timeout {
-            Some(timeout) => tokio::time::sleep(timeout).await,
-            None => std::future::pending().await,
+/// Hears signals from the moment on at which it is made: a run may be busy for long before it waits for anything.
+pub(crate) struct Interrupts {
+    reason: oneshot::Receiver<String>,
+}
+
+impl Interrupts {
+    /// Begins to listen. The first signal stops the run; a second one ends the process at once, and nothing that was recorded is lost.
+    pub(crate) fn listen() -> Self {
+        let (tell, reason) = oneshot::channel();
+        let (ready, is_ready) = mpsc::channel();
+        thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            runtime.block_on(async {
+                let mut signals = Signals::new();
+                _ = ready.send(());
+                let reason = signals.next().await;
+                // Where nobody takes it, the run is stopping already, and who sends it is in a hurry.
+                if tell.send(reason).is_ok() {
+                    signals.next().await;
+                }
+                std::process::exit(Ended::Interrupted as i32);
+            });
+        });
+        // Without the thread, signals do what they do to any process.
+        _ = is_ready.recv();
+        Self { reason }
+    }
+
+    /// Is ready when the run has to stop, with the reason.
+    pub(crate) async fn interrupted(self, timeout: Option<Duration>) -> String {
+        let over = async {
+            match timeout {
+                Some(timeout) => tokio::time::sleep(timeout).await,
+                None => std::future::pending().await,
+            }
+        };
+        let told = async {
+            match self.reason.await {
+                Ok(reason) => reason,
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            reason = told => reason,
+            () = over => "its time is over (`--timeout`)".to_owned(),
         }
-    };
-    let reason = tokio::select! {
-        reason = signal() => reason,
-        () = over => "its time is over (`--timeout`)".to_owned(),
-    };
-    // The run still has to be recorded as stopped. Who is in a hurry says so once more; nothing that was recorded is lost.
-    std::thread::spawn(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        if let Ok(runtime) = runtime {
-            runtime.block_on(signal());
-            std::process::exit(Ended::Interrupted as i32);
-        }
-    });
-    reason
+    }
 }
 
 #[cfg(unix)]
-async fn signal() -> String {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = |kind: SignalKind| async move {
-        match signal(kind) {
-            Ok(mut signal) => _ = signal.recv().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => "Ctrl-C was pressed".to_owned(),
-        () = wait(SignalKind::terminate()) => "the system asked it to end (SIGTERM)".to_owned(),
-        () = wait(SignalKind::hangup()) => "its terminal was closed".to_owned(),
+struct Signals(Vec<(tokio::signal::unix::Signal, &'static str)>);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let reasons = [
+            (SignalKind::interrupt(), "Ctrl-C was pressed"),
+            (SignalKind::terminate(), "the system asked it to end (SIGTERM)"),
+            (SignalKind::hangup(), "its terminal was closed"),
+        ];
+        Self(reasons.into_iter().filter_map(|(kind, reason)| Some((signal(kind).ok()?, reason))).collect())
+    }
+
+    async fn next(&mut self) -> String {
+        std::future::poll_fn(|context| {
+            let mut signals = self.0.iter_mut();
+            match signals.find_map(|(signal, reason)| signal.poll_recv(context).is_ready().then_some(*reason))
+            {
+                Some(reason) => std::task::Poll::Ready(reason.to_owned()),
+                None => std::task::Poll::Pending,
+            }
+        })
+        .await
     }
 }
 
 #[cfg(not(unix))]
-async fn signal() -> String {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => "Ctrl-C was pressed".to_owned(),
-        Err(_) => std::future::pending().await,
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) -> String {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => "Ctrl-C was pressed".to_owned(),
+            Err(_) => std::future::pending().await,
+        }
     }
 }

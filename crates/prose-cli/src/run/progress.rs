@@ -10,6 +10,7 @@ use prose_run::Prepared;
 use prose_vm::effect::RequestId;
 use prose_vm::event::{ConditionOf, Event, Status, What};
 
+use super::printed::shown;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
 
 /// How many characters of a task or a value are shown.
@@ -88,7 +89,7 @@ impl<'a> Progress<'a> {
             && is_new
         {
             let line = event.site.map_or(0, |site| site.line);
-            self.line(format_args!("{WARNING}warning{WARNING:#}: line {line}: {}", one_line(message)));
+            self.line(format_args!("{WARNING}warning{WARNING:#}: line {line}: {}", shown(message)));
         }
         if self.is_quiet {
             return;

@@ -19,25 +19,23 @@ pub(crate) struct Original {
 pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Original, String> {
     let copy = details.summary.folder.join(PROGRAM_FILE);
     let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
-    if let Some(head) = &details.head {
-        if head.from.contains("://") || Path::new(&head.from).exists() {
-            return Ok(at(Path::new(&head.from), None));
-        }
-        // What it imports by relative paths would be looked for beside the copy, which is good for a program without.
-        let note =
-            format!("the program `{}` is gone; the run goes on with the text that it has kept", head.from);
-        return Ok(at(&copy, Some(note)));
+    let from = details.head.as_ref().map(|head| head.from.as_str());
+    if let Some(from) = from.filter(|from| from.contains("://") || Path::new(from).exists()) {
+        return Ok(at(Path::new(from), None));
     }
-    // A run of another machine says only what its program is called. Its imports lie beside the program itself and not beside the copy.
+    // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative
+    // paths lies beside the program itself and not beside the copy.
     let kept = fs::read_to_string(&copy);
     let original = details.summary.program.as_ref().map(|name| project.root.join(name.as_str()));
+    let gone = from
+        .map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
     match (kept, original) {
         (Ok(kept), Some(original)) if fs::read_to_string(&original).is_ok_and(|text| text == kept) => {
             Ok(at(&original, None))
         }
-        (Ok(_), _) => Ok(at(&copy, None)),
+        (Ok(_), _) => Ok(at(&copy, gone)),
         (Err(error), _) => Err(format!(
-            "the run {} has no journal, and its program `{}` cannot be read: {error}; put the program there to go on",
+            "the program of the run {} is gone, and its copy `{}` cannot be read: {error}; put the program there to go on",
             details.summary.id,
             copy.display()
         )),

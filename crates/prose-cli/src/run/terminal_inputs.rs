@@ -32,8 +32,10 @@ impl TerminalInputs {
             let question = format!("{} — {}{optional}: ", one_line(name), one_line(&input.prompt));
             let bars = self.bars.clone();
             let optional = input.optional;
-            let asked = tokio::task::spawn_blocking(move || bars.hidden(|| ask(&question, optional)));
-            match asked.await {
+            let mut open = OpenLine(true);
+            let asked = tokio::task::spawn_blocking(move || bars.hidden(|| ask(&question, optional))).await;
+            open.0 = false;
+            match asked {
                 Ok(Ok(Some(line))) => Ok(Value::text(line)),
                 Ok(Ok(None)) if input.optional => Ok(Value::Null),
                 _ => Err(Failure {
@@ -42,6 +44,18 @@ impl TerminalInputs {
                 }),
             }
         })
+    }
+}
+
+/// A line with a question that waits for its answer. It is ended where nobody waits for the answer any more.
+struct OpenLine(bool);
+
+impl Drop for OpenLine {
+    fn drop(&mut self) {
+        if self.0 {
+            // Who cannot be written to does not look at the line either.
+            _ = writeln!(io::stderr());
+        }
     }
 }
 

@@ -86,6 +86,12 @@ impl Run {
     /// Compares everything that a user would see.
     #[track_caller]
     pub(crate) fn check(&self, expected: Expect) {
+        self.check_ref(&expected);
+    }
+
+    /// The same.
+    #[track_caller]
+    pub(crate) fn check_ref(&self, expected: &Expect) {
         expected.assert_eq(&self.shown());
     }
 

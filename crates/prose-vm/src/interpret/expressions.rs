@@ -12,6 +12,7 @@ use super::{Cx, Exec};
 use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
+use crate::program::is_optional;
 use crate::structure;
 use crate::value::Value;
 
@@ -267,9 +268,4 @@ impl Cx {
         }
         Ok(values)
     }
-}
-
-/// Whether a program does without an input (B3).
-pub(super) fn is_optional(prompt: &str) -> bool {
-    prompt.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
 }

@@ -2,10 +2,10 @@
 
 use prose_analysis::model::{ExprId, NameId, TextKind};
 
-use super::expressions::is_optional;
 use super::{Cx, Exec};
 use crate::effect::{BindingKind, Effect, InputRequest, Outcome};
 use crate::event::What;
+use crate::program::is_optional;
 use crate::value::Value;
 
 impl Cx {

@@ -1,0 +1,103 @@
+//! Agents that are programs, and what they may answer.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::expect;
+
+use crate::TWO;
+use crate::common::Workspace;
+
+fn with_agent(program: &str, script: &str) -> Workspace {
+    let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
+    let script = format!("#!/bin/sh\ncat > /dev/null\n{script}\n");
+    let workspace =
+        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
+    let path = workspace.path("agent.sh");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    workspace
+}
+
+#[test]
+fn a_huge_reply_is_kept_whole() {
+    let workspace = with_agent("session \"x\"\n", "head -c 10000000 /dev/zero | tr '\\0' x");
+    let run = workspace.prose(&["run", "main.prose", "-q"]);
+    assert_eq!((run.status, run.stdout.len()), (0, 10_000_001));
+    let workspace = with_agent(TWO, "yes | head -c 70000000");
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with command
+        … First
+        ✗ First (TIME): command wrote more than 64 MiB, so it was ended; no reply may be that lo…
+        error: the program failed at line 1: command wrote more than 64 MiB, so it was ended; no reply may be that long. To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_replaced() {
+    let workspace = with_agent(TWO, "printf 'a\\377b\\tc'");
+    workspace.check(
+        &["run", "main.prose"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: a�b	c
+        ---- stderr
+        Run ID with command
+        … First
+        warning: line 1: the reply of command is not all UTF-8; what is not is replaced by `�`
+        ✓ First (TIME)
+        … Second
+        warning: line 2: the reply of command is not all UTF-8; what is not is replaced by `�`
+        ✓ Second (TIME)
+    "#]],
+    );
+}
+
+#[test]
+fn an_agent_that_fails_says_why() {
+    let workspace = with_agent(TWO, "echo 'out of credit' >&2; exit 7");
+    workspace.check(
+        &["run", "main.prose"],
+        expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with command
+        … First
+        ✗ First (TIME): command ended with exit status: 7:
+        error: the program failed at line 1: command ended with exit status: 7:
+        out of credit
+        To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+}
+
+#[test]
+fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
+    let program = "agent a:\n  permissions:\n    write: deny\nsession: a\n  prompt: \"x\"\n";
+    let workspace = with_agent(program, "echo done");
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with command
+        … a: x
+        ✗ a: x (TIME): the harness `command` cannot see to it that `write` is kept to, so the s…
+        error: the program failed at line 4: the harness `command` cannot see to it that `write` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+    workspace.check(
+        &["run", "main.prose", "--allow-unenforced-permissions"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        Run ID with command
+        … a: x
+        ✓ a: x (TIME)
+    "#]],
+    );
+}

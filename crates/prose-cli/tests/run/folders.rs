@@ -1,0 +1,182 @@
+//! Folders of runs that are damaged, locked, in the way or cannot be written.
+
+use std::fs;
+
+use expect_test::expect;
+
+use crate::TWO;
+use crate::common::Workspace;
+
+fn stopped() -> Workspace {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    assert_eq!(workspace.prose(&["run", "two.prose", "--max-sessions", "1"]).status, 3);
+    workspace
+}
+
+/// Changes a line of the journal, counted from 0.
+fn change_line(workspace: &Workspace, number: usize, from: &str, to: &str) {
+    let path = workspace.run_folder().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).expect("there is a journal");
+    let mut lines: Vec<String> = journal.lines().map(str::to_owned).collect();
+    let changed = lines[number].replacen(from, to, 1);
+    assert_ne!(changed, lines[number]);
+    lines[number] = changed;
+    fs::write(&path, lines.join("\n") + "\n").expect("it can be written");
+}
+
+#[test]
+fn files_that_are_missing_are_made_again() {
+    let workspace = stopped();
+    let folder = workspace.run_folder();
+    fs::remove_dir_all(folder.join("bindings")).expect("they are there");
+    fs::remove_file(folder.join("state.md")).expect("it is there");
+    fs::remove_file(folder.join("program.prose")).expect("it is there");
+    let run = workspace.prose(&["resume", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(folder.join("bindings/a.md").exists() && folder.join("state.md").exists());
+}
+
+#[test]
+fn a_damaged_line_ends_what_is_known() {
+    let workspace = stopped();
+    change_line(&workspace, 6, ":", ";");
+    workspace.check(&["runs", "tail", "--no-follow"], expect![[r#"
+        status: 2
+        ---- stdout
+        [Program] Program Start
+           Collecting definitions...
+
+        [Position] Statement 1: let a = session "First"
+           [Task tool call]
+        [Success] Session complete: "Went through First with an eye on the details. Compared with the rest, First is..."
+        ---- stderr
+        error: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal. The run goes on from the line above it; the rest is kept in journal.jsonl.damaged
+        Run ID with offline (answers are made up)
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}
+
+#[test]
+fn a_later_version_is_left_alone() {
+    let workspace = stopped();
+    change_line(&workspace, 0, "\"version\":1", "\"version\":99");
+    let journal = fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one");
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+    "#]]);
+    workspace.check(&["runs", "show"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged
+        started:  TIME
+        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+        folder:   FOLDER/.prose/runs/ID
+
+        bindings
+          let    a (227 bytes)
+    "#]]);
+    assert_eq!(fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one"), journal);
+}
+
+#[test]
+fn a_run_of_which_next_to_nothing_is_left() {
+    let workspace = stopped();
+    let folder = workspace.run_folder();
+    for file in ["journal.jsonl", "state.md", "program.prose"] {
+        fs::remove_file(folder.join(file)).expect("it is there");
+    }
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` cannot be read: No such file or directory (os error 2); put the program there to go on
+    "#]]);
+    let run = workspace.prose(&["runs", "list"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    fs::remove_dir_all(folder.join("bindings")).expect("they are there");
+    workspace.check(&["runs", "show"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged
+        started:  TIME
+        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; `prose runs rm` removes what is left
+        folder:   FOLDER/.prose/runs/ID
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` cannot be read: No such file or directory (os error 2); put the program there to go on
+    "#]]);
+    workspace.check(
+        &["runs", "rm", "2"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        removed ID
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        There are no runs below FOLDER/.prose/runs.
+    "#]],
+    );
+}
+
+#[test]
+fn only_runs_are_removed() {
+    let workspace = stopped();
+    for name in ["", "..", "../..", "/", "nope", "*"] {
+        assert_eq!(workspace.prose(&["runs", "rm", name]).status, 2, "{name}");
+    }
+    workspace.run_folder();
+    assert!(workspace.path("two.prose").exists());
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder() {
+    let workspace = Workspace::new(&[("two.prose", TWO), (".prose", "")]);
+    workspace.check(
+        &["run", "two.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: cannot make FOLDER/.prose/runs: Not a directory (os error 20)
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        There are no runs below FOLDER/.prose/runs.
+    "#]],
+    );
+    let run = workspace.prose(&["run", "two.prose", "--state", "in-context"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn runs_at_the_same_time_do_not_meet() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    let children: Vec<_> = (0..6)
+        .map(|_| workspace.command().args(["run", "two.prose", "-q"]).spawn().expect("the binary starts"))
+        .collect();
+    for mut child in children {
+        assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    }
+    assert_eq!(workspace.runs().len(), 6);
+}

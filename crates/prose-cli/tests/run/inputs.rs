@@ -1,0 +1,192 @@
+//! Inputs: on the command line, in files, and missing ones.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+
+const ECHO: &str =
+    "input topic: \"What about\"\ninput pages: \"optional: how many\"\noutput o = [topic, pages]\n";
+
+#[test]
+fn a_value_is_all_that_follows_the_first_equals_sign() {
+    let workspace = Workspace::new(&[("echo.prose", ECHO)]);
+    let run = workspace.prose(&[
+        "run",
+        "echo.prose",
+        "-q",
+        "-i",
+        "topic= a=b\t\u{1b}[31m ü😀\n=",
+        "--input",
+        "pages=",
+    ]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let json = run.stdout.strip_prefix("o:\n").expect("the output is named");
+    let values: Vec<String> = serde_json::from_str(json).expect("lists are written as JSON");
+    assert_eq!(values, [" a=b\t\u{1b}[31m ü😀\n=", ""]);
+}
+
+#[test]
+fn files_give_values_of_any_kind_and_the_command_line_comes_before_them() {
+    let workspace = Workspace::new(&[
+        ("echo.prose", ECHO),
+        ("in.toml", "topic = 2026-01-02\npages = [1, 1.5, nan, true, { a = \"b\" }]\n"),
+        ("in.JSON", "\u{feff}{\"topic\": null, \"pages\": {\"a\": [1, \"ü\"]}}"),
+    ]);
+    workspace.check(
+        &["run", "echo.prose", "-q", "--inputs", "in.toml"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        o:
+        [
+          "2026-01-02",
+          [
+            1,
+            1.5,
+            "NaN",
+            true,
+            {
+              "a": "b"
+            }
+          ]
+        ]
+    "#]],
+    );
+    workspace.check(
+        &["run", "echo.prose", "-q", "--inputs", "in.JSON", "-i", "topic=mine"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        o:
+        [
+          "mine",
+          {
+            "a": [
+              1,
+              "ü"
+            ]
+          }
+        ]
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_no_input_is_refused_before_anything_is_done() {
+    let workspace = Workspace::new(&[
+        ("echo.prose", ECHO),
+        ("none.prose", "output o = 1\n"),
+        ("list.json", "[1]"),
+        ("json.toml", "{\"topic\": 1}"),
+        ("torn.json", "{\"topic\": "),
+        ("other.json", "{\"oops\\u001b\": 1}"),
+    ]);
+    workspace.write("bytes.toml", b"topic = \"\xff\"");
+    workspace.check(
+        &["run", "echo.prose", "-i", "topik=x"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `topik`; did you mean `topic`?
+    "#]],
+    );
+    workspace.check(
+        &["run", "none.prose", "-i", "topic=x"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `topic`; it has none
+    "#]],
+    );
+    for file in ["list.json", "json.toml", "torn.json", "other.json", "bytes.toml", "missing.toml", "."] {
+        let run = workspace.prose(&["run", "echo.prose", "--inputs", file]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+    }
+    workspace.check(
+        &["run", "echo.prose", "--inputs", "json.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `json.toml` is no TOML: a file of JSON is named `*.json`
+        TOML parse error at line 1, column 1
+          |
+        1 | {"topic": 1}
+          | ^
+        invalid key-value pair, expected key
+    "#]],
+    );
+    workspace.check(
+        &["run", "echo.prose", "--inputs", "bytes.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `bytes.toml` is not valid UTF-8: byte 0xff at offset 9, in line 1
+    "#]],
+    );
+    workspace.check(
+        &["run", "echo.prose", "--inputs", "other.json"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `oops\u{1b}`; it has `topic`, `pages`
+    "#]],
+    );
+    workspace.check(&["run", "echo.prose", "-i", "topic"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: invalid value 'topic' for '--input <NAME=VALUE>': a name and a value are wanted, such as `topic=tides`
+
+        For more information, try '--help'.
+    "#]]);
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn all_inputs_that_are_missing_at_the_start_are_named_before_a_run_is_made() {
+    let program = "agent a:\n  prompt: \"x\"\ninput topic: \"What about\"\ninput pages: \"optional: how many\"\ninput tone: \"How\"\nsession: a\n  prompt: \"On {topic}, {pages}, {tone}\"\ninput late: \"What else\"\n";
+    let workspace = Workspace::new(&[
+        ("many.prose", program),
+        ("answers.toml", "unmatched = \"offline\"\n[[input]]\nvalue = \"x\"\n"),
+    ]);
+    workspace.check(&["run", "many.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the inputs `topic`, `tone`, and nobody is there to give them; add `--input topic=… --input tone=…`
+    "#]]);
+    workspace.check(
+        &["run", "many.prose", "-i", "tone="],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the input `topic`, and nobody is there to give it; add `--input topic=…`
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    let run = workspace.prose(&["run", "many.prose", "--script", "answers.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_run_that_lacks_an_input_can_go_on_with_it() {
+    let workspace = Workspace::new(&[(
+        "late.prose",
+        "let a = session \"First\"\ninput topic: \"What about\"\noutput o = topic\n",
+    )]);
+    workspace.check(&["run", "late.prose"], expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … First
+        ✓ First (TIME)
+        error: the program failed at line 2: the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+    workspace.check(
+        &["resume", "--input", "topik=tides"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `topik`; did you mean `topic`?
+    "#]],
+    );
+}

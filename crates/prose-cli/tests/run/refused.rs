@@ -1,0 +1,150 @@
+//! What is not run at all: status 2, and nothing is left behind.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+use crate::{ANSWERS, TWO};
+
+#[test]
+fn a_program_that_cannot_be_read_or_has_errors() {
+    let workspace = Workspace::new(&[("wrong.prose", "sesion \"x\"\n"), ("empty.prose", "")]);
+    workspace.write("bytes.prose", b"session \"\xff\"");
+    workspace.check(
+        &["run", "missing.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `missing.prose` does not exist
+    "#]],
+    );
+    workspace.check(
+        &["run", "."],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `.` is a folder where a file was expected
+    "#]],
+    );
+    workspace.check(
+        &["run", "bytes.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `bytes.prose` is not valid UTF-8: byte 0xff at offset 9, in line 1
+    "#]],
+    );
+    workspace.check(
+        &["run", "wrong.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error[E107]: unknown statement `sesion`; did you mean `session`?
+         --> wrong.prose:1:1
+          |
+        1 | sesion "x"
+          | ^^^^^^
+          |
+        help: Change to `session`
+          |
+        1 | session "x"
+          |    +
+
+        error: `wrong.prose` has 1 error and is not run
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    workspace.check(
+        &["run", "empty.prose"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        Run ID with offline (answers are made up)
+    "#]],
+    );
+}
+
+#[test]
+fn a_harness_that_cannot_work_leaves_no_run_behind() {
+    let workspace =
+        Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS), ("wrong.toml", "[[sesion]]\n")]);
+    workspace.check(&["run", "two.prose", "--harness", "nope"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: there is no harness `nope`; there are `offline`, `script`, `claude`, `codex`, `opencode`, `command`
+    "#]]);
+    workspace.check(
+        &["run", "two.prose", "--harness", "script"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the harness `script` needs a file to answer from; name it with `--script FILE.toml`
+    "#]],
+    );
+    workspace.check(&["run", "two.prose", "--harness", "command"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = ["my-agent", "--quiet"]`
+    "#]]);
+    workspace.check(
+        &["run", "two.prose", "--script", "missing.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `missing.toml` cannot be read: No such file or directory (os error 2)
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "wrong.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: wrong.toml:1:3: a script has no `sesion`; did you mean `session`?
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--harness", "offline"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: only the harness `script` answers from a file; leave out `--harness` or `--script`
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn arguments_that_contradict_each_other() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    workspace.check(&["run", "two.prose", "--json", "--state", "in-context"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out
+    "#]]);
+    for arguments in [
+        &["--json", "--narrate", "emoji"][..],
+        &["--dry-run", "--json"],
+        &["--dry-run", "--narrate", "emoji"],
+        &["--dry-run", "--record-script", "x.toml"],
+        &["--max-parallel", "0"],
+        &["--timeout", "5"],
+        &["--state", "disk"],
+    ] {
+        let run = workspace.prose(&[&["run", "two.prose"], arguments].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+    }
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    workspace.check(
+        &["run", "two.prose", "--record-script", "nowhere/x.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `nowhere/x.toml` cannot be written: No such file or directory (os error 2)
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+}

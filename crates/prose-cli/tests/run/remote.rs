@@ -1,0 +1,96 @@
+//! Programs from registries and addresses.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Stdio};
+
+use crate::common::Workspace;
+
+const RESEARCH: &str = "input topic: \"What about\"\noutput found = session \"Research {topic}\"\n";
+
+/// A registry of the folder `registry`.
+struct Registry {
+    server: Child,
+    /// What it says has to have a reader as long as it lives.
+    _said: BufReader<ChildStdout>,
+    url: String,
+}
+
+impl Registry {
+    fn of(workspace: &Workspace) -> Self {
+        let mut command = workspace.command();
+        command.args(["serve-registry", "registry"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().expect("the binary starts");
+        let mut said = BufReader::new(server.stdout.take().expect("standard output is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says where it serves");
+        let url = line.split(' ').find(|word| word.starts_with("http://")).expect("it says the address");
+        let url = url.trim_end_matches('/').to_owned();
+        workspace.write("prose.toml", format!("[registry]\nurl = \"{url}\"\n").as_bytes());
+        Self { server, _said: said, url }
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        _ = self.server.kill();
+        _ = self.server.wait();
+    }
+}
+
+fn workspace() -> (Workspace, Registry) {
+    let workspace = Workspace::new(&[
+        ("registry/alice/research.prose", RESEARCH),
+        ("registry/alice/wrong.prose", "sesion \"x\"\n"),
+    ]);
+    let registry = Registry::of(&workspace);
+    (workspace, registry)
+}
+
+#[test]
+fn a_program_is_run_by_its_name_and_by_its_address() {
+    let (workspace, registry) = workspace();
+    let address = format!("{}/alice/research", registry.url);
+    let by_name = workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q"]);
+    let by_address = workspace.prose(&["run", &address, "-i", "topic=tides", "-q"]);
+    assert_eq!((by_name.status, by_address.status), (0, 0), "{by_name:?} {by_address:?}");
+    assert_eq!(by_name.stdout, by_address.stdout);
+    let stopped =
+        workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]);
+    assert_eq!(stopped.status, 3);
+    let resumed = workspace.prose(&["resume", "-q"]);
+    assert_eq!((resumed.status, resumed.stdout), (0, by_name.stdout));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_the_reason() {
+    let (workspace, registry) = workspace();
+    let refused = |arguments: &[&str], reason: &str| {
+        let run = workspace.prose(&[&["run"], arguments].concat());
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(run.stderr.contains(reason), "{run:?}");
+    };
+    refused(&["alice/none"], "was not found at");
+    refused(&["alice/wrong"], "has an error");
+    refused(&["alice/research", "-i", "topik=x"], "did you mean `topic`?");
+    refused(&["alice/other", "--offline"], "nothing is fetched");
+    drop(registry);
+    refused(&["alice/other"], "takes no connection");
+    workspace.write("main.prose", b"use \"alice/other\" as other\nsession \"First\"\noutput o = other()\n");
+    refused(&["main.prose"], "takes no connection");
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn with_locked_a_text_that_is_not_the_pinned_one_is_refused() {
+    let (workspace, _registry) = workspace();
+    workspace.write("main.prose", b"use \"alice/research\" as r\noutput o = r(topic: \"x\")\n");
+    let arguments = ["run", "main.prose", "-q", "--locked"];
+    assert!(workspace.prose(&arguments).stderr.contains("is not in prose.lock"));
+    assert_eq!(workspace.prose(&["lock"]).status, 0);
+    assert_eq!(workspace.prose(&arguments).status, 0);
+    workspace.write("registry/alice/research.prose", RESEARCH.replace("Research", "Search").as_bytes());
+    workspace.prose(&["cache", "clean"]);
+    let run = workspace.prose(&arguments);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("prose.lock"), "{run:?}");
+}

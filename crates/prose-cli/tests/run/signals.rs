@@ -1,0 +1,110 @@
+//! What ends a run from outside.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use expect_test::{Expect, expect};
+
+use crate::common::{Run, Workspace};
+
+const SLOW: &str = "session \"First\"\nsession \"Second\"\n";
+
+/// Waits until a run is under way.
+fn started(workspace: &Workspace) -> Child {
+    let mut command = workspace.command();
+    command.args(["run", "slow.prose", "-q", "--delay", "1h"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the binary starts");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let is_under_way = || {
+        workspace.runs().first().is_some_and(|run| {
+            std::fs::read_to_string(run.join("journal.jsonl"))
+                .is_ok_and(|journal| journal.contains("session-started"))
+        })
+    };
+    while !is_under_way() {
+        assert!(Instant::now() < deadline, "the run does not start");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+fn send(child: &Child, signal: &str) {
+    let status = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+#[track_caller]
+fn check(signal: &str, expected: &Expect) {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let child = started(&workspace);
+    send(&child, signal);
+    workspace.shows(Run::from(child.wait_with_output().expect("it ends")), expected);
+    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+}
+
+#[test]
+fn a_signal_stops_it_cleanly_and_it_says_how_to_go_on() {
+    check(
+        "-INT",
+        &expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: Ctrl-C was pressed
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+    check(
+        "-TERM",
+        &expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: the system asked it to end (SIGTERM)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+    check(
+        "-HUP",
+        &expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: its terminal was closed
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let child = started(&workspace);
+    send(&child, "-INT");
+    // It may have ended already, which is as good.
+    _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).output();
+    assert_eq!(Run::from(child.wait_with_output().expect("it ends")).status, 3);
+    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut child = started(&workspace);
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    let run = workspace.prose(&["resume", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_run_that_is_executed_is_neither_resumed_nor_removed() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut child = started(&workspace);
+    let number = child.id().to_string();
+    for arguments in [&["resume"][..], &["runs", "rm", "2"]] {
+        let run = workspace.prose(arguments);
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains(&format!("is being executed by process {number}")), "{run:?}");
+    }
+    assert!(workspace.prose(&["runs", "list"]).stdout.contains("  running  "));
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+}
