@@ -58,6 +58,21 @@ impl From<Narration> for Markers {
 
 /// `prose run`
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
+    // What is there instead of a state system that is missing is a rule of the language (R4).
+    match args.state {
+        State::Sqlite if args.dry_run => {}
+        State::Sqlite => writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: this `prose` has no state system `sqlite`; the run keeps its state in files below `.prose/runs`, as with `--state filesystem`"
+        )?,
+        State::Postgres => {
+            return refuse(
+                terminal,
+                "this `prose` has no state system `postgres`. To keep the state in files below `.prose/runs`, use `--state filesystem`",
+            );
+        }
+        State::Filesystem | State::InContext => {}
+    }
     let is_in_context = args.in_context || args.state == State::InContext;
     if let Some(contradiction) = contradiction(&args.runner, is_in_context) {
         return refuse(terminal, contradiction);

@@ -172,7 +172,7 @@ fn r004_a_state_system_that_is_missing_is_told_with_what_there_is_instead() {
     workspace.prose(&["run", "hello.prose", "--state=postgres", "--quiet"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: this `prose` has no state system `postgres`, and nothing else can be seen by others in the same way. To keep the state in files below `.prose/runs`, use `--state filesystem`
+        error: this `prose` has no state system `postgres`. To keep the state in files below `.prose/runs`, use `--state filesystem`
     "#]]);
     let unknown = workspace.prose(&["run", "hello.prose", "--state=memory"]);
     assert!(unknown.stderr.contains("[possible values: filesystem, in-context]"), "{}", unknown.stderr);
