@@ -254,7 +254,9 @@ fn check(kills: usize) {
         run.wait().unwrap();
         // What agents still do that were at work belongs to the time before.
         sleep(Duration::from_millis(30));
-        if !was_running || place.run_file("journal.jsonl").is_none_or(|journal| journal.is_empty()) {
+        let journal = place.run_file("journal.jsonl").unwrap_or_default();
+        // One that had just come to its end has nothing to go on with.
+        if !was_running || journal.is_empty() || journal.contains(r#""event":"run-ended""#) {
             continue;
         }
         hit += 1;

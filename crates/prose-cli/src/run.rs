@@ -9,7 +9,7 @@ mod recorded;
 mod resumed;
 mod terminal_inputs;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -146,10 +146,15 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
 }
 
 fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let read =
-        if path == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
+    let read = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
     let text = match read {
-        Ok(text) => text,
+        // One that was cut off may end in the middle of a character.
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
             let message = format!("the narration `{}` cannot be read: {error}", path.display());
             return refuse(terminal, &message);
@@ -422,14 +427,14 @@ fn write_prompt(
 
 /// Named outputs one after the other, or the value of a program that has none.
 fn write_outputs(end: &RunEnd, terminal: &Terminal) -> io::Result<()> {
-    if end.outputs.is_empty() && !matches!(end.value, Value::Null) {
-        printed::write(&end.value.to_string())?;
-    }
     for (name, value) in &end.outputs {
         let value = value.to_string();
         let separator = if value.contains('\n') { '\n' } else { ' ' };
         write!(terminal.stdout(), "{HELP}{name}:{HELP:#}{separator}")?;
         printed::write(&value)?;
+    }
+    if !matches!(end.value, Value::Null) {
+        printed::write(&end.value.to_string())?;
     }
     io::stdout().flush()
 }

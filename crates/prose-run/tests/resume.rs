@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ use tempfile::TempDir;
 /// A folder with runs of one program.
 struct Runs {
     folder: TempDir,
+    /// Where the program lies.
+    path: RefCell<&'static str>,
 }
 
 /// What is known of a run when it has stopped.
@@ -33,7 +36,11 @@ struct Stopped {
 
 impl Runs {
     fn new() -> Self {
-        Self { folder: TempDir::new().unwrap() }
+        Self { folder: TempDir::new().unwrap(), path: RefCell::new("/main.prose") }
+    }
+
+    fn rename(&self, path: &'static str) {
+        self.path.replace(path);
     }
 
     fn execute(
@@ -43,10 +50,21 @@ impl Runs {
         start: Start,
         inputs: Arc<dyn Inputs>,
     ) -> Result<Stopped, RunFailure> {
+        self.execute_within(program, script, start, inputs, Limits::default())
+    }
+
+    fn execute_within(
+        &self,
+        program: &str,
+        script: &str,
+        start: Start,
+        inputs: Arc<dyn Inputs>,
+        limits: Limits,
+    ) -> Result<Stopped, RunFailure> {
         let path = self.folder.path().join("answers.toml");
         fs::write(&path, script).unwrap();
         let mut host = AnalysisHost::default();
-        let file = host.set_text(Path::new("/main.prose"), Text::new(program));
+        let file = host.set_text(Path::new(*self.path.borrow()), Text::new(program));
         let order = Order {
             program: Program::new(host.db(), file),
             project: Project::new(self.folder.path()),
@@ -58,7 +76,7 @@ impl Runs {
             delay: Duration::ZERO,
             inputs: Vec::new(),
             config: RunConfig::default(),
-            limits: Limits::default(),
+            limits,
         };
         let around = Around {
             inputs,
@@ -237,4 +255,60 @@ output report = "{research} {security} {perf} {again}"
     let listed = Project::new(runs.folder.path()).list_runs().unwrap();
     let listed: Vec<_> = listed.iter().map(|run| (run.id.as_str(), run.status.name())).collect();
     assert_eq!(listed, [("20260103-143052-a7b3c9", "completed")]);
+}
+
+#[test]
+fn a_run_goes_on_whose_agent_sent_its_memory_along() {
+    let runs = Runs::new();
+    let program = "agent m:\n  persist: true\n  prompt: \"You remember\"\nlet a = session: m\n  prompt: \"First\"\nsession \"Second\"\n";
+    let script = r#"
+[[session]]
+label = "First"
+reply = """
+one, and a line with === MEMORY === in it
+
+=== MEMORY ===
+# Agent Memory: m
+
+## Current Understanding
+
+much
+=== SEGMENT ===
+- Found: one"""
+[[session]]
+label = "Second"
+fail = "not now"
+"#;
+    runs.run(program, script);
+    let rest = "[[session]]\nlabel = \"Second\"\nreply = \"two\"\n";
+    let stopped = runs.resume(program, rest, false).unwrap();
+    assert_eq!((stopped.end.value, stopped.reused), (Value::from("two"), 1));
+    let run = Project::new(runs.folder.path()).last_run().unwrap().unwrap().folder;
+    let read = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    assert!(read("bindings/a.md").trim_end().ends_with("one, and a line with === MEMORY === in it"));
+    assert_eq!(read("agents/m/memory.md"), "# Agent Memory: m\n\n## Current Understanding\n\nmuch\n");
+}
+
+#[test]
+fn a_run_gets_on_with_fewer_sessions_than_branches() {
+    let runs = Runs::new();
+    let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\n  c = session \"C\"\n";
+    let script = "[[session]]\nreply = \"done\"\ndelay = \"20ms\"\n";
+    let limits = Limits { max_sessions: Some(2), ..Limits::default() };
+    let stopped = runs.execute_within(program, script, Start::New, Arc::new(NoInputs), limits).unwrap();
+    expect!["it has started 2 sessions, which is the most it may (`--max-sessions`)"]
+        .assert_eq(&stopped.end.error.unwrap().to_string());
+    assert_eq!(stopped.end.sessions, 2);
+    let stopped = runs.resume(program, script, false).unwrap();
+    assert_eq!((stopped.end.sessions, stopped.reused), (3, 2));
+}
+
+#[test]
+fn a_run_goes_on_from_a_program_of_another_name() {
+    let runs = Runs::new();
+    let failing = format!("{FIRST}[[session]]\nfail = \"no\"\n");
+    runs.run(PROGRAM, &failing);
+    runs.rename("/moved.prose");
+    let stopped = runs.resume(PROGRAM, "[[session]]\nreply = \"more\"\n", false).unwrap();
+    assert_eq!(stopped.reused, 1);
 }

@@ -114,10 +114,16 @@ impl Memories {
         memory: &str,
         segment: u32,
         record: &str,
+        is_new: bool,
     ) -> Result<(), StateError> {
         let mut tree = Tree::new(&self.folder(place)?)?;
         tree.remove_temporary_files(LONG_AGO);
         tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
+        // Another run may have taken the number since this one looked; its record stays (R47, R49).
+        let mut segment = segment;
+        while is_new && self.has_segment(place, segment)? {
+            segment += 1;
+        }
         tree.write_lasting(&segment_file(&place.agent, segment), record.as_bytes())
     }
 
@@ -132,7 +138,7 @@ impl Memories {
         is_new: bool,
     ) -> Result<(), StateError> {
         if is_new || !self.has_segment(place, segment)? {
-            self.write(place, memory, segment, record)?;
+            self.write(place, memory, segment, record, is_new)?;
         }
         Ok(())
     }

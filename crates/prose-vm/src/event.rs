@@ -283,7 +283,7 @@ pub struct RunEnd {
     pub status: RunStatus,
     /// The named outputs of the program, those of a failed one as far as it had come (R76).
     pub outputs: Vec<(SmolStr, Value)>,
-    /// The value of a program without named outputs: that of its unnamed output or of its last statement (R5, R91).
+    /// The value of its unnamed output (R91); without one, that of its last statement if it has no named outputs either (R5).
     pub value: Value,
     /// Why it failed.
     pub error: Option<Arc<RuntimeError>>,

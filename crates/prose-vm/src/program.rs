@@ -447,6 +447,10 @@ fn pieces(text: &impl Template) -> Vec<Piece> {
     let mut holes = 0;
     for part in text.parts() {
         match part {
+            // How the lines of the file end is no part of what is said.
+            Part::Text(token) if token.text().contains('\r') => {
+                open.push_str(&token.text().replace("\r\n", "\n"))
+            }
             Part::Text(token) => open.push_str(token.text()),
             Part::Escape(token) => open.push_str(prose_syntax::ast::unescape(token.text())),
             // One without a name to look up is text, as it is in the model.

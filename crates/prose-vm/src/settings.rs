@@ -10,6 +10,8 @@ use crate::value::Value;
 pub struct Settings {
     /// The id of the run (R96).
     pub run: SmolStr,
+    /// What the program was called and read from when the run was started; none in a run that starts.
+    pub origin: Option<(SmolStr, String)>,
     /// The state system.
     pub state: StateMode,
     /// The name of the harness.
@@ -38,6 +40,7 @@ impl Settings {
     pub fn new(run: impl Into<SmolStr>) -> Self {
         Self {
             run: run.into(),
+            origin: None,
             state: StateMode::Filesystem,
             harness: "offline".into(),
             seed: 0,
@@ -54,6 +57,7 @@ impl Settings {
     pub fn of(head: &RunHead) -> Self {
         Self {
             run: head.run.clone(),
+            origin: Some((head.program.clone(), head.from.clone())),
             state: head.state,
             harness: head.harness.clone(),
             seed: head.seed,

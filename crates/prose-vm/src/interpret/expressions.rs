@@ -36,8 +36,7 @@ impl Cx {
                 let mut cx = self.at(stmt);
                 cx.place = self.place.step(stmt.index());
                 if let Stmt::Session { .. } | Stmt::Resume { .. } = cx.stmt() {
-                    let (value, reply) = cx.session(target.cloned()).boxed_local().await?;
-                    return Ok((value, Some(reply)));
+                    return cx.session(target.cloned()).boxed_local().await;
                 }
                 if let Stmt::Chain(links) = cx.stmt() {
                     let links = links.clone();

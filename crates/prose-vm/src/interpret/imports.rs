@@ -71,7 +71,8 @@ impl Cx {
         let error = result.as_ref().err().cloned();
         self.say(What::ImportEnded { program: number, alias: name.clone(), outputs: outputs.clone(), error });
         match result {
-            Ok(_) if !outputs.is_empty() => Ok(Value::object(outputs)),
+            // An unnamed output is the value of the call, whatever else was given before (B5).
+            Ok(Value::Null) if !outputs.is_empty() => Ok(Value::object(outputs)),
             Ok(value) => Ok(value),
             Err(error) => self.raise(self.error_of_import(&name, &error)),
         }

@@ -4,6 +4,7 @@ use prose_analysis::model::{ExprId, NameId, TextKind};
 
 use super::{Cx, Exec};
 use crate::effect::{BindingKind, Effect, InputRequest, Outcome};
+use crate::error::ErrorKind;
 use crate::event::What;
 use crate::program::is_optional;
 use crate::value::Value;
@@ -45,6 +46,16 @@ impl Cx {
             prompt: request.prompt.clone(),
         });
         match cx.ask(Effect::Input(request.into())).await {
+            // What the caller of an imported program leaves out, nobody can give on the command line.
+            Outcome::Failed(failure)
+                if failure.kind == ErrorKind::MissingInput && self.instance.number > 0 =>
+            {
+                let name = name.unwrap_or_else(|| "its input".into());
+                self.fail(
+                    ErrorKind::MissingInput,
+                    format!("the program was called without `{name}`, and nobody is there to give it; name it in the call: `({name}: …)`"),
+                )
+            }
             Outcome::Value(value) => {
                 self.say(What::InputGiven { name, value: value.clone() });
                 Ok(value)

@@ -19,8 +19,10 @@ impl Cx {
     pub(super) async fn program_to_its_end(&self) -> Result<Value, Arc<RuntimeError>> {
         self.say_definitions();
         match self.statements_of_program().await {
-            Ok(value) | Err(Flow::Return(Some(value))) => Ok(value),
-            Err(Flow::Return(None)) => Ok(Value::Null),
+            Err(Flow::Return(Some(value))) => Ok(value),
+            // The value of the last statement counts only where nothing else is given.
+            Ok(value) if self.instance.root.outputs.borrow().is_empty() => Ok(value),
+            Ok(_) | Err(Flow::Return(None)) => Ok(Value::Null),
             Err(Flow::Throw(error)) => Err(error),
             // The analysis reports them outside of loops, so only a program that was not checked comes here.
             Err(Flow::Break | Flow::Continue) => {
@@ -81,7 +83,10 @@ impl Cx {
         let statements = (0..program.statements.len() as u32)
             .filter(|top| !program.is_definition(At { top: *top, stmt: StmtId::ROOT }))
             .count() as u32;
-        let (number, name) = (self.instance.number, program.name.clone());
+        let number = self.instance.number;
+        // A program that was moved since the run was started is the same one.
+        let origin = self.run.world.settings.origin.as_ref().filter(|_| number == 0);
+        let name = origin.map_or_else(|| program.name.clone(), |(name, _)| name.clone());
         self.say(What::Defined { program: number, name, agents, blocks, statements });
     }
 

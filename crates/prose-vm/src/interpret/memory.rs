@@ -196,11 +196,11 @@ fn prompt_guidelines(agent: &SmolStr) -> String {
 /// its reply: nothing it said is lost without trace.
 fn parts_of_reply(reply: &Arc<str>, memory: &MemoryUse) -> (Arc<str>, Arc<str>, Arc<str>) {
     let agent = &memory.place.agent;
-    let (result, rest) = match reply.split_once(MEMORY_MARK) {
+    let (result, rest) = match split_at_line(reply, MEMORY_MARK) {
         Some((result, rest)) => (Arc::from(result.trim_end()), Some(rest)),
         None => (Arc::clone(reply), None),
     };
-    let (sent, record) = match rest.map(|rest| rest.split_once(SEGMENT_MARK).unwrap_or((rest, ""))) {
+    let (sent, record) = match rest.map(|rest| split_at_line(rest, SEGMENT_MARK).unwrap_or((rest, ""))) {
         Some((memory, record)) => (Some(memory.trim()), record.trim()),
         None => (None, ""),
     };
@@ -224,4 +224,16 @@ fn parts_of_reply(reply: &Arc<str>, memory: &MemoryUse) -> (Arc<str>, Arc<str>, 
         record.to_owned()
     };
     (result, new.into(), record.into())
+}
+
+/// What stands above and below the first line that is nothing but a mark. One inside a line is part of what is said.
+fn split_at_line<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == mark {
+            return Some((&text[..start], &text[start + line.len()..]));
+        }
+        start += line.len();
+    }
+    None
 }

@@ -208,11 +208,13 @@ impl Cx {
 pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     let settings = &world.settings;
     let start = |what| Happening { place: Place::root(), site: None, frame: 0, nesting: 0, what };
+    let (name, from) =
+        settings.origin.clone().unwrap_or_else(|| (program.name.clone(), program.from.clone()));
     world.say(start(What::RunStarted(RunHead {
         version: JOURNAL_VERSION,
         run: settings.run.clone(),
-        program: program.name.clone(),
-        from: program.from.clone(),
+        program: name,
+        from,
         sha256: program.sha256.clone(),
         imports: program.imported(),
         state: settings.state,

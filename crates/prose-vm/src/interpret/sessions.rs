@@ -39,9 +39,9 @@ impl Spoken {
 }
 
 impl Cx {
-    /// Executes `session` or `resume`. Gives its result and the request whose reply it is. Nothing is bound but a result without a
-    /// target.
-    pub(super) async fn session(&self, target: Option<Target>) -> Exec<(Value, RequestId)> {
+    /// Executes `session` or `resume`. Gives its result, and the request whose reply it is as it stands: a reply that held the memory of the agent, too,
+    /// is more than the result. Nothing is bound but a result without a target.
+    pub(super) async fn session(&self, target: Option<Target>) -> Exec<(Value, Option<RequestId>)> {
         let (text, named) = match self.stmt() {
             Stmt::Session { text, name, .. } => (*text, *name),
             _ => (None, None),
@@ -69,7 +69,7 @@ impl Cx {
             self.instance.replies.borrow_mut().insert(agent.clone(), value.clone());
         }
         if binds {
-            self.bind(&target, value.clone(), Some(request));
+            self.bind(&target, value.clone(), request);
         }
         Ok((value, request))
     }
@@ -85,10 +85,7 @@ impl Cx {
             let cx = self.at(*link).step(format_args!("l{nth}"));
             let is_last = nth + 1 == links.len();
             last = match cx.stmt() {
-                Stmt::Session { .. } | Stmt::Resume { .. } => {
-                    let (value, request) = cx.session(target.take_if(|_| is_last)).await?;
-                    (value, Some(request))
-                }
+                Stmt::Session { .. } | Stmt::Resume { .. } => cx.session(target.take_if(|_| is_last)).await?,
                 _ => (cx.value(Some(prose_analysis::model::Value::Stmt(*link))).await?, None),
             };
         }
@@ -214,7 +211,7 @@ impl Cx {
         mut task: SessionTask,
         remembered: Option<Remembered>,
         backoff: Option<&str>,
-    ) -> Exec<(Reply, RequestId)> {
+    ) -> Exec<(Reply, Option<RequestId>)> {
         let retries = task.retries;
         if let Some(remembered) = &remembered {
             task.memory = Some(remembered.memory.clone());
@@ -228,13 +225,17 @@ impl Cx {
             cx.say(What::SessionStarted { request, task: Arc::clone(&task) });
             let outcome = cx.ask(Effect::Session(Arc::clone(&task))).await;
             let failure = match outcome {
-                Outcome::Reply(reply) => match cx.taken(reply, remembered.as_ref(), &task) {
-                    Ok(reply) => {
-                        cx.say(What::SessionEnded { request, status: Status::Complete, error: None });
-                        return Ok((reply, request));
+                Outcome::Reply(reply) => {
+                    let said = Arc::clone(&reply.text);
+                    match cx.taken(reply, remembered.as_ref(), &task) {
+                        Ok(reply) => {
+                            cx.say(What::SessionEnded { request, status: Status::Complete, error: None });
+                            let is_whole = reply.text == said;
+                            return Ok((reply, is_whole.then_some(request)));
+                        }
+                        Err(failure) => failure,
                     }
-                    Err(failure) => failure,
-                },
+                }
                 Outcome::Failed(failure) => failure,
                 outcome => return self.unexpected(&outcome),
             };

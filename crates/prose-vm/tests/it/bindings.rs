@@ -56,7 +56,7 @@ fn r015_kinds_of_bindings() {
             output d = 3
             session: S
             let anon_001 = ok
-            value: ok
+            value: null
         "#]],
     );
 }
@@ -168,7 +168,7 @@ output result = x
             left 1: Complete
             output result = 2
             output result = 2
-            value: 2
+            value: null
         "#]],
     );
 }
@@ -334,11 +334,11 @@ fn a03_an_output_takes_over_a_variable_of_its_name() {
         "let x = 1\noutput x = x\n",
         "",
         expect![[r#"
-        let x = 1
-        output x = 1
-        output x = 1
-        value: 1
-    "#]],
+            let x = 1
+            output x = 1
+            output x = 1
+            value: null
+        "#]],
     );
 }
 

@@ -122,8 +122,9 @@ fn r091_outputs_are_collected_by_name_and_an_unnamed_one_ends_the_program() {
         )
     "#]]
     .assert_debug_eq(&(ran.end.outputs, ran.end.value, ran.end.status));
-    let ran = run("output a = 1\nsession \"S\"\nlet last = 5\n", OK);
-    assert_eq!(ran.end.value, Value::Number(5.0));
+    // The value of the last statement counts only where nothing else is given (R5).
+    assert_eq!(run("output a = 1\nsession \"S\"\nlet last = 5\n", OK).end.value, Value::Null);
+    assert_eq!(run("session \"S\"\nlet last = 5\n", OK).end.value, Value::Number(5.0));
 }
 
 const RESEARCH: &str = r#"

@@ -149,7 +149,7 @@ fn r061_a_loop_without_a_condition_runs_until_it_is_left() {
             loop ended: Left after 3
             output result = 3
             output result = 3
-            value: 3
+            value: null
         "#]],
     );
 }

@@ -222,7 +222,7 @@ session "{one} {two} {three} {four} {five[1]} {six}"
             warning: 2 of 16 branches failed: branch 15: thrown; branch 16: this does not hold: assert false
             session: ok ok ok ok ok ok
             let anon_014 = ok
-            value: ok
+            value: null
         "#]],
     );
 }

@@ -208,7 +208,7 @@ catch as e:
             caught: this cannot be worked out for text and a number
             output result = this cannot be worked out for text and a number
             output result = this cannot be worked out for text and a number
-            value: this cannot be worked out for text and a number
+            value: null
         "#]],
     );
 }
