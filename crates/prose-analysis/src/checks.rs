@@ -5,6 +5,7 @@
 
 mod braces;
 mod branches;
+mod callees;
 mod calls;
 mod control;
 mod faulty_imports;
@@ -132,6 +133,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
     texts::check(&mut checker);
     control::check(&mut checker);
     options::check(&mut checker);
+    callees::check(&mut checker);
     calls::check(&mut checker);
     branches::check(&mut checker);
     braces::check(&mut checker);

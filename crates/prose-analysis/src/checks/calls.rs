@@ -344,7 +344,7 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The place behind the parenthesis that opens next.
-    fn behind_parenthesis(&self, at: TextSize) -> Option<TextSize> {
+    pub(super) fn behind_parenthesis(&self, at: TextSize) -> Option<TextSize> {
         let root = self.statement.syntax(self.db);
         let first = root.token_at_offset(at).right_biased()?;
         let mut tokens = std::iter::successors(Some(first), |token| token.next_token());

@@ -44,10 +44,6 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 checker.report(Diagnostic::new(Code::W134, data.range, message));
             }
             Resolved::Agent => checker.resumed_without_memory(data),
-            Resolved::Root | Resolved::Local(_) if data.kind == RefKind::Callee => {
-                let message = format!("`{}` is a variable, not a program; values are not called", data.text);
-                checker.report(Diagnostic::new(Code::E025, data.range, message));
-            }
             _ => {}
         }
     }

@@ -1,0 +1,87 @@
+//! What is called: only imported programs are. Parentheses behind any other value are a call to the grammar all the same, also where
+//! they were meant to hold options.
+
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
+
+use super::Checker;
+use crate::model::*;
+use crate::resolve::Resolved;
+
+pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    for (call, data) in checker.body.exprs() {
+        if let Expr::Call { callee: Some(callee), .. } = data.expr {
+            checker.callee(call, callee);
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    /// Reports a callee that is no program. Whether a name that no variable has is that of a program is checked with the names.
+    fn callee(&mut self, call: ExprId, callee: ExprId) {
+        let body = self.body;
+        let called = match &body[self.owner(callee)].expr {
+            Expr::Name(name) => match self.resolution.of(*name) {
+                Resolved::Root | Resolved::Local(_) => Some(&body[*name]),
+                _ => return,
+            },
+            // Something that is missing or not written yet may become a program.
+            Expr::Field { base: None, .. } | Expr::Placeholder => return,
+            _ => None,
+        };
+        if let Some(parallel) = self.header_of(call) {
+            return self.options_of_for(call, callee, parallel);
+        }
+        self.report(match called {
+            Some(data) if data.kind == RefKind::Callee => {
+                let message = format!("`{}` is a variable, not a program; values are not called", data.text);
+                Diagnostic::new(Code::E025, data.range, message)
+            }
+            _ => {
+                let message = "only programs that a `use` imports are called, and this is none";
+                Diagnostic::new(Code::E004, body[callee].range, message)
+            }
+        });
+    }
+
+    /// The value whose field is taken, as `a` in `a.b.c`.
+    fn owner(&self, mut value: ExprId) -> ExprId {
+        while let Expr::Field { base: Some(base), .. } = self.body[value].expr {
+            value = base;
+        }
+        value
+    }
+
+    /// Whether the `for` is parallel that goes through the result of a call, if one does.
+    fn header_of(&self, call: ExprId) -> Option<bool> {
+        self.body.stmts().find_map(|(_, data)| match data.stmt {
+            Stmt::For { parallel, collection, .. } if collection == Some(call) => Some(parallel),
+            _ => None,
+        })
+    }
+
+    /// Options that are given to a `for`, which has none: all of its items have their turn, and each has to succeed (R57).
+    fn options_of_for(&mut self, call: ExprId, collection: ExprId, parallel: bool) {
+        let (call, end) = (self.body[call].range, self.body[collection].range.end());
+        let message = match parallel {
+            true => {
+                "a `parallel for` takes no options in parentheses: each of its items has to succeed, unless a `try:` in its body \
+                 handles what fails; options are for branches that are written out: `parallel (on-fail: \"continue\"):`"
+            }
+            false => {
+                "a `for` takes no options in parentheses: it ends with its last item; a bound is for a loop with a condition: \
+                 `loop until **…** (max: 3):`"
+            }
+        };
+        let diagnostic = match self.behind_parenthesis(end) {
+            Some(inside) => {
+                let options = TextRange::new(inside - TextSize::of('('), call.end());
+                let edit = TextEdit::delete(TextRange::new(end, call.end()));
+                let fix = Fix::guess("Remove the parentheses", vec![edit]);
+                Diagnostic::new(Code::E004, options, message).with_fix(fix)
+            }
+            // The collection stands in parentheses of its own, whose end is not that of the value.
+            None => Diagnostic::new(Code::E004, call, message),
+        };
+        self.report(diagnostic);
+    }
+}
