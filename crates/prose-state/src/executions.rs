@@ -1,6 +1,7 @@
 //! The executions of a run, that of its program and those of imported ones, as its events tell of them.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use prose_vm::event::{Event, Status, What};
 use prose_vm::place::Site;
@@ -21,7 +22,7 @@ pub(crate) struct Executions {
     /// Where imported programs were called, with their numbers.
     imports: FxHashMap<Box<str>, u32>,
     /// Statements that have started and not ended, by place.
-    active: FxHashMap<Box<str>, Active>,
+    active: BTreeMap<Box<str>, Active>,
 }
 
 #[derive(Debug)]
@@ -109,11 +110,34 @@ impl Executions {
                     file.trace.retry(line, *attempt, *retries);
                 }
             }
-            _ => {
+            what => {
+                if matches!(what, What::BranchEnded { status: Status::Skipped, .. }) {
+                    self.skip(place, event.at);
+                }
                 if let Some(file) = self.files.get_mut(&program) {
-                    apply_to_file(file, place, lines, &event.what);
+                    apply_to_file(file, place, lines, what);
                 }
             }
+        }
+    }
+
+    /// A branch was cancelled. What ran inside it has no end of its own (R52), also in programs that it had called.
+    fn skip(&mut self, branch: &str, at: u64) {
+        let from = (Bound::Included(branch), Bound::Unbounded);
+        let behind = self.active.range::<str, _>(from).map(|(place, _)| place);
+        let inside = behind.take_while(|place| place.starts_with(branch));
+        let inside: Vec<_> = inside.filter(|place| is_inside(place, branch)).cloned().collect();
+        // The places inside a place stand behind it: the innermost statements end first.
+        for place in inside.iter().rev() {
+            let program = self.active[place].program;
+            self.end(place, End::Skipped);
+            if let Some(file) = self.files.get_mut(&program) {
+                file.updated = at;
+                file.is_dirty = true;
+            }
+        }
+        for file in self.files.values_mut() {
+            file.drop_inside(branch);
         }
     }
 
@@ -180,10 +204,17 @@ fn apply_to_file(file: &mut StateFile, place: &str, lines: (u32, u32), what: &Wh
             }
         }
         What::LoopEnded { .. } => file.end_loop(place),
-        What::FrameEntered { id, block, depth, parent, .. } => file.enter_frame(*id, block, *depth, *parent),
+        What::FrameEntered { id, block, depth, parent, .. } => {
+            file.enter_frame(*id, place, block, *depth, *parent);
+        }
         What::FrameLeft { id, .. } => file.leave_frame(*id),
         _ => {}
     }
+}
+
+/// Whether a place is another one or inside it.
+pub(crate) fn is_inside(place: &str, around: &str) -> bool {
+    place.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
 }
 
 /// The place around a place, if it is not the outermost one.

@@ -9,6 +9,7 @@ use prose_vm::event::{DefinedAgent, LoopKind, Status};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
+use crate::executions::is_inside;
 use crate::trace::Trace;
 
 /// The name of the file.
@@ -32,7 +33,7 @@ pub(crate) struct StateFile {
     parallels: BTreeMap<Box<str>, Parallel>,
     loops: BTreeMap<Box<str>, Loop>,
     bindings: Vec<Row>,
-    row_of: FxHashMap<String, usize>,
+    row_of: FxHashMap<(SmolStr, u32), usize>,
     agents: Vec<DefinedAgent>,
     frames: BTreeMap<u32, Frame>,
 }
@@ -89,6 +90,7 @@ struct Row {
 
 #[derive(Debug)]
 struct Frame {
+    place: Box<str>,
     block: SmolStr,
     depth: u32,
     parent: u32,
@@ -136,10 +138,11 @@ impl StateFile {
             self.trace.bind(line, &path);
         }
         let row = Row { name: binding.name.clone(), kind: binding.kind.name(), path, frame: binding.frame };
-        match self.row_of.get(&row.path) {
+        // What a branch has bound belongs to the frame after the join (F22), in a file of that frame.
+        match self.row_of.get(&(row.name.clone(), row.frame)) {
             Some(&index) => self.bindings[index] = row,
             None => {
-                self.row_of.insert(row.path.clone(), self.bindings.len());
+                self.row_of.insert((row.name.clone(), row.frame), self.bindings.len());
                 self.bindings.push(row);
             }
         }
@@ -200,11 +203,11 @@ impl StateFile {
         self.loops.remove(place);
     }
 
-    pub(crate) fn enter_frame(&mut self, id: u32, block: &SmolStr, depth: u32, parent: u32) {
+    pub(crate) fn enter_frame(&mut self, id: u32, place: &str, block: &SmolStr, depth: u32, parent: u32) {
         if let Some(parent) = self.frames.get_mut(&parent) {
             parent.calls += 1;
         }
-        self.frames.insert(id, Frame { block: block.clone(), depth, parent, calls: 0 });
+        self.frames.insert(id, Frame { place: place.into(), block: block.clone(), depth, parent, calls: 0 });
     }
 
     pub(crate) fn leave_frame(&mut self, id: u32) {
@@ -212,6 +215,16 @@ impl StateFile {
             && let Some(parent) = self.frames.get_mut(&frame.parent)
         {
             parent.calls = parent.calls.saturating_sub(1);
+        }
+    }
+
+    /// Takes away what has not ended inside a branch that was cancelled (R52).
+    pub(crate) fn drop_inside(&mut self, branch: &str) {
+        self.parallels.retain(|place, _| !is_inside(place, branch));
+        self.loops.retain(|place, _| !is_inside(place, branch));
+        let cancelled = self.frames.iter().filter(|(_, frame)| is_inside(&frame.place, branch));
+        for id in cancelled.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.leave_frame(id);
         }
     }
 

@@ -8,7 +8,7 @@ use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::{DefinedAgent, LoopKind, RunStatus, Status, What};
 use prose_vm::value::Value;
 
-use crate::support::{Driver, project, tree};
+use crate::support::{Driver, bound, project, tree};
 
 /// The program of the specification.
 const FEATURE: &str = r#"agent researcher:
@@ -476,4 +476,87 @@ fn r102_behind_each_statement_its_file_is_there_and_state_md_is_written_anew() {
     }
     let left = tree(run.store.folder());
     assert!(!left.contains("tmp"), "{left}");
+}
+
+#[test]
+fn r052_what_runs_in_a_cancelled_branch_is_skipped() {
+    let text = r#"parallel ("first"):
+  session "Quick"
+  do:
+    let q = session "Slow"
+    repeat 2:
+      session "Never done"
+  session "Slow too"
+session "End"
+"#;
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "first.prose", text);
+    run.enter("s1", 1);
+    let branches = ["branch 1", "branch 2", "branch 3"];
+    parallel(&mut run, "s1", 1, &branches, false);
+    for (index, line) in [(0, 2), (1, 3), (2, 7)] {
+        let name = branches[index as usize].into();
+        run.tell(&format!("s1/b{index}"), line, What::BranchStarted { index, name });
+        // A branch and its statement have the same place.
+        run.enter(&format!("s1/b{index}"), line);
+    }
+    run.session("s1/b1/s1", 4, "q", "It took long.");
+    run.enter("s1/b1/s2", 5);
+    run.tell("s1/b1/s2", 5, What::LoopStarted { kind: LoopKind::Repeat, header: "2".into(), max: Some(2) });
+    run.tell("s1/b1/s2/i1", 5, What::IterationStarted { number: 1, max: Some(2) });
+    run.enter("s1/b1/s2/i1/s1", 6);
+    let what = What::FrameEntered { id: 7, block: "b".into(), depth: 1, parent: 0, arguments: vec![] };
+    run.tell("s1/b1/s2/i1/s1/f7", 6, what);
+    run.leave("s1/b0", 2);
+    for (index, line, status) in [(0, 2, Status::Complete), (1, 3, Status::Skipped), (2, 7, Status::Skipped)]
+    {
+        let name = branches[index as usize].into();
+        let what = What::BranchEnded { index, name, status, value: Value::Null };
+        run.tell(&format!("s1/b{index}"), line, what);
+    }
+    expect![[r#"
+        ```prose
+        parallel ("first"):                          # <-- EXECUTING
+          session "Quick"                            # (complete)
+          do:                                        # (skipped)
+            let q = session "Slow"                   # --> bindings/q.md (complete)
+            repeat 2:                                # (skipped)
+              session "Never done"                   # (skipped)
+          session "Slow too"                         # (skipped)
+        session "End"                                # [...next...]
+        ```
+
+        ## Active Constructs
+
+        ### Parallel (lines 1-7)
+
+        - branch 1: complete
+        - branch 2: skipped
+        - branch 3: skipped
+    "#]]
+    .assert_eq(&trace(&mut run));
+    assert!(run.state().ends_with("## Call Stack\n\n(none)\n"));
+}
+
+#[test]
+fn r099_what_a_branch_has_bound_is_listed_once() {
+    let text = "parallel:\n  do:\n    let q = session \"Q\"\n";
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "branch.prose", text);
+    run.enter("s1", 1);
+    let mut binding = run.binding("q", 0, 3);
+    binding.path = "bindings/q__0_b2.md".into();
+    run.tell("s1/b1/s1", 3, bound(binding, Value::text("Q!"), None));
+    run.bind("s1", 1, "q", "Q!");
+    let state = run.state();
+    let index = &state[state.find("### Bindings").unwrap()..state.find("### Agents").unwrap()];
+    expect![[r#"
+        ### Bindings
+
+        | Name | Kind | Path          | Execution ID |
+        | ---- | ---- | ------------- | ------------ |
+        | q    | let  | bindings/q.md | (root)       |
+
+    "#]]
+    .assert_eq(index);
 }
