@@ -55,16 +55,16 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
     workspace.check(
         &["resume", "--max-sessions", "1"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        Run ID with offline (answers are made up)
-        … One
-        ✓ One (TIME)
-        … Two
-        Reused 0 results of the earlier execution, ran 1.
-        stopped: it has started 1 sessions, which is the most it may (`--max-sessions`)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            Run ID with offline (answers are made up)
+            … One
+            ✓ One (TIME)
+            … Two
+            Reused 0 results of the earlier execution, ran 1.
+            stopped: it has started 1 session, which is the most it may (`--max-sessions`)
+            help: `prose resume ID` goes on; what is done is not done again
+        "#]],
     );
     let run = workspace.prose(&["resume", "-q"]);
     let whole = workspace.prose(&["run", "five.prose", "-q"]);

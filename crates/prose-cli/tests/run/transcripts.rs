@@ -60,10 +60,10 @@ fn what_cannot_be_resumed_says_why() {
     workspace.check(
         &["resume", "--transcript", "bytes.txt"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the narration `bytes.txt` cannot be read: stream did not contain valid UTF-8
-    "#]],
+            status: 2
+            ---- stderr
+            error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
+        "#]],
     );
     workspace.check(
         &["resume", "--transcript", "missing.txt"],
@@ -91,11 +91,11 @@ fn a_run_that_stops_says_how_to_go_on() {
     workspace.shows(
         errors,
         &expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: it has started 1 sessions, which is the most it may (`--max-sessions`)
-        help: `prose resume --transcript FILE`, with the narration in FILE, goes on
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: it has started 1 session, which is the most it may (`--max-sessions`)
+            help: `prose resume --transcript FILE`, with the narration in FILE, goes on
+        "#]],
     );
     workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
     workspace.write("answers.toml", ANSWERS.replace("Second", "Zweitens").as_bytes());
