@@ -7,6 +7,7 @@ use expect_test::expect;
 use prose_narration::{Markers, transcript};
 use prose_vm::effect::Outcome;
 use prose_vm::event::StateMode;
+use prose_vm::value::Value;
 
 /// Rewrites our narrations in some way and expects all of each run to be recovered.
 #[track_caller]
@@ -372,6 +373,18 @@ fn r109_inputs_are_recovered() {
         inputs,
         ["topic = \"quantum computing\"", "depth = \"deep\"", "sources = [\"a\",{\"b\":1}]", "count = 12"]
     );
+}
+
+#[test]
+fn r109_an_input_that_nobody_gave_is_not_asked_for_again() {
+    let mut play = Play::new(StateMode::InContext, &[]);
+    play.define(&[], &[], 1);
+    play.input("audience", "Who reads it?", Value::Null);
+    let mut recall = transcript::read(&play.narrate(Markers::Brackets)).into_recall();
+    let (outcomes, anew) = replay(&play, &mut recall);
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(outcomes, [Outcome::Value(Value::Null)]);
+    assert_eq!(anew, []);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn r108_inputs_and_outputs() {
                topic = "quantum computing" (from caller)
                depth = "deep" (from caller)
             [Input] Waiting for input: audience, "Who reads it?"
-            [Input] Input received: audience = null (from caller)
+            [Input] Input not given: audience
             [Output] output sources = ["arxiv:2401.1234"] (will return to caller)
             [Output] output = "All of it." (will return to caller)
 
@@ -248,6 +248,38 @@ fn r108_errors() {
             [Program] Program Failed at Statement 1 of 2: took longer than 5 s
         "#]],
     );
+}
+
+#[test]
+fn r084_a_run_that_fails_for_recursion_says_so() {
+    check(
+        |play| {
+            let error = play.raise(ErrorKind::RecursionLimitExceeded, "block 'f' exceeded max_depth 100");
+            play.emit(What::RunEnded(RunEnd {
+                status: RunStatus::Failed,
+                outputs: Vec::new(),
+                value: Value::Null,
+                error: Some(error),
+                sessions: 0,
+            }));
+        },
+        expect![[r#"
+            [Error] RecursionLimitExceeded: block 'f' exceeded max_depth 100
+
+            [Program] Program Failed at Statement 0 of 2: RecursionLimitExceeded: block 'f' exceeded max_depth 100
+        "#]],
+    );
+}
+
+#[test]
+fn a_view_says_nothing_of_an_input_that_nobody_gave() {
+    let mut play = Play::new(StateMode::Filesystem, &[]);
+    play.define(&[], &[], 2);
+    play.input("audience", "Who reads it?", Value::Null);
+    expect![[r#"
+        [Input] Waiting for input: audience, "Who reads it?"
+    "#]]
+    .assert_eq(&body(&play));
 }
 
 #[test]

@@ -152,6 +152,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         host,
         seq: 0,
         replays: true,
+        goes_on: false,
         waiting: Waiting::new(),
         agents_wanted: BTreeSet::new(),
         at_once: BTreeSet::new(),
@@ -176,6 +177,8 @@ struct Runner<'a> {
     seq: u64,
     /// Whether outcomes still come from an earlier execution.
     replays: bool,
+    /// Whether an earlier execution of the run is known: by its outcomes, or by events where it stopped before the first outcome.
+    goes_on: bool,
     /// Requests without an outcome.
     waiting: Waiting,
     /// Those of them that wait for an agent, in the order in which they were made (R58).
@@ -227,7 +230,7 @@ impl Runner<'_> {
                     continue;
                 }
                 self.replays = self.host.recall.may_know_more();
-                if self.reused > 0 && !self.resumed {
+                if self.goes_on && !self.resumed {
                     self.resumed = true;
                     let harness: SmolStr = self.host.harness.name().into();
                     self.say_aside(What::Resumed { harness });
@@ -262,6 +265,7 @@ impl Runner<'_> {
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
         let recalled = self.host.recall.recall(&self.waiting)?;
         self.reused += 1;
+        self.goes_on = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
             self.host.harness.recalled(request);
         }
@@ -299,6 +303,7 @@ impl Runner<'_> {
         match expected {
             None => event.at = (self.host.clock)(),
             Some(expected) => {
+                self.goes_on = true;
                 event.at = expected.at;
                 if !is_same(&event, &expected) {
                     return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));

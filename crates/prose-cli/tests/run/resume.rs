@@ -55,20 +55,31 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
     workspace.check(
         &["resume", "--max-sessions", "1"],
         expect![[r#"
-            status: 3
-            ---- stderr
-            Run ID with offline (answers are made up)
-            … One
-            ✓ One (TIME)
-            … Two
-            Reused 0 results of the earlier execution, ran 1.
-            stopped: it has started 1 session, which is the most it may (`--max-sessions`)
-            help: `prose resume ID` goes on; what is done is not done again
-        "#]],
+        status: 3
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … One
+        What was recorded is done; the run goes on.
+        ✓ One (TIME)
+        … Two
+        Reused 0 results of the earlier execution, ran 1.
+        stopped: it has started 1 session, which is the most it may (`--max-sessions`)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
     );
     let run = workspace.prose(&["resume", "-q"]);
     let whole = workspace.prose(&["run", "five.prose", "-q"]);
     assert_eq!((run.status, run.stdout), (0, whole.stdout));
+}
+
+#[test]
+fn a_session_that_is_asked_once_more_takes_as_long_as_it_takes_now() {
+    let workspace = stopped("0");
+    let run = workspace.prose(&["resume", "--max-sessions", "1", "--delay", "300ms"]);
+    let line = run.stderr.lines().find(|line| line.starts_with("✓ One (")).expect("it has ended");
+    let took = line.trim_start_matches("✓ One (").trim_end_matches(')');
+    let took = humantime::parse_duration(took).expect("it is a duration");
+    assert!(took.as_millis() >= 300, "{line}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::{Construct, Narrator};
 use crate::markers::Marker;
-use crate::text;
+use crate::text::{self, Length};
 
 /// What is said of a name that got a value.
 pub(super) struct Bound<'a> {
@@ -86,6 +86,14 @@ impl Narrator {
 
     pub(super) fn input_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
         let indent = self.indent_of_statement(event);
+        if *value == Value::Null {
+            // Nobody gave an input that may be left out. Only who goes on from the narration has to know, so as not to ask again.
+            if self.length == Length::Whole {
+                let name = name.map(|name| format!(": {name}")).unwrap_or_default();
+                self.put(indent, Marker::Input, format!("Input not given{name}"));
+            }
+            return;
+        }
         let value = text::input(value, self.length);
         let name = name.map(|name| format!("{name} = ")).unwrap_or_default();
         self.put(indent, Marker::Input, format!("Input received: {name}{value} (from caller)"));

@@ -127,7 +127,7 @@ impl Narrator {
         match error {
             None => self.put(indent, Marker::Import, format!("Import complete: {alias}")),
             Some(error) => {
-                let message = text::message(&error.message, self.length);
+                let message = text::message(&error.to_string(), self.length);
                 self.put(indent, Marker::Warning, format!("Import failed: {alias}: {message}"));
             }
         }

@@ -51,11 +51,9 @@ impl Narrator {
             return;
         }
         let indent = self.indent_of_statement(event);
-        let message = text::message(&error.message, self.length);
+        let message = text::message(&error.to_string(), self.length);
         match error.kind {
-            ErrorKind::RecursionLimitExceeded => {
-                self.put(indent, Marker::Error, format!("RecursionLimitExceeded: {message}"));
-            }
+            ErrorKind::RecursionLimitExceeded => self.put(indent, Marker::Error, message),
             ErrorKind::Thrown => self.put(indent, Marker::Warning, format!("Error thrown: {message}")),
             kind => self.put(indent, Marker::Warning, format!("Error ({}): {message}", kind_word(kind))),
         }

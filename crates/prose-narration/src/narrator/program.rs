@@ -75,7 +75,7 @@ impl Narrator {
             (RunStatus::Completed, _) => self.put(0, Marker::Program, "Program Complete"),
             (RunStatus::Failed, error) => {
                 let message = error.as_ref().map_or(String::new(), |error| {
-                    format!(": {}", text::message(&error.message, self.length))
+                    format!(": {}", text::message(&error.to_string(), self.length))
                 });
                 self.put(0, Marker::Program, format!("Program Failed at {}{message}", self.position_words()));
             }

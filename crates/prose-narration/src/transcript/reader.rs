@@ -445,6 +445,10 @@ impl<'a> Reader<'a> {
         let line = self.at;
         if after(said, "Inputs received").is_some() {
             self.list = List::Inputs;
+        } else if let Some(rest) = after(said, "Input not given") {
+            let name = Some(rest.trim_start_matches([':', ' ']).trim()).filter(|name| text::is_name(name));
+            let nothing = Answer::Outcome(Outcome::Value(Value::Null));
+            self.add(line, About::Input(name.map(str::to_owned)), Ok(nothing));
         } else if let Some(rest) = after(said, "Input received") {
             let rest = rest.trim_start_matches([':', ' ']);
             let (name, raw) = match rest.split_once('=') {
