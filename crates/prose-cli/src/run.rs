@@ -112,7 +112,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(path) = &args.transcript {
         return resume_transcript(path, args, terminal);
     }
-    let project = project(None);
+    let project = Project { allows_outside: args.runner.allow_outside, ..project(None) };
     let details = match crate::runs::details(&project, args.run.as_deref()) {
         Ok(details) => details,
         Err(message) => return refuse(terminal, &message),
@@ -230,7 +230,7 @@ fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
     let config = loaded.config.clone();
     Order {
         program: Arc::clone(&loaded.program),
-        project: project(Some(loaded)),
+        project: Project { allows_outside: args.allow_outside, ..project(Some(loaded)) },
         start,
         state: StateMode::Filesystem,
         harness: harness(args),

@@ -78,7 +78,7 @@ impl Memories {
             || home.is_some_and(|home| target.starts_with(home));
         if goes_up || !is_inside {
             let why = format!(
-                "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or allow paths outside",
+                "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or run with `--allow-outside`",
                 place.agent,
                 self.project.root.display()
             );

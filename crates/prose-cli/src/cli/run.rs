@@ -47,6 +47,10 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) allow_unenforced_permissions: bool,
 
+    /// Let agents keep their memory in folders outside the project, where the program names such a folder
+    #[arg(long)]
+    pub(crate) allow_outside: bool,
+
     /// Take imported programs as `prose.lock` names them, and refuse what differs
     #[arg(long)]
     pub(crate) locked: bool,

@@ -101,3 +101,25 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
     "#]],
     );
 }
+
+#[test]
+fn a_memory_outside_the_project_is_refused_unless_allowed() {
+    let program = "agent a:\n  persist: \"../notes\"\nsession: a\n  prompt: \"x\"\n";
+    let workspace = with_agent(program, "echo done");
+    fs::create_dir(workspace.path("project")).expect("folders can be made");
+    for name in ["main.prose", "prose.toml", "agent.sh"] {
+        fs::rename(workspace.path(name), workspace.path(&format!("project/{name}"))).expect("they are ours");
+    }
+    let run = |flags: &[&str]| {
+        let mut command = workspace.command();
+        command.current_dir(workspace.path("project")).args(["run", "main.prose", "-q"]).args(flags);
+        command.output().expect("the binary starts")
+    };
+    let refused = run(&[]);
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains("run with `--allow-outside`"), "{stderr}");
+    assert!(!workspace.path("notes").exists());
+    let allowed = run(&["--allow-outside"]);
+    assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
+    assert!(workspace.path("notes/memory.md").is_file());
+}

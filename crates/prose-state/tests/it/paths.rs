@@ -123,7 +123,7 @@ fn memories_stay_in_their_places() {
             refused(&memory(Custom, "captain", folder)),
             format!(
                 "`{folder}` is refused: agent `captain` would keep its memory outside the project {}. \
-                 Name a folder inside it, or allow paths outside",
+                 Name a folder inside it, or run with `--allow-outside`",
                 project.root.display()
             )
         );
