@@ -125,16 +125,11 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(mut loaded) = load(&original.program, &how(&args.runner), terminal)? else {
+    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
     if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
         return refuse(terminal, &known);
-    }
-    // Read from another place, it is still the program that the run was started with.
-    if let (Some(program), Some(head)) = (Arc::get_mut(&mut loaded.program), details.head) {
-        program.name = head.program;
-        program.from = head.from;
     }
     if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
         return refuse(terminal, &message);

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use prose_config::RunConfig;
 use prose_harness::registry::{HarnessSettings, harness};
@@ -19,7 +19,6 @@ pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
 use prose_narration::transcript::Recovered;
-use prose_state::filesystem::Resume;
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
@@ -123,13 +122,6 @@ pub struct Finished {
 /// Makes or opens what a run needs.
 pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
     let program = Arc::clone(&order.program);
-    let extent = program.extent();
-    let size = ProgramSize {
-        statements: extent.statements,
-        branches: extent.branches,
-        imports: extent.imports,
-        nesting: extent.nesting,
-    };
     let opened = state::open(&order)?;
     let name = order
         .harness
@@ -164,6 +156,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         }
     };
     let settings = settings(&order, &opened, harness.as_ref())?;
+    let size = program.extent();
     Ok(Prepared {
         machine: Machine::new(program, settings.clone()),
         store: opened.store,
@@ -292,16 +285,6 @@ impl Recall for Counted<'_> {
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }
-}
-
-/// The id of a run that has no folder.
-fn id_of_now() -> SmolStr {
-    prose_state::folder::run_id(SystemTime::now())
-}
-
-/// Opens the store of a run that has files.
-fn resume_how(accept_changes: bool) -> Resume {
-    if accept_changes { Resume::AcceptChanges } else { Resume::Exact }
 }
 
 /// What a narration tells of the run that it narrates, as far as a person has to know it before the run goes on.

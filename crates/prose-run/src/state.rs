@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::CommandSettings;
 use prose_narration::transcript::{self, TranscriptRecall};
-use prose_state::filesystem::{self, FilesystemStore};
+use prose_state::filesystem::{self, FilesystemStore, Resume};
+use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_state::runs::RunState;
 use prose_vm::event::{RunHead, StateMode};
@@ -16,7 +17,7 @@ use smol_str::SmolStr;
 
 use crate::changes::first_difference;
 use crate::error::RunFailure;
-use crate::{Order, Start, id_of_now, resume_how};
+use crate::{Order, Start};
 
 /// What has been opened for a run.
 pub(crate) struct Opened {
@@ -66,8 +67,10 @@ impl Remembered {
 /// Opens what an order needs.
 pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
     let memories = || StoreKind::InContext(InContextStore::new(&order.project));
-    let without_files =
-        |store, recall, notes| Opened { run: id_of_now(), folder: None, head: None, store, recall, notes };
+    let without_files = |store, recall, notes| {
+        let run = run_id(SystemTime::now());
+        Opened { run, folder: None, head: None, store, recall, notes }
+    };
     let fresh = || Remembered::Fresh(Fresh);
     match &order.start {
         Start::Dry => Ok(without_files(StoreKind::Nothing(NoStore), fresh(), Vec::new())),
@@ -123,8 +126,8 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     if let Some(difference) = changed.filter(|_| !accept_changes) {
         return Err(RunFailure::Changed { run: run.to_string(), difference });
     }
-    let resumed =
-        FilesystemStore::resume(&order.project, run, &order.program.text, resume_how(accept_changes))?;
+    let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
+    let resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
     Ok(Opened {
         run: run.clone(),
         folder: Some(resumed.store.folder().to_owned()),

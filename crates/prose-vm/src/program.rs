@@ -11,6 +11,7 @@ use prose_analysis::location::Origin;
 use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
 use prose_analysis::statements::{body, statements};
 use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
+use prose_syntax::suggest::nearest;
 use prose_syntax::{SyntaxNode, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
@@ -183,9 +184,18 @@ impl Program {
         names
     }
 
-    /// Whether the program has an input of that name.
-    pub fn takes_input(&self, name: &str) -> bool {
-        self.inputs().iter().any(|input| input == name)
+    /// Why an input of that name cannot be given; none if the program has one. A name that it does not have is most likely another one, misspelt.
+    pub fn refusal_of_input(&self, name: &str) -> Option<String> {
+        let names = self.inputs();
+        if names.iter().any(|input| input == name) {
+            return None;
+        }
+        let hint = match nearest(name, &names, |name| name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => "it has none".to_owned(),
+            None => format!("it has `{}`", names.join("`, `")),
+        };
+        Some(format!("the program has no input `{name}`; {hint}"))
     }
 
     /// Every program that is imported, directly or by others, by path and hash in the order in which they are met.

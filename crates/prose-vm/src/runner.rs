@@ -161,7 +161,6 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         agents: 0,
         sessions: 0,
         ended: 0,
-        reused: 0,
         resumed: false,
     };
     let end = runner.drive(&mut machine).await?;
@@ -193,8 +192,6 @@ struct Runner<'a> {
     sessions: u32,
     /// How many sessions have ended in the run.
     ended: u32,
-    /// How many outcomes were taken from an earlier execution.
-    reused: u64,
     /// Whether it was told that the run goes on.
     resumed: bool,
 }
@@ -264,7 +261,6 @@ impl Runner<'_> {
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
         let recalled = self.host.recall.recall(&self.waiting)?;
-        self.reused += 1;
         self.goes_on = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
             self.host.harness.recalled(request);

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use prose_syntax::suggest::nearest;
 use prose_vm::effect::InputRequest;
 use prose_vm::harness::Answer;
 use prose_vm::program::Program;
@@ -36,20 +35,8 @@ pub(crate) fn read(
 }
 
 /// Refuses the names of inputs that a program does not take.
-pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>, program: &Program) -> Result<(), String> {
-    for name in names {
-        if program.takes_input(name) {
-            continue;
-        }
-        let names = program.inputs();
-        let hint = match nearest(name, &names, |name| name) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if names.is_empty() => "it has none".to_owned(),
-            None => format!("it has `{}`", names.join("`, `")),
-        };
-        return Err(format!("the program has no input `{}`; {hint}", one_line(name)));
-    }
-    Ok(())
+pub(crate) fn check<'a>(mut names: impl Iterator<Item = &'a str>, program: &Program) -> Result<(), String> {
+    names.find_map(|name| program.refusal_of_input(&one_line(name))).map_or(Ok(()), Err)
 }
 
 /// What to say of an input that a run that goes on was started with.

@@ -28,6 +28,7 @@ pub(crate) struct Loaded {
 pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Option<Loaded>> {
     let is_file = Path::new(what).exists();
     let reference = Reference::parse(what).ok().filter(|reference| !is_file && !reference.is_local());
+    let is_remote = reference.is_some();
     let (path, text) = match reference {
         // A program from elsewhere is what a program of this folder imports.
         Some(_) => (PathBuf::from("<program>.prose"), format!("use {what:?} as program\n")),
@@ -47,7 +48,6 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
             }
         }
     };
-    let is_remote = reference_is_remote(&path);
     let mut settings = Settings::nearest();
     let rules = settings.of(&path);
     let mut failures = settings.take_failures();
@@ -96,8 +96,4 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
         config: project.config.run.clone(),
         project: project.path.as_deref().map(identity).and_then(|path| path.parent().map(Path::to_owned)),
     }))
-}
-
-fn reference_is_remote(path: &Path) -> bool {
-    path == Path::new("<program>.prose")
 }

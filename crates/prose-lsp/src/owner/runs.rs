@@ -9,7 +9,6 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_run::{Order, Project, Start};
 use prose_syntax::Severity;
-use prose_syntax::suggest::nearest;
 use prose_vm::event::StateMode;
 use prose_vm::program::Program;
 use prose_vm::runner::Limits;
@@ -108,8 +107,8 @@ impl Owner {
             Some(block) => self.runnable_block(&path, block, snapshot)?,
         };
         let inputs = given.inputs();
-        for (input, _) in &inputs {
-            check_input(&program, input)?;
+        if let Some(refusal) = inputs.iter().find_map(|(input, _)| program.refusal_of_input(input)) {
+            return Err(refusal);
         }
         let script = given.script.as_ref().map(|script| project.root.join(script));
         let of_script = || script.as_ref().map(|_| "script".to_owned());
@@ -232,18 +231,4 @@ impl Owner {
         self.mark_unpublished(uri);
         self.must_refresh = true;
     }
-}
-
-/// An input that the program does not take is most likely another one, misspelt.
-fn check_input(program: &Program, name: &str) -> Result<(), Refusal> {
-    if program.takes_input(name) {
-        return Ok(());
-    }
-    let names = program.inputs();
-    let hint = match nearest(name, &names, |name| name) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => "it has none".to_owned(),
-        None => format!("it has `{}`", names.join("`, `")),
-    };
-    Err(format!("the program has no input `{name}`; {hint}"))
 }

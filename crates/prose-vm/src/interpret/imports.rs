@@ -60,8 +60,7 @@ impl Cx {
             folder: Arc::clone(&folder),
             text: Arc::clone(&called.text),
         });
-        let depth = self.instance.depth + 1;
-        let instance = Instance::new(number, Arc::clone(called), folder, inputs, depth);
+        let instance = Instance::new(number, Arc::clone(called), folder, inputs);
         let place = self.place.step(format_args!("m{number}"));
         let mut cx = Self::start(Rc::clone(&self.run), Rc::clone(&instance), place);
         cx.nesting = self.nesting + 1;

@@ -71,8 +71,6 @@ pub(crate) struct Instance {
     replies: RefCell<FxHashMap<SmolStr, Value>>,
     /// How often each import was called (B13).
     imported: RefCell<FxHashMap<SmolStr, u32>>,
-    /// How many programs lie around it.
-    depth: u32,
 }
 
 /// Summaries by what was summarised, and how short.
@@ -236,7 +234,7 @@ pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         told_fresh: RefCell::default(),
     });
     let inputs = settings.inputs.clone();
-    let cx = Cx::start(Rc::clone(&run), Instance::new(0, program, "".into(), inputs, 0), Place::root());
+    let cx = Cx::start(Rc::clone(&run), Instance::new(0, program, "".into(), inputs), Place::root());
     let result = cx.program_to_its_end().await;
     let outputs = cx.instance.root.outputs.borrow().clone();
     let (status, value, error) = match result {
@@ -249,13 +247,7 @@ pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
 }
 
 impl Instance {
-    fn new(
-        number: u32,
-        program: Arc<Program>,
-        folder: Arc<str>,
-        inputs: Vec<(SmolStr, Value)>,
-        depth: u32,
-    ) -> Rc<Self> {
+    fn new(number: u32, program: Arc<Program>, folder: Arc<str>, inputs: Vec<(SmolStr, Value)>) -> Rc<Self> {
         Rc::new(Self {
             number,
             program,
@@ -266,7 +258,6 @@ impl Instance {
             inputs,
             replies: RefCell::default(),
             imported: RefCell::default(),
-            depth,
         })
     }
 }
