@@ -165,13 +165,13 @@ export function write(folder, files) {
 }
 
 /** Waits until something holds that no page tells of. */
-export async function until(what, holds) {
+export async function until(what, holds, pause = 20) {
   const end = performance.now() + PATIENCE;
   for (;;) {
     const value = await holds();
     if (value) return value;
     if (performance.now() > end) throw new Error(`In vain waited for this: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
@@ -185,12 +185,20 @@ export class Window {
     page.on("console", (message) => this.console.push(message.text()));
   }
 
+  /** Types into the field that a key opens, and gives the row of its list that begins with a text. */
+  async ask(key, text, row = text) {
+    const field = this.page.locator(".quick-input-widget input");
+    await until(`the field of ${key} takes ${text}`, async () => {
+      await this.page.keyboard.press(key);
+      // What is still coming up may take the focus away, which closes the field.
+      return field.fill(text, { timeout: 3000 }).then(() => true, () => false);
+    });
+    return this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${row}"]`).first();
+  }
+
   /** Opens a file of the folder as a person does who knows its name. */
   async open(name) {
-    await this.page.keyboard.press("Control+P");
-    await this.page.locator(".quick-input-widget input").fill(name);
-    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${name}"]`).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    await (await this.ask("Control+P", name)).click();
     await this.active(name);
   }
 
@@ -202,15 +210,12 @@ export class Window {
 
   /** Runs a command of the palette. */
   async command(title) {
-    await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").fill(`>${title}`);
-    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+    await (await this.ask("F1", `>${title}`, title)).click();
   }
 
   /** Puts the cursor into a line and column, both from 1. */
   async goTo(line, column) {
-    await this.page.keyboard.press("Control+G");
-    await this.page.locator(".quick-input-widget input").fill(`:${line}:${column}`);
+    await this.ask("Control+G", `:${line}:${column}`);
     await this.page.keyboard.press("Enter");
     await this.status(`Ln ${line}, Col ${column}`).waitFor();
   }
@@ -246,6 +251,11 @@ export class Window {
     return this.page.locator(".codelens-decoration a", { hasText: title }).first();
   }
 
+  /** The hint at the end of the line with a text. */
+  hint(line, text) {
+    return this.line(line).filter({ hasText: text });
+  }
+
   notification(text) {
     return this.page.locator(".notification-list-item", { hasText: text }).first();
   }
@@ -256,7 +266,14 @@ export class Window {
     if (folder === undefined) return;
     // The pointer leaves no mark where there is nothing to point to.
     if (!keepsPointer) await this.page.mouse.move(600, 699);
-    await this.page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled", caret: "hide" });
+    // What comes by and by, such as colours, has come when nothing changes any more.
+    let last;
+    const taken = await until(`nothing moves in the picture ${name}`, async () => {
+      const before = last;
+      last = await this.page.screenshot({ animations: "disabled", caret: "hide" });
+      return before?.equals(last) && last;
+    }, 500);
+    writeFileSync(join(folder, `${name}.png`), taken);
   }
 
   /** Says in an error what was to be seen instead. */

@@ -44,8 +44,8 @@ test("a mistake is underlined and listed, and is gone once it is mended", async 
     await problem.waitFor();
     await window.picture("vscode-problems");
 
-    await problem.dblclick();
-    await window.goTo(10, 42);
+    await window.line("Write a paragraph about").click();
+    await window.page.keyboard.press("End");
     await window.page.keyboard.type('"');
     await window.squiggles("error").first().waitFor({ state: "detached" });
     await window.page.locator(".markers-panel", { hasText: "No problems" }).waitFor();
@@ -68,14 +68,15 @@ test("inside of braces, the variables of the program are proposed", async () => 
   await editor.window("completion", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
-    await window.goTo(10, 41);
-    await window.page.keyboard.type(" as {");
+    // Behind `"Apply the corrections`
+    await window.goTo(14, 47);
+    await window.page.keyboard.type(" to {");
     const proposals = window.page.locator(".suggest-widget.visible .monaco-list-row");
     await proposals.first().waitFor();
-    assert.deepEqual(await names(proposals), ["topic"]);
+    assert.deepEqual(await proposals.locator(".label-name").allInnerTexts(), ["topic", "draft", "checked"]);
     await window.picture("vscode-completion");
     await window.page.keyboard.press("Enter");
-    await window.line("Write a paragraph about {topic} as {topic}.").waitFor();
+    await window.line("Apply the corrections to {topic}.").waitFor();
   });
 });
 
@@ -111,10 +112,14 @@ test("programs are highlighted", async () => {
   await editor.window("highlight", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
-    const line = "Write a paragraph about {topic}";
-    const colour = (word) => window.token(word, line).evaluate((token) => getComputedStyle(token).color);
-    const colours = [await colour("prompt"), await colour("Write"), await colour("topic")];
-    assert.equal(new Set(colours).size, 3, `the colours are ${colours}`);
+    const colour = (text, line) => window.token(text, line).evaluate((token) => getComputedStyle(token).color);
+    const colours = [
+      await colour("let", "let draft = session: writer"),
+      await colour("draft", "let draft = session: writer"),
+      await colour("people", "You write for people in a hurry."),
+      await colour("sonnet", "model: sonnet"),
+    ];
+    assert.equal(new Set(colours).size, 4, `the colours are ${colours}`);
   });
 });
 
@@ -134,8 +139,3 @@ test("the server is restarted by a command", async () => {
     await window.squiggles("error").first().waitFor();
   });
 });
-
-/** The names that proposals have in their list. */
-async function names(proposals) {
-  return proposals.locator(".label-name").allInnerTexts();
-}
