@@ -62,9 +62,12 @@ fn the_package_holds_what_the_editor_needs_and_nothing_else() {
 /// Where packages come from is the choice of whoever installs them.
 #[test]
 fn lock_files_name_no_registry() {
-    for lock_file in
-        ["editors/vscode/package-lock.json", "syntaxes/package-lock.json", "tests/agents/package-lock.json"]
-    {
+    for lock_file in [
+        "editors/vscode/package-lock.json",
+        "syntaxes/package-lock.json",
+        "tests/agents/package-lock.json",
+        "tests/vscode/package-lock.json",
+    ] {
         let text = fs::read_to_string(repository().join(lock_file)).unwrap();
         let lines: Vec<_> = text.lines().filter(|line| line.contains("\"resolved\"")).collect();
         assert!(lines.is_empty(), "{lock_file} has addresses of packages:\n{}", lines.join("\n"));

@@ -24,17 +24,19 @@ export function needed(variable) {
   return value;
 }
 
-// What would move, blink, ask the network or differ between machines.
+// Nothing moves, blinks, asks the network, differs between machines or is in the way.
 const QUIET = {
   "chat.disableAIFeatures": true,
   "editor.cursorBlinking": "solid",
   "editor.fontFamily": "'DejaVu Sans Mono'",
   "editor.minimap.enabled": false,
   "extensions.autoCheckUpdates": false,
+  "files.exclude": { "**/replies.json": true },
   "git.enabled": false,
   "telemetry.telemetryLevel": "off",
   "window.commandCenter": false,
   "workbench.colorTheme": "Default Light Modern",
+  "workbench.editor.useModal": "off",
   "workbench.enableExperiments": false,
   "workbench.layoutControl.enabled": false,
   "workbench.reduceMotion": "on",
@@ -149,6 +151,12 @@ export class Editor {
     return processes.filter((process) => isServer(process) && descends(process)).map(({ id }) => id);
   }
 
+  /** Whether an extension has been activated in any window. */
+  hasActivated(extension) {
+    const logs = globSync("data/logs/**/remoteexthost.log", { cwd: this.home });
+    return logs.some((log) => readFileSync(join(this.home, log), "utf8").includes(`_doActivateExtension ${extension},`));
+  }
+
   /** What the extension and the language server had to say. */
   extensionLog() {
     const files = globSync("data/logs/**/*openprose*/*.log", { cwd: this.home }).sort();
@@ -199,6 +207,12 @@ export class Window {
   /** Opens a file of the folder as a person does who knows its name. */
   async open(name) {
     await (await this.ask("Control+P", name)).click();
+    await this.active(name);
+  }
+
+  /** Opens a file from the list of the folder. */
+  async openFromList(name) {
+    await this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`).dblclick();
     await this.active(name);
   }
 
