@@ -52,7 +52,9 @@ mod tests {
         let path = path_of_program(Path::new("/docs/READ ME.md"), 12);
         assert_eq!(path, Path::new("/docs/READ ME.md#12"));
         assert_eq!(program_at_path(&path), Some(("/docs/READ ME.md".into(), 12)));
-        for other in ["/docs/README.md", "/docs/README.md#", "/docs/a.md#0", "/docs/a.md#intro", "/a.prose#2", "#1"] {
+        for other in
+            ["/docs/README.md", "/docs/README.md#", "/docs/a.md#0", "/docs/a.md#intro", "/a.prose#2", "#1"]
+        {
             assert_eq!(program_at_path(Path::new(other)), None, "{other}");
         }
     }
