@@ -72,8 +72,13 @@ fn package() -> PathBuf {
     let build = || {
         let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("editor_vscode_e2e/openprose.vsix");
         let output = Command::new(repository().join("editors/vscode/package")).arg(&file).output().unwrap();
-        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "the extension is not packaged, {}:\n{stdout}{stderr}", output.status);
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "the extension is not packaged, {}:\n{stdout}{stderr}",
+            output.status
+        );
         file
     };
     PACKAGE.get_or_init(build).clone()

@@ -35,7 +35,7 @@ const QUIET = {
   "git.enabled": false,
   "telemetry.telemetryLevel": "off",
   "window.commandCenter": false,
-  "workbench.colorTheme": "Default Light Modern",
+  "workbench.colorTheme": "Light Modern",
   "workbench.editor.useModal": "off",
   "workbench.enableExperiments": false,
   "workbench.layoutControl.enabled": false,
@@ -249,6 +249,11 @@ export class Window {
   /** A piece of a line that is highlighted as one. */
   token(text, line) {
     return this.line(line).locator("span > span", { hasText: text }).first();
+  }
+
+  /** The colour of a piece of a line. */
+  colour(text, line) {
+    return this.token(text, line).evaluate((token) => getComputedStyle(token).color);
   }
 
   /** An item of the status bar. */

@@ -1,8 +1,7 @@
 // Programs in Markdown documents.
 
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Editor } from "./editor.mjs";
+import { Editor, until } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));
@@ -23,13 +22,25 @@ let draft = session: writer
 It is one file.
 `;
 
-test("programs in fences are highlighted", async () => {
+test("programs in fences are highlighted and checked, and run", async () => {
   await editor.window("fences", { "guide.md": document }, async (window) => {
     await window.open("guide.md");
-    const colour = (text, line) => window.token(text, line).evaluate((token) => getComputedStyle(token).color);
-    const prose = await colour("It is one file.", "It is one file.");
-    assert.notEqual(await colour("let", "let draft = session: writer"), prose);
-    assert.notEqual(await colour("Write a paragraph.", "Write a paragraph."), prose);
+    await until("the program has colours", async () => {
+      const plain = await window.colour("It is one file.", "It is one file.");
+      const keyword = await window.colour("let", "let draft = session: writer");
+      const text = await window.colour("Write a paragraph", "Write a paragraph");
+      return new Set([plain, keyword, text]).size === 3;
+    });
+    await window.lens("Run program").waitFor();
     await window.picture("vscode-markdown");
+
+    await window.goTo(10, 30);
+    await window.page.keyboard.type('"');
+    await window.squiggles("error").first().waitFor();
+    await window.page.keyboard.press("Backspace");
+    await window.squiggles("error").first().waitFor({ state: "detached" });
+
+    await window.lens("Run program").click();
+    await window.hint("let draft", "✓").waitFor();
   });
 });
