@@ -8,6 +8,9 @@ export const SERVER_SETTINGS = [
   "check.levels",
   "registry.fetch",
   "run.harness",
+  "run.command",
+  "run.environment",
+  "run.maxParallel",
   "run.inlayHints",
   "markdown.enabled",
 ] as const;
