@@ -11,16 +11,12 @@ import type { Status } from "./status";
 
 /** The documents that the server is told of. */
 const DOCUMENTS = [
-  { language: "prose", scheme: "file" },
-  { language: "prose", scheme: "untitled" },
+  ...["prose", "markdown"].flatMap((language) => [
+    { language, scheme: "file" },
+    { language, scheme: "untitled" },
+  ]),
   // The settings of projects, which it checks as they are written.
   { pattern: "**/prose.toml", scheme: "file" },
-];
-
-/** Those with programs in fences. */
-const MARKDOWN = [
-  { language: "markdown", scheme: "file" },
-  { language: "markdown", scheme: "untitled" },
 ];
 
 export class Server {
@@ -111,9 +107,8 @@ export class Server {
     // Most of what the extension is made of. Windows without a program do without it.
     const { LanguageClient, State } = await import("vscode-languageclient/node");
     this.output.info(`Starting ${server.command} ${server.args.join(" ")}, from ${server.source}`);
-    const hasMarkdown = vscode.workspace.getConfiguration("prose.markdown").get("enabled", true);
     const options: LanguageClientOptions = {
-      documentSelector: hasMarkdown ? [...DOCUMENTS, ...MARKDOWN] : DOCUMENTS,
+      documentSelector: DOCUMENTS,
       outputChannel: this.output,
       initializationOptions: { ...serverSettings(), experimental },
       middleware: this.middleware(),

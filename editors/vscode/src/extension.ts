@@ -42,9 +42,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         if (vscode.workspace.textDocuments.some(hasProgram)) void created.start();
         return;
       }
-      // Which documents it is told of is settled when it starts.
-      const fromStart = ["prose.server", "prose.markdown"];
-      if (fromStart.some((section) => change.affectsConfiguration(section))) void created.restart();
+      if (change.affectsConfiguration("prose.server")) void created.restart();
       else void created.tellSettings();
     }),
     // The settings that a folder was not trusted with count from now on.

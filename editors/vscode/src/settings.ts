@@ -8,18 +8,26 @@ export const SERVER_SETTINGS = [
   "check.levels",
   "registry.fetch",
   "run.harness",
+  "run.command",
+  "run.environment",
+  "run.maxParallel",
   "run.inlayHints",
   "markdown.enabled",
 ] as const;
 
-/** What the server is told: what a person has set, by table, and whether the workspace is trusted. It fetches and runs nothing for one that is not. */
+/**
+ * What the server is told: whether the workspace is trusted, since it fetches and runs nothing for one that is not, and what a person has set, by
+ * table. About the rest `prose.toml` decides, so a default of the editor must not reach the server.
+ */
 export function serverSettings(): object {
   const configuration = vscode.workspace.getConfiguration("prose");
   const settings: Record<string, unknown> = { trusted: vscode.workspace.isTrusted };
   for (const name of SERVER_SETTINGS) {
+    const found = configuration.inspect(name);
+    const isSet = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].some((value) => value !== undefined);
+    // What is set may be none of these: a folder that is not trusted sets nothing that counts.
     const value = configuration.get(name);
-    // What is empty is not set: `prose.toml` says it then.
-    if (value === undefined || value === null || value === "") continue;
+    if (!isSet || value === "") continue;
     const [table, key] = name.split(".") as [string, string];
     settings[table] = { ...(settings[table] as object | undefined), [key]: value };
   }

@@ -48,7 +48,7 @@ function fakeEditor(settings, documents = []) {
     workspace: {
       getConfiguration: (section) => ({
         get: (name, initial) => settings[`${section}.${name}`] ?? initial,
-        inspect: (name) => ({ globalValue: settings[name] }),
+        inspect: (name) => ({ globalValue: settings[section === undefined ? name : `${section}.${name}`] }),
       }),
       onDidOpenTextDocument: on("open"),
       onDidChangeTextDocument: on("change"),
@@ -96,8 +96,8 @@ function context() {
 
 const program = document("prose", 'session "Write"');
 
-function load(editor) {
-  const bundle = createRequire(import.meta.url).resolve("../dist/extension.js");
+function load(editor, file = "../dist/extension.js") {
+  const bundle = createRequire(import.meta.url).resolve(file);
   const original = Module._load;
   const asked = [];
   Module._load = (request, ...others) => {
@@ -183,6 +183,13 @@ test("Markdown is left alone if that is set", async () => {
   editor.events.emit("configuration", { affectsConfiguration: () => true });
   await extension.deactivate();
   assert.equal(editor.errors.length, 1);
+});
+
+test("the server is told what a person has set, and nothing else", async () => {
+  const settings = { "prose.server.path": binary, "prose.check.levels": { W101: "off" }, "prose.run.harness": "", "prose.run.inlayHints": false };
+  const editor = fakeEditor(settings);
+  const { serverSettings } = load(editor, "../dist-tests/src/settings.js").extension;
+  assert.deepEqual(serverSettings(), { trusted: true, check: { levels: { W101: "off" } }, run: { inlayHints: false } });
 });
 
 test("a clause is put where it belongs as it is typed", async () => {

@@ -62,7 +62,7 @@ test("each setting is described and read", () => {
 test("a folder that is not trusted chooses no program and no file", () => {
   const restricted = capabilities.untrustedWorkspaces.restrictedConfigurations;
   for (const name of restricted) assert.ok(name in settings, name);
-  for (const name of Object.keys(settings).filter((name) => /(?:path|File|harness|command)$/.test(name))) {
+  for (const name of Object.keys(settings).filter((name) => /(?:path|File|harness|command|environment)$/.test(name))) {
     assert.ok(restricted.includes(name), name);
   }
 });
