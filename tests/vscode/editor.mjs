@@ -65,12 +65,17 @@ export class Editor {
     execFileSync(process.execPath, [...command, "--install-extension", needed("PROSE_VSIX")], { env });
 
     const options = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-proxy"];
+    // Nobody comes back to a window that is closed.
+    options.push("--reconnection-grace-time", "1");
     if (!asksForTrust) options.push("--disable-workspace-trust");
     const server = spawn(
       process.execPath,
       [...command, "--bind-addr", "127.0.0.1:0", ...options, "--disable-getting-started-override"],
       { env, stdio: ["ignore", "pipe", "pipe"] },
     );
+    // Whatever ends the tests ends the editor.
+    process.on("exit", () => server.kill());
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
     const editor = new Editor(home, server);
     editor.address = await editor.listening();
     const flags = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"];
@@ -151,10 +156,11 @@ export class Editor {
     return processes.filter((process) => isServer(process) && descends(process)).map(({ id }) => id);
   }
 
-  /** Whether an extension has been activated in any window. */
-  hasActivated(extension) {
+  /** In how many windows an extension has been activated. */
+  activations(extension) {
     const logs = globSync("data/logs/**/remoteexthost.log", { cwd: this.home });
-    return logs.some((log) => readFileSync(join(this.home, log), "utf8").includes(`_doActivateExtension ${extension},`));
+    const isActivated = (log) => readFileSync(join(this.home, log), "utf8").includes(`_doActivateExtension ${extension},`);
+    return logs.filter(isActivated).length;
   }
 
   /** What the extension and the language server had to say. */
@@ -214,6 +220,33 @@ export class Window {
   async openFromList(name) {
     await this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`).dblclick();
     await this.active(name);
+  }
+
+  /**
+   * Opens a file from the list of the folder, and gives the milliseconds from the press of the button to the first underline of a
+   * mistake, as the page itself sees both. No other file may be open.
+   */
+  async timeToSquiggle(name) {
+    const time = this.page.evaluate(() => new Promise((resolve) => {
+      let pressed;
+      addEventListener("mousedown", () => (pressed = performance.now()), { capture: true, once: true });
+      const observer = new MutationObserver(() => {
+        if (!document.querySelector(".editor-group-container .squiggly-error")) return;
+        observer.disconnect();
+        resolve(performance.now() - pressed);
+      });
+      observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+    }));
+    await this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`).click();
+    await this.squiggles("error").first().waitFor();
+    return time;
+  }
+
+  /** The milliseconds that the editor says the activation of an extension took it. */
+  async activationTime(extension) {
+    await this.command("Developer: Show Running Extensions");
+    const row = this.page.locator(".runtime-extensions-editor .extension", { hasText: extension });
+    return Number(/Activation: (\d+)ms/.exec(await row.innerText())[1]);
   }
 
   /** Waits until a file is the one that is edited. */
