@@ -31,6 +31,8 @@ const QUIET = {
   "editor.fontFamily": "'DejaVu Sans Mono'",
   "editor.minimap.enabled": false,
   "extensions.autoCheckUpdates": false,
+  // A file of its own, which would start the JSON extension in windows where nobody has opened a file.
+  "files.associations": { "chatLanguageModels.json": "plaintext" },
   "files.exclude": { "**/replies.json": true },
   "git.enabled": false,
   "telemetry.telemetryLevel": "off",
