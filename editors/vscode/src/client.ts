@@ -118,7 +118,7 @@ export class Server {
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Starting) this.status.starting();
       else if (newState === State.Stopped) this.status.stopped();
-      else this.status.running(client.initializeResult?.serverInfo?.version, `${server.command}, from ${server.source}`);
+      else this.status.running(client.initializeResult?.serverInfo?.version, `from ${server.source}`);
     });
     this.runs.attach(client);
     return client;
