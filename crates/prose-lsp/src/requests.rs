@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use prose_syntax::TextSize;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
     FoldingRangeParams, InlayHintParams, RenameParams, SelectionRangeParams, SemanticTokensParams,
-    SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
+    SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri,
 };
 
 use crate::code_actions::code_actions;
@@ -16,7 +17,7 @@ use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::reads::{Failure, View, Work};
-use crate::runs::{hints, lenses};
+use crate::runs::{hints, lenses, queries};
 use crate::{answers, diagnostics, rename};
 
 /// What a read request asks for.
@@ -52,6 +53,13 @@ impl ReadParams {
             nothing: || text(&()),
         }
     }
+}
+
+/// The parameters of `prose/flowGraph` about a program that is open.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FlowGraphParams {
+    text_document: TextDocumentIdentifier,
 }
 
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
@@ -150,6 +158,13 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             let root = snapshot.parse.syntax();
             let around = |offset| prose_ide::selection_ranges(&root, offset);
             Converter { text: &snapshot.text, session }.selection_ranges(&positions, around)
+        }))
+    }),
+    ("prose/flowGraph", |params| {
+        let FlowGraphParams { text_document } = decode(params)?;
+        Ok(ReadParams::analysis(&text_document.uri, |view, session| {
+            let graph = prose_ide::flow_graph(&view.db, view.snapshot.file);
+            text(&queries::graph_json(&graph, &Converter { text: &view.snapshot.text, session }))
         }))
     }),
     // The tests' own requests, which no built server knows.
