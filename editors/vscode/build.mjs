@@ -12,7 +12,7 @@ if (process.argv.includes("--tests")) {
   rmSync("dist-tests", { recursive: true, force: true });
   await build({
     ...shared,
-    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "src/runs.ts"],
+    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "test/runs-model.test.ts", "test/panel-layout.test.ts", "src/runs.ts"],
     outdir: "dist-tests",
     external: ["vscode"],
     sourcemap: "inline",
@@ -27,6 +27,17 @@ if (process.argv.includes("--tests")) {
     external: ["vscode"],
     minify: true,
     metafile: true,
+  });
+  // The panel of a run is a page, and has no part of the editor or of Node.
+  await build({
+    bundle: true,
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+    logLevel: "warning",
+    entryPoints: { panel: "panel/main.ts", "panel-style": "panel/style.css" },
+    outdir: "dist",
+    minify: true,
   });
   writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
   copyFileSync("../../syntaxes/prose.tmLanguage.json", "dist/prose.tmLanguage.json");

@@ -433,8 +433,13 @@ impl Runner<'_> {
             }
             self.begin(id);
         }
-        // Requests are numbered as they are made, so that those behind this one are made later and have not waited yet.
-        self.last_to_wait = self.last_to_wait.max(self.agents_wanted.last().copied());
+        // Requests are numbered as they are made, so that those behind the last one are new.
+        let last = self.last_to_wait.map_or(RequestId(0), |last| RequestId(last.0 + 1));
+        let queued: Vec<RequestId> = self.agents_wanted.range(last..).copied().collect();
+        for request in queued {
+            self.last_to_wait = Some(request);
+            self.say_aside(What::Queued { request });
+        }
         Ok(None)
     }
 

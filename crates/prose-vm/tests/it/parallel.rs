@@ -636,6 +636,7 @@ fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
     for event in &ran.events {
         said += &match &event.what {
             What::SessionStarted { request, .. } => format!("{}: {} wanted\n", event.at, request.0),
+            What::Queued { request } => format!("{}: {} queued\n", event.at, request.0),
             What::Begun { request } => format!("{}: {} begun\n", event.at, request.0),
             What::Effect { request, began, .. } => {
                 format!("{}: {} done, begun {began:?}\n", event.at, request.0)
@@ -651,5 +652,6 @@ fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
         1000: 3 begun
         1000: 2 done, begun None
         2000: 3 done, begun Some(1000)
-    "#]].assert_eq(&said);
+    "#]]
+    .assert_eq(&said);
 }
