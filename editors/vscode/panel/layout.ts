@@ -57,6 +57,7 @@ const LEAF = 28;
 const LEAF_WITH_DETAIL = 44;
 const NARROWEST = 96;
 const WIDEST = 230;
+const WIDEST_HEADER = 330;
 const PADDING = 14;
 /** Between nodes that follow one another. */
 const GAP = 22;
@@ -137,7 +138,7 @@ function extend(node: FlowNode, inner: readonly number[], boxes: readonly Box[],
   }
   const extents = grid(node, inner).map((row) => rowExtent(row, boxes));
   const back = node.kind === "loop" ? BACK : 0;
-  box.width = Math.max(Math.min(own, WIDEST), ...extents.map(({ width }) => width + 2 * PADDING + 2 * back));
+  box.width = Math.max(Math.min(own, WIDEST_HEADER), ...extents.map(({ width }) => width + 2 * PADDING + 2 * back));
   const height = extents.reduce((height, row) => height + row.height + GAP, 0);
   box.height = HEADER + (extents.length > 0 ? height + PADDING : 6);
 }

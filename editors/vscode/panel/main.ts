@@ -264,6 +264,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
       follow(!model.isOver);
       timeline.show(model);
       graph.show(model, data.graph);
+      if (!model.isOver) timeline.follow();
       schedule();
       break;
     case "events":

@@ -122,6 +122,28 @@ export function activity(model: RunModel, item: Item, now: number, most = 2000):
   return merged;
 }
 
+/** How many sessions worked at the same time, in so many stretches of a window. */
+export function load(model: RunModel, window: TimeWindow, stretches: number, now: number): { working: number[]; failures: number[] } {
+  const working = new Array<number>(stretches + 1).fill(0);
+  const failures = new Array<number>(stretches).fill(0);
+  const stretch = (at: number): number =>
+    Math.min(stretches - 1, Math.max(0, Math.floor(((at - window.from) / (window.to - window.from)) * stretches)));
+  for (const { kind, attempts } of model.items) {
+    if (kind !== "session") continue;
+    for (const attempt of attempts) {
+      const [from, to] = [attempt.began ?? attempt.from, attempt.to ?? now];
+      if (attempt.queued || to < window.from || from > window.to) continue;
+      const [first, last] = [stretch(from), stretch(to)];
+      working[first] = (working[first] as number) + 1;
+      working[last + 1] = (working[last + 1] as number) - 1;
+      if (attempt.status === "failed") failures[last] = (failures[last] as number) + 1;
+    }
+  }
+  for (let index = 1; index < stretches; index++) working[index] = (working[index] as number) + (working[index - 1] as number);
+  working.length = stretches;
+  return { working, failures };
+}
+
 /** What is seen of the time. */
 export interface TimeWindow {
   from: number;

@@ -3,10 +3,12 @@
 
 import { duration, durationText, type Item, type RunModel, usageText } from "../src/runs/model";
 import { element, icon, setIcon, setText } from "./dom";
-import { activity, bars, moved, type Row, rowOf, rows, ticks, type TimeWindow, zoomed } from "./rows";
+import { activity, bars, load, moved, type Row, rowOf, rows, ticks, type TimeWindow, zoomed } from "./rows";
 
 export const ROW = 24;
-const AXIS = 26;
+const AXIS = 48;
+/** The part of the axis with its marks; below them stands how many sessions worked. */
+const MARKS = 24;
 /** Room behind the last bar for what is written there. */
 const MARGIN = 0.06;
 
@@ -152,7 +154,8 @@ export class Timeline {
   setCursor(ids: Iterable<number>): void {
     this.cursor = new Set(ids);
     const first = this.cursor.values().next().value;
-    if (first !== undefined) this.scrollTo(first);
+    // What was just chosen stays in view, though its statement may have been executed before.
+    if (first !== undefined && !this.cursor.has(this.active)) this.scrollTo(first);
     this.events.draw();
   }
 
@@ -301,14 +304,43 @@ export class Timeline {
     context.textBaseline = "middle";
     context.fillStyle = colours.muted;
     context.strokeStyle = colours.grid;
+    if (this.model !== undefined) this.drawLoad(context, this.model, colours);
+    context.fillStyle = colours.muted;
     for (const { at, label } of ticks(this.shown, start, width)) {
       const x = Math.round(labels + this.x(at)) + 0.5;
       context.beginPath();
-      context.moveTo(x, AXIS - 7);
+      context.moveTo(x, MARKS - 7);
       context.lineTo(x, AXIS);
       context.stroke();
-      context.fillText(label, x + 4, AXIS / 2 + 1);
+      context.fillText(label, x + 4, MARKS / 2 + 1);
     }
+  }
+
+  /** How many sessions worked at the same time. */
+  private drawLoad(context: CanvasRenderingContext2D, model: RunModel, colours: Colours): void {
+    const { width, labels } = this.size;
+    const now = model.root?.to ?? Date.now();
+    const stretches = Math.max(1, Math.floor(width / 3));
+    const { working, failures } = load(model, this.shown, stretches, now);
+    const most = Math.max(1, ...working);
+    const [bottom, height] = [AXIS, AXIS - MARKS - 2];
+    context.fillStyle = colours.muted;
+    context.textAlign = "right";
+    const peak = Math.max(0, ...working);
+    context.fillText(peak === 0 ? "" : `at once, at most ${peak}`, labels - 10, AXIS - height / 2);
+    context.textAlign = "left";
+    const step = width / stretches;
+    context.fillStyle = colours.running;
+    context.globalAlpha = 0.55;
+    working.forEach((count, index) => {
+      const high = (count / most) * height;
+      if (count > 0) context.fillRect(labels + index * step, bottom - high, step, high);
+    });
+    context.globalAlpha = 1;
+    context.fillStyle = colours.failed;
+    failures.forEach((count, index) => {
+      if (count > 0) context.fillRect(labels + index * step, bottom - 4, Math.max(2, step), 4);
+    });
   }
 
   private drawBars(first: number, count: number, model: RunModel, now: number): void {

@@ -2,10 +2,12 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, State } from "vscode-languageclient/node";
 import { experimental, Runs, runSettings } from "./runs";
+import { RunsView } from "./runs/view";
 import { ServerNotFound, serverCommand } from "./server";
 
 let output: vscode.LogOutputChannel;
 let runs: Runs;
+let view: RunsView;
 let client: LanguageClient | undefined;
 // Starts and stops happen one after the other, in the order in which they were asked for.
 let lifecycle: Promise<void> = Promise.resolve();
@@ -13,9 +15,12 @@ let lifecycle: Promise<void> = Promise.resolve();
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   output = vscode.window.createOutputChannel("OpenProse", { log: true });
   runs = new Runs();
+  view = new RunsView(context.extensionUri, () => client);
+  runs.onEvents = (events) => view.told(events);
   context.subscriptions.push(
     output,
     runs,
+    view,
     vscode.commands.registerCommand("prose.restartServer", () => inOrder(restart)),
     vscode.commands.registerCommand("prose.showOutput", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {
@@ -46,6 +51,7 @@ async function start(): Promise<void> {
   try {
     client = newClient();
     await client.start();
+    view.started();
   } catch (error) {
     // The client has not run, so there is nothing to stop.
     client = undefined;
@@ -61,6 +67,7 @@ async function stop(): Promise<void> {
   const stopping = client;
   client = undefined;
   runs.endAll();
+  view.stopped();
   if (stopping === undefined) return;
   try {
     // One that has crashed for good cannot be stopped, only disposed of.

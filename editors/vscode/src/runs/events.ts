@@ -117,7 +117,7 @@ function shortened(key: string, value: unknown): unknown {
     const { reply } = value as NonNullable<RunEvent["outcome"]>;
     return { reply: { text: cut(reply?.text ?? ""), usage: reply?.usage } };
   }
-  if (key === "inputs" || key === "arguments") return [];
+  if (key === "arguments") return [];
   return value;
 }
 
