@@ -135,7 +135,9 @@ export function load(model: RunModel, window: TimeWindow, stretches: number, now
       if (attempt.queued || to < window.from || from > window.to) continue;
       const [first, last] = [stretch(from), stretch(to)];
       working[first] = (working[first] as number) + 1;
-      working[last + 1] = (working[last + 1] as number) - 1;
+      // Where one ends and another begins, they have not worked at the same time.
+      const end = Math.max(first + 1, last);
+      working[end] = (working[end] as number) - 1;
       if (attempt.status === "failed") failures[last] = (failures[last] as number) + 1;
     }
   }

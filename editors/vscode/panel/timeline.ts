@@ -225,7 +225,7 @@ export class Timeline {
       const { item } = row;
       const isActive = item.id === this.active || row.outer.id === this.active;
       if (isActive) activeId = slot.root.id;
-      const classes = `row${isActive ? " active" : ""}${this.isAtCursor(row) ? " at-cursor" : ""}${item.id === this.hovered ? " hovered" : ""} is-${item.status}`;
+      const classes = `row${isActive ? " active" : ""}${this.isAtCursor(row) ? " at-cursor" : ""}${item.id === this.hovered ? " hovered" : ""} is-${item.status} kind-${item.kind}`;
       if (slot.root.className !== classes) slot.root.className = classes;
       const indent = `${8 + row.depth * 12}px`;
       if (slot.root.style.paddingLeft !== indent) slot.root.style.paddingLeft = indent;

@@ -101,8 +101,8 @@ test("statements know how often they were executed", () => {
   const model = modelOf(recorded("review"));
   const times = [...model.statements.values()].filter((state) => state.times > 1);
   assert.deepEqual(times.map(({ site: { line }, times, complete, running }) => [line, times, complete, running]), [
-    [39, 3, 3, 0],
-    [50, 3, 3, 0],
+    [40, 3, 3, 0],
+    [51, 3, 3, 0],
   ]);
 });
 
@@ -202,4 +202,41 @@ test("a session that goes on has no reply yet", () => {
   assert.doesNotMatch(text, /Memory/);
 });
 
-const EXPECTED: string[] = [];
+const EXPECTED = [
+  "run review.prose: complete",
+  "  session Write about tides: complete",
+  "  parallel parallel: complete",
+  "    branch facts: complete",
+  "      session Look for facts: complete, 2 attempts",
+  "    branch style: complete",
+  "      session Look for style: complete",
+  "    branch opinion: complete",
+  "      block review: complete",
+  "        session Review it: complete",
+  "  loop loop until **the draft is good**: complete -> condition met",
+  "    condition the draft is good: complete -> no: too short",
+  "    iteration iteration 1 of 3: complete",
+  "      session Improve the draft: complete",
+  "    condition the draft is good: complete -> yes",
+  "  condition the draft is long: complete -> yes",
+  "  session Shorten it: complete",
+  "  parallel parallel for: complete",
+  "    branch iteration 1: complete",
+  "      session Write for children: complete",
+  "    branch iteration 2: complete",
+  "      session Write for students: complete",
+  "    branch iteration 3: complete",
+  "      session Write for experts: complete",
+  "  try try: complete",
+  "    session Publish it: failed",
+  "    part catch problem: complete",
+  "      session Say why it was not published: there is no room: complete",
+  "    part finally: complete",
+  "      session Clean up: complete",
+  "  pipeline pipeline: complete",
+  "    stage map: complete",
+  "      session A title for children: complete",
+  "      session A title for students: complete",
+  "      session A title for experts: complete",
+  "  session Sum up: complete",
+];

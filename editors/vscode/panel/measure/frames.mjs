@@ -47,7 +47,7 @@ async function play({ told, graph, seconds }) {
   const span = told.at(-1).at - first.at;
   const begin = Date.now();
   // The clock of the run is that of the page, so that bars grow as they do in a run.
-  const moved = told.map((event) => ({ ...event, at: begin + ((event.at - first.at) / span) * seconds * 1000 }));
+  const moved = told.map((event) => ({ ...event, at: begin + ((event.at - first.at) / span) * seconds * 1000, ...(event.began && { began: begin + ((event.began - first.at) / span) * seconds * 1000 }) }));
   window.postMessage({ type: "run", run: "r", events: moved.slice(0, 1), graph, can: ["cancel"] });
   let next = 1;
   const frames = [];

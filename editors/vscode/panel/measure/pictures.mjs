@@ -22,7 +22,7 @@ async function picture(name, { theme = "dark", told, flow, share = 1, width = 90
   const isOver = share === 1;
   // What goes on goes on now.
   const shift = isOver ? 0 : Date.now() - seen.at(-1).at;
-  const shown = seen.map((event) => ({ ...event, at: event.at + shift }));
+  const shown = seen.map((event) => ({ ...event, at: event.at + shift, ...(event.began && { began: event.began + shift }) }));
   await page.evaluate(({ shown, flow, isOver }) => {
     window.postMessage({ type: "run", run: "r", events: shown, graph: flow, can: isOver ? ["rerun", "state"] : ["cancel", "state"] });
   }, { shown, flow, isOver });

@@ -62,11 +62,18 @@ export function events({ sessions, atOnce = 64, each = 400, start = START }) {
   const say = (at, place, event, others = {}, where) => told.push({ at: Math.round(at), place, event, ...(where && { site: where }), ...others });
   let request = 0;
   const usage = () => ({ input_tokens: Math.round(800 + 4000 * random()), output_tokens: Math.round(200 + 900 * random()), cost: 0.004 + 0.03 * random() });
-  const session = (at, place, where, task, took = each * (0.4 + 1.2 * random())) => {
+  // What is asked for before an agent is free waits for one.
+  const session = (at, place, where, task, asked = at) => {
+    const took = each * (0.4 + 1.2 * random());
     const id = ++request;
-    say(at, place, "session-started", { request: id, task: { task: task.task, agent: task.agent, attempt: task.attempt ?? 0, retries: 2 } }, where);
+    const waited = at > asked ? { began: Math.round(at) } : {};
+    say(asked, place, "session-started", { request: id, task: { task: task.task, agent: task.agent, attempt: task.attempt ?? 0, retries: 2 } }, where);
+    if (at > asked) {
+      say(asked, "", "queued", { request: id });
+      say(at, "", "begun", { request: id });
+    }
     const fails = task.fails ?? false;
-    if (!fails) say(at + took, place, "effect", { request: id, outcome: { reply: { text: `What ${task.task} came to, in a sentence or two.`, usage: usage() } } }, where);
+    if (!fails) say(at + took, place, "effect", { request: id, ...waited, outcome: { reply: { text: `What ${task.task} came to, in a sentence or two.`, usage: usage() } } }, where);
     say(at + took, place, "session-ended", { request: id, status: fails ? "failed" : "complete", error: fails ? { message: "the agent did not answer in time" } : null }, where);
     return at + took;
   };
@@ -90,9 +97,9 @@ export function events({ sessions, atOnce = 64, each = 400, start = START }) {
       const place = `s1/i${index}`;
       let at = free[slot];
       say(from, place, "branch-started", { index, name: `iteration ${index + 1}` }, site(2, 6));
-      at = statement(at, `${place}/1`, site(3, 4), "binding", (at) => {
-        if (index % 37 !== 11) return session(at, `${place}/1/2`, site(3, 4), { agent: "reader", task: `Read source ${index + 1}` });
-        const failed = session(at, `${place}/1/2`, site(3, 4), { agent: "reader", task: `Read source ${index + 1}`, fails: true });
+      at = statement(from, `${place}/1`, site(3, 4), "binding", (asked) => {
+        if (index % 37 !== 11) return session(at, `${place}/1/2`, site(3, 4), { agent: "reader", task: `Read source ${index + 1}` }, asked);
+        const failed = session(at, `${place}/1/2`, site(3, 4), { agent: "reader", task: `Read source ${index + 1}`, fails: true }, asked);
         say(failed, `${place}/1/2/a1`, "retrying", { attempt: 1, retries: 2, delay_ms: each / 3, error: { message: "the agent did not answer in time" } }, site(3, 4));
         return session(failed + each / 3, `${place}/1/2/a1`, site(3, 4), { agent: "reader", task: `Read source ${index + 1}`, attempt: 1 });
       });

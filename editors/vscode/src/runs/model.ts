@@ -279,9 +279,9 @@ export class RunModel {
       }
 
       case "pipeline-started":
-        this.add("pipeline", event, (event.stages ?? []).join(" | "), {
+        this.add("pipeline", event, "pipeline", {
           key: place,
-          detail: counted(event.items ?? 0, "item", "items"),
+          detail: [...(event.stages ?? []), counted(event.items ?? 0, "item", "items")].join(", "),
         });
         break;
       case "stage-started":
@@ -450,7 +450,7 @@ export class RunModel {
     const item = this.containers.get(key);
     if (item === undefined || item === this.root) return;
     this.end(item, at, statusOf(status));
-    if (status === "skipped") this.endStatementsIn(`${key}/`, at);
+    if (status === "skipped") this.endStatementsIn(key, at);
   }
 
   private endIteration(loop: string, at: number, status: Status): void {
@@ -495,9 +495,9 @@ export class RunModel {
     else if (status !== "skipped") state.complete++;
   }
 
-  private endStatementsIn(prefix: string, at: number): void {
+  private endStatementsIn(around: string, at: number): void {
     for (const place of [...this.open.keys()]) {
-      if (place.startsWith(prefix)) this.statementEnded(place, at, "skipped");
+      if (around === "" || place === around || place.startsWith(`${around}/`)) this.statementEnded(place, at, "skipped");
     }
   }
 
