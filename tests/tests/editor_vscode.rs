@@ -97,6 +97,8 @@ const WITHOUT_PROGRAM: &[&str] = &[
     "extension/LICENSE-MIT",
     "extension/LICENSE.txt",
     "extension/dist/extension.js",
+    "extension/dist/panel-style.css",
+    "extension/dist/panel.js",
     "extension/dist/prose.markdown.tmLanguage.json",
     "extension/dist/prose.schema.json",
     "extension/dist/prose.tmLanguage.json",

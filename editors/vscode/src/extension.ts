@@ -8,6 +8,7 @@ import { opensFence } from "./fences";
 import { remembering } from "./log";
 import { surplus } from "./markers";
 import { Runs } from "./runs";
+import { RunsView } from "./runs/view";
 import { Status } from "./status";
 
 let server: Server | undefined;
@@ -18,9 +19,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const created = new Server(context.extensionPath, output, runs, status);
   server = created;
+  const view = new RunsView(context.extensionUri, () => created.client);
+  runs.onEvents = (events) => view.told(events);
+  // The server knows the runs, also where no program is open.
+  view.onSeen = () => void created.start();
+  created.onDidStart = () => view.started();
+  created.onDidStop = () => view.stopped();
   context.subscriptions.push(
     output,
     runs,
+    view,
     status,
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),

@@ -13,6 +13,7 @@ function anything() {
   return new Proxy(class {}, {
     get: (target, key) => (key in target || typeof key === "symbol" ? target[key] : (target[key] = anything())),
     apply: () => anything(),
+    construct: () => anything(),
   });
 }
 
@@ -67,7 +68,10 @@ function fakeEditor(settings, documents = []) {
     Uri: { from: (parts) => parts, file: (path) => ({ scheme: "file", path }) },
     Range: class { constructor(...ends) { this.ends = ends; } },
   };
-  editor.module = Object.assign(Object.create(anything()), members);
+  // What is not looked at here is anything.
+  const others = (members) => Object.assign(Object.create(anything()), members);
+  for (const name of ["window", "commands", "languages", "workspace", "Uri"]) members[name] = others(members[name]);
+  editor.module = others(members);
   return editor;
 }
 
