@@ -30,6 +30,17 @@ if (process.argv.includes("--tests")) {
     minify: true,
     metafile: true,
   });
+  // The panel of a run is a page, and has no part of the editor or of Node.
+  await build({
+    bundle: true,
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+    logLevel: "warning",
+    entryPoints: { panel: "panel/main.ts", "panel-style": "panel/style.css" },
+    outdir: "dist",
+    minify: true,
+  });
   writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
   for (const file of ["syntaxes/prose.tmLanguage.json", "syntaxes/prose.markdown.tmLanguage.json", "docs/prose.schema.json"]) {
     copyFileSync(`../../${file}`, `dist/${basename(file)}`);

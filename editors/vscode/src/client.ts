@@ -20,7 +20,11 @@ const DOCUMENTS = [
 ];
 
 export class Server {
-  private client: LanguageClient | undefined;
+  /** Who speaks to it, while it runs. */
+  client: LanguageClient | undefined;
+  /** Who else wants to know that it is there, or gone. */
+  onDidStart: () => void = () => {};
+  onDidStop: () => void = () => {};
   private wanted = false;
   // Starts and stops happen one after the other, in the order in which they were asked for.
   private lifecycle: Promise<void> = Promise.resolve();
@@ -80,6 +84,7 @@ export class Server {
       const client = await this.newClient();
       this.client = client;
       await client.start();
+      this.onDidStart();
     } catch (error) {
       // The client has not run, so there is nothing to stop.
       this.client = undefined;
@@ -91,6 +96,7 @@ export class Server {
     const stopping = this.client;
     this.client = undefined;
     this.runs.endAll();
+    this.onDidStop();
     if (stopping === undefined) return;
     try {
       const { State } = await import("vscode-languageclient/node");
@@ -118,7 +124,7 @@ export class Server {
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Starting) this.status.starting();
       else if (newState === State.Stopped) this.status.stopped();
-      else this.status.running(client.initializeResult?.serverInfo?.version, `${server.command}, from ${server.source}`);
+      else this.status.running(client.initializeResult?.serverInfo?.version, `from ${server.source}`);
     });
     this.runs.attach(client);
     return client;

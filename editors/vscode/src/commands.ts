@@ -135,7 +135,8 @@ async function debugInformation(extension: vscode.Extension<unknown>, server: Se
   };
   const facts: Record<string, string> = {
     extension: packageJson.version,
-    editor: `${vscode.env.appName} ${vscode.version}, ${vscode.env.appHost}${vscode.env.remoteName ? `, ${vscode.env.remoteName}` : ""}`,
+    // The name of a remote machine may be its address.
+    editor: `${vscode.env.appName} ${vscode.version}, ${vscode.env.appHost}${vscode.env.remoteName ? ", remote" : ""}`,
     system: `${process.platform} ${process.arch} ${release()}, Node.js ${process.versions.node}`,
   };
   try {

@@ -1,14 +1,15 @@
 // What the editor starts with. It loads little: the server and all that speaks to it wait for a program.
 
 import * as vscode from "vscode";
-import { clauseIndentation, endsInText } from "./clauses";
 import { Server } from "./client";
 import { commands } from "./commands";
 import { explanations } from "./explain";
 import { opensFence } from "./fences";
 import { remembering } from "./log";
+import { surplus } from "./markers";
 import { Runs } from "./runs";
-import { PROGRAMS, Status } from "./status";
+import { RunsView } from "./runs/view";
+import { Status } from "./status";
 
 let server: Server | undefined;
 
@@ -18,17 +19,25 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const created = new Server(context.extensionPath, output, runs, status);
   server = created;
+  const view = new RunsView(context.extensionUri, () => created.client);
+  runs.onEvents = (events) => view.told(events);
+  // The server knows the runs, also where no program is open.
+  view.onSeen = () => void created.start();
+  created.onDidStart = () => view.started();
+  created.onDidStop = () => view.stopped();
   context.subscriptions.push(
     output,
     runs,
+    view,
     status,
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),
-    vscode.languages.registerOnTypeFormattingEditProvider(PROGRAMS, { provideOnTypeFormattingEdits }, ":", " "),
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (hasProgram(document)) void created.start();
     }),
-    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+    vscode.workspace.onDidChangeTextDocument((event) => {
+      const { document, contentChanges } = event;
+      if (document.languageId === "prose") passMarkers(event);
       if (created.isWanted || !mayHaveFences(document)) return;
       // Only what was edited is looked at, which is what it costs to type in a window without programs.
       const edited = ({ range, text }: vscode.TextDocumentContentChangeEvent) =>
@@ -68,18 +77,15 @@ function mayHaveFences({ languageId, uri }: vscode.TextDocument): boolean {
   return languageId === "markdown" && isOurs && vscode.workspace.getConfiguration("prose.markdown").get("enabled", true);
 }
 
-/** Puts a clause such as `else` or `option` where it belongs, as soon as it can be told for one. */
-function provideOnTypeFormattingEdits(
-  document: vscode.TextDocument,
-  { line }: vscode.Position,
-  _typed: string,
-  { tabSize }: vscode.FormattingOptions,
-): vscode.TextEdit[] {
-  function* above() {
-    for (let at = line - 1; at >= 0; at--) yield document.lineAt(at).text;
-  }
-  const { text, firstNonWhitespaceCharacterIndex: end } = document.lineAt(line);
-  const wanted = clauseIndentation(text, above(), tabSize);
-  if (wanted === undefined || endsInText(document.getText(new vscode.Range(0, 0, line, 0)))) return [];
-  return [vscode.TextEdit.replace(new vscode.Range(line, 0, line, end), " ".repeat(wanted))];
+/** Takes away the markers that the editor has put behind the cursor once a person has typed them. */
+function passMarkers({ document, contentChanges: [change, other] }: vscode.TextDocumentChangeEvent): void {
+  const editor = vscode.window.activeTextEditor;
+  if (change === undefined || other !== undefined || change.text.length !== 1 || editor?.document !== document) return;
+  const { line, character } = change.range.start;
+  const { text } = document.lineAt(line);
+  const count = surplus(text.slice(0, character + 1), text.slice(character + 1));
+  if (count === 0) return;
+  const range = new vscode.Range(line, character + 1, line, character + 1 + count);
+  // It belongs to what was typed, so one undo takes both back.
+  void editor.edit((edit) => edit.delete(range), { undoStopBefore: false, undoStopAfter: false });
 }

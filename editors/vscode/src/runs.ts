@@ -20,6 +20,8 @@ export class Runs implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
   private readonly narrator = new Narrator();
   private readonly shown = new Map<string | number, Shown>();
+  /** Who else wants to know what happens in runs. */
+  onEvents: (events: RunEvents) => void = () => {};
 
   dispose(): void {
     this.output.dispose();
@@ -37,6 +39,7 @@ export class Runs implements vscode.Disposable {
     client.onRequest("prose/input", (question: InputQuestion, token: vscode.CancellationToken) => ask(question, token));
     client.onNotification("prose/runEvent", (events: RunEvents) => {
       for (const line of this.narrator.lines(events)) this.output.appendLine(line);
+      this.onEvents(events);
     });
   }
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 /** The documents for which it is shown. */
-export const PROGRAMS = { language: "prose" };
+const PROGRAMS = { language: "prose" };
 
 export class Status implements vscode.Disposable {
   private readonly server = item("prose.server", "OpenProse Server");

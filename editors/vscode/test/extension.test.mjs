@@ -13,6 +13,7 @@ function anything() {
   return new Proxy(class {}, {
     get: (target, key) => (key in target || typeof key === "symbol" ? target[key] : (target[key] = anything())),
     apply: () => anything(),
+    construct: () => anything(),
   });
 }
 
@@ -39,10 +40,6 @@ function fakeEditor(settings, documents = []) {
     },
     languages: {
       createLanguageStatusItem: (id) => editor.status.set(id, {}).get(id),
-      registerOnTypeFormattingEditProvider: (selector, provider, ...triggers) => {
-        editor.onType = { selector, triggers, ...provider };
-        return nothing;
-      },
       getDiagnostics: () => editor.diagnostics ?? [],
     },
     workspace: {
@@ -70,9 +67,11 @@ function fakeEditor(settings, documents = []) {
     QuickPickItemKind: { Separator: -1 },
     Uri: { from: (parts) => parts, file: (path) => ({ scheme: "file", path }) },
     Range: class { constructor(...ends) { this.ends = ends; } },
-    TextEdit: { replace: (range, text) => ({ range: range.ends, text }) },
   };
-  editor.module = Object.assign(Object.create(anything()), members);
+  // What is not looked at here is anything.
+  const others = (members) => Object.assign(Object.create(anything()), members);
+  for (const name of ["window", "commands", "languages", "workspace", "Uri"]) members[name] = others(members[name]);
+  editor.module = others(members);
   return editor;
 }
 
@@ -81,8 +80,8 @@ function document(languageId, text, scheme = "file") {
   return {
     languageId,
     uri: { scheme, path: "/work/a" },
-    getText: (range) => (range === undefined ? text : lines.slice(range.ends[0], range.ends[2]).join("\n")),
-    lineAt: (line) => ({ text: lines[line], firstNonWhitespaceCharacterIndex: lines[line].search(/\S|$/) }),
+    getText: () => text,
+    lineAt: (line) => ({ text: lines[line] }),
   };
 }
 
@@ -192,15 +191,21 @@ test("the server is told what a person has set, and nothing else", async () => {
   assert.deepEqual(serverSettings(), { trusted: true, check: { levels: { W101: "off" } }, run: { inlayHints: false } });
 });
 
-test("a clause is put where it belongs as it is typed", async () => {
-  const editor = fakeEditor({});
+test("what was put behind the cursor goes when it is typed", async () => {
+  const editor = fakeEditor({ "prose.server.path": "/nowhere/prose" });
   await load(editor).extension.activate(context());
-  const { selector, triggers, provideOnTypeFormattingEdits } = editor.onType;
-  assert.deepEqual([selector, triggers], [{ language: "prose" }, [":", " "]]);
-  const edits = (text, line) => provideOnTypeFormattingEdits(document("prose", text), { line }, " ", { tabSize: 2 });
-  assert.deepEqual(edits("choice **which**:\noption ", 1), [{ range: [1, 0, 1, 0], text: "  " }]);
-  assert.deepEqual(edits("if a:\n  do b\n  else:", 2), [{ range: [2, 0, 2, 2], text: "" }]);
-  assert.deepEqual(edits('if a:\n  session """\n  else:', 2), []);
+  const typed = document("prose", "if **it rains****");
+  const deleted = [];
+  editor.module.window.activeTextEditor = {
+    document: typed,
+    edit: async (edit, options) => void edit({ delete: (range) => deleted.push(range.ends, options) }),
+  };
+  const change = { range: { start: { line: 0, character: 14 } }, text: "*" };
+  editor.events.emit("change", { document: typed, contentChanges: [{ ...change, text: "**" }] });
+  editor.events.emit("change", { document: { ...typed }, contentChanges: [change] });
+  assert.deepEqual(deleted, []);
+  editor.events.emit("change", { document: typed, contentChanges: [change] });
+  assert.deepEqual(deleted, [[0, 15, 0, 17], { undoStopBefore: false, undoStopAfter: false }]);
 });
 
 test("the status says who answers and when is fetched", async () => {

@@ -258,6 +258,7 @@ impl Play {
             effect: kind.into(),
             fingerprint: "".into(),
             outcome: outcome.clone(),
+            began: None,
         });
     }
 
@@ -572,6 +573,7 @@ impl Play {
             value: Value::Null,
             error: None,
             sessions: 0,
+            usage: None,
         }));
     }
 
