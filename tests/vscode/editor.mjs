@@ -271,7 +271,12 @@ export class Window {
 
   /** What is edited. */
   get text() {
-    return this.page.locator(".editor-group-container.active .view-lines");
+    return this.page.locator(".editor-group-container .view-lines");
+  }
+
+  /** The number of the line that the cursor is in, whether or not the editor has the focus. */
+  cursorIn(line) {
+    return this.page.getByText(String(line), { exact: true }).and(this.page.locator(".active-line-number"));
   }
 
   /** A line of what is edited, with its spaces as they are. */
@@ -314,8 +319,19 @@ export class Window {
     return this.page.locator(".notification-list-item", { hasText: text }).first();
   }
 
-  /** Keeps a picture for the documentation, where pictures are wanted. */
-  async picture(name, { keepsPointer = false } = {}) {
+  /** A row of the view of runs. */
+  row(label) {
+    return this.page.locator(`.pane-body .monaco-list-row[aria-label*="${label}"]`).first();
+  }
+
+  /** A part of the timeline or of the flow in the panel of a run; each list is a tree of its own. */
+  part(list, label) {
+    const panel = this.page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
+    return panel.locator(`[role=tree][aria-label="${list}"] [role=treeitem][aria-label*="${label}"]`).first();
+  }
+
+  /** Keeps a picture for the documentation, where pictures are wanted. `isLive` if what it shows does not come to rest. */
+  async picture(name, { keepsPointer = false, isLive = false } = {}) {
     const folder = process.env.PROSE_PICTURES;
     if (folder === undefined) return;
     // The pointer leaves no mark where there is nothing to point to.
@@ -325,7 +341,7 @@ export class Window {
     const taken = await until(`nothing moves in the picture ${name}`, async () => {
       const before = last;
       last = await this.page.screenshot({ animations: "disabled", caret: "hide" });
-      return before?.equals(last) && last;
+      return (isLive || before?.equals(last)) && last;
     }, 500);
     writeFileSync(join(folder, `${name}.png`), taken);
   }
