@@ -325,9 +325,9 @@ export class Window {
   }
 
   /** A part of the timeline or of the flow in the panel of a run; each list is a tree of its own. */
-  part(list, label) {
+  part(list, label, classes = "") {
     const panel = this.page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
-    return panel.locator(`[role=tree][aria-label="${list}"] [role=treeitem][aria-label*="${label}"]`).first();
+    return panel.locator(`[role=tree][aria-label="${list}"] [role=treeitem][aria-label*="${label}"]${classes}`).first();
   }
 
   /** Keeps a picture for the documentation, where pictures are wanted. `isLive` if what it shows does not come to rest. */

@@ -107,7 +107,7 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await window.part("Statements", "outline = ").click();
     await window.cursorIn(7).waitFor();
     await window.line("output article").click();
-    await window.part("Statements", "article = ").and(page.locator("[aria-selected=true]")).waitFor();
+    await window.part("Statements", "article = ", ".at-cursor").waitFor();
 
     const row = window.row("session Make an outline about tides.");
     await row.hover();
