@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -333,7 +333,11 @@ export class Window {
   /** Keeps a picture for the documentation, where pictures are wanted. `isLive` if what it shows does not come to rest. */
   async picture(name, { keepsPointer = false, isLive = false } = {}) {
     const folder = process.env.PROSE_PICTURES;
-    if (folder === undefined) return;
+    if (folder === undefined) {
+      const kept = join(root, `docs/pictures/${name}.png`);
+      if (!existsSync(kept)) throw new Error(`There is no ${kept}; \`tests/vscode/update-pictures\` takes it`);
+      return;
+    }
     // The pointer leaves no mark where there is nothing to point to.
     if (!keepsPointer) await this.page.mouse.move(600, 699);
     // What comes by and by, such as colours, has come when nothing changes any more.

@@ -112,8 +112,8 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     const row = window.row("session Make an outline about tides.");
     await row.hover();
     await row.getByRole("button", { name: "Show Session" }).click();
-    await window.line("1. The moon").waitFor();
-    await window.line("You write for people in a hurry.").waitFor();
+    await window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]').waitFor();
+    for (const text of ["## Reply", "2. The harbour", "## Prompt", "## System prompt"]) await window.line(text).waitFor();
     await window.picture("vscode-session", { isLive: true });
 
     const stop = window.row("run of article.prose, running");
