@@ -25,8 +25,13 @@ fn package() -> &'static Path {
         let file = repository().join("tests/.cache/vscode/openprose.vsix");
         let output = Command::new(repository().join("editors/vscode/package")).arg(&file).output();
         let output = output.expect("the script that packages the extension starts");
-        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "the extension is not packaged, {}:\n{stdout}{stderr}", output.status);
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "the extension is not packaged, {}:\n{stdout}{stderr}",
+            output.status
+        );
         file
     })
 }

@@ -35,6 +35,7 @@ const QUIET = {
   "files.associations": { "chatLanguageModels.json": "plaintext" },
   "files.exclude": { "**/replies.json": true },
   "git.enabled": false,
+  "remote.autoForwardPorts": false,
   "telemetry.telemetryLevel": "off",
   "window.commandCenter": false,
   "workbench.colorTheme": "Light Modern",
