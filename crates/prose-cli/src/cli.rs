@@ -398,4 +398,37 @@ mod tests {
     fn the_definition_is_consistent() {
         super::Cli::command().debug_assert();
     }
+
+    #[test]
+    fn the_page_of_the_command_line_is_up_to_date() {
+        let options = clap_markdown::MarkdownOptions::new()
+            .title("The command line".to_owned())
+            .show_footer(false)
+            .show_aliases(true);
+        // The banner is made for terminals.
+        let command = super::Cli::command().before_help(None);
+        let made = clap_markdown::help_markdown_command_custom(&command, &options);
+        let note = "<!-- Made from the definition of the command line by a test: UPDATE_EXPECT=1 cargo test -p prose-cli page_of -->";
+        let page = made.replacen('\n', &format!("\n\n{note}\n"), 1);
+        expect_test::expect_file!["../../../docs/cli.md"].assert_eq(&with_fenced_examples(&page));
+    }
+
+    /// Examples are lines that belong below each other, which Markdown would make a paragraph of.
+    fn with_fenced_examples(page: &str) -> String {
+        let mut fenced = String::new();
+        let mut inside = false;
+        for line in page.lines() {
+            if inside && !line.starts_with("  ") {
+                inside = false;
+                fenced += "```\n";
+            }
+            fenced += line;
+            fenced.push('\n');
+            if line == "Examples:" {
+                inside = true;
+                fenced += "\n```console\n";
+            }
+        }
+        fenced
+    }
 }
