@@ -13,12 +13,25 @@ use crate::{comments, spacing};
 /// How many spaces a level of indentation is.
 pub(crate) const INDENT: u32 = 2;
 
-/// The edits that format a program, in their order. What stands in `frozen` stays as it is.
-pub(crate) fn edits(parse: &Parse, text: &str, frozen: &[TextRange]) -> Vec<TextEdit> {
+/// The part of a program that is formatted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) range: TextRange,
+    /// How many spaces they are indented where they stand now, and still are afterwards.
+    pub(crate) column: u32,
+}
+
+/// The edits that format a part of a program, or all of it, in their order. What stands in `frozen` stays as it is.
+pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[TextRange]) -> Vec<TextEdit> {
     let mut pieces = collect(parse);
     comments::indent(&mut pieces);
     mark_broken_lines(&mut pieces, parse);
-    let layout = Layout { text, line_break: line_break(text) };
+    let first = part.and_then(|part| pieces.iter().find(|piece| piece.range.start() >= part.range.start()));
+    let layout = Layout {
+        text,
+        base: part.zip(first).map(|(part, first)| (first.depth, part.column)),
+        line_break: line_break(text),
+    };
     let mut gaps: Vec<Gap> = Vec::with_capacity(pieces.len() + 1);
     for &piece in &pieces {
         let is_frozen = is_frozen(frozen, piece.range);
@@ -33,8 +46,9 @@ pub(crate) fn edits(parse: &Parse, text: &str, frozen: &[TextRange]) -> Vec<Text
     align(text, &mut gaps);
     let end = layout.end(gaps.last().map(|gap| gap.piece).as_ref(), frozen);
     let wanted = gaps.into_iter().filter_map(|gap| Some((gap.range, gap.wanted?))).chain(end);
+    let is_asked_for = |range: TextRange| part.is_none_or(|part| part.range.contains_range(range));
     wanted
-        .filter(|(range, new)| text[*range] != **new)
+        .filter(|(range, new)| is_asked_for(*range) && text[*range] != **new)
         .map(|(range, new_text)| TextEdit { range, new_text })
         .collect()
 }
@@ -116,6 +130,8 @@ fn line_break(text: &str) -> &'static str {
 
 struct Layout<'a> {
     text: &'a str,
+    /// The level of the statements that are formatted, if not all are, and the column that they keep.
+    base: Option<(u32, u32)>,
     line_break: &'static str,
 }
 
@@ -140,10 +156,15 @@ impl Layout<'_> {
                 };
                 let most = if may_have_blank_line && !opens_body(before, piece) { 2 } else { 1 };
                 let mut gap = self.line_breaks(range.into(), piece.newlines.clamp(1, most));
-                gap.extend(std::iter::repeat_n(' ', (piece.depth * INDENT) as usize));
+                gap.extend(std::iter::repeat_n(' ', self.column(piece.depth) as usize));
                 Some(gap)
             }
         }
+    }
+
+    fn column(&self, depth: u32) -> u32 {
+        let (base, column) = self.base.unwrap_or_default();
+        column + depth.saturating_sub(base) * INDENT
     }
 
     /// What stands behind the last piece, and what is to stand there.

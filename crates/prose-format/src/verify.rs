@@ -1,7 +1,7 @@
 //! Whether two programs are the same but for their layout.
 
 use prose_syntax::SyntaxKind::{self, *};
-use prose_syntax::{NodeOrToken, Parse, SyntaxNode, WalkEvent};
+use prose_syntax::{NodeOrToken, Parse, SyntaxNode, SyntaxToken, WalkEvent};
 
 /// Whether the trees have the same nodes, tokens and comments in the same order. Layout does not count, nor does a comma before the
 /// end of a list.
@@ -38,11 +38,9 @@ fn signs(root: &SyntaxNode) -> impl Iterator<Item = Sign> {
                 WalkEvent::Enter(NodeOrToken::Node(node)) => return Some(Sign::Enter(node.kind())),
                 WalkEvent::Leave(NodeOrToken::Node(_)) => return Some(Sign::Leave),
                 WalkEvent::Enter(NodeOrToken::Token(token)) => {
-                    let kind = token.kind();
-                    if kind.is_trivia() || (kind == COMMA && is_trailing(&token)) {
-                        continue;
+                    if counts(&token) {
+                        return Some(Sign::Token(token.kind(), token.text().into()));
                     }
-                    return Some(Sign::Token(kind, token.text().into()));
                 }
                 WalkEvent::Leave(NodeOrToken::Token(_)) => {}
             }
@@ -50,7 +48,13 @@ fn signs(root: &SyntaxNode) -> impl Iterator<Item = Sign> {
     })
 }
 
-fn is_trailing(comma: &prose_syntax::SyntaxToken) -> bool {
+/// Whether the token is part of the program, and no layout.
+fn counts(token: &SyntaxToken) -> bool {
+    let kind = token.kind();
+    !kind.is_trivia() && (kind != COMMA || !is_trailing(token))
+}
+
+fn is_trailing(comma: &SyntaxToken) -> bool {
     let mut next = comma.next_sibling_or_token();
     while let Some(element) = next {
         match element.kind() {
@@ -69,7 +73,7 @@ fn comments(root: &SyntaxNode) -> impl Iterator<Item = (usize, String)> {
         if kind == COMMENT {
             return Some((count, token.text().trim_end().to_owned()));
         }
-        count += usize::from(!kind.is_trivia() && !(kind == COMMA && is_trailing(&token)));
+        count += usize::from(counts(&token));
         None
     })
 }

@@ -1,5 +1,7 @@
 //! Programs before and after.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use expect_test::{Expect, expect};
 use prose_format::format;
 
