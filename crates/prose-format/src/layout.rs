@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use prose_syntax::SyntaxKind::*;
+use prose_syntax::fix::line_ending;
 use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
 
 use crate::alignment::align;
@@ -30,7 +31,7 @@ pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[Tex
     let layout = Layout {
         text,
         base: part.zip(first).map(|(part, first)| (first.depth, part.column)),
-        line_break: line_break(text),
+        line_break: line_ending(text),
     };
     let mut gaps: Vec<Gap> = Vec::with_capacity(pieces.len() + 1);
     for &piece in &pieces {
@@ -116,15 +117,6 @@ fn mark_broken_lines(pieces: &mut [Piece], parse: &Parse) {
             }
         }
         start = end;
-    }
-}
-
-/// The line break that the program uses.
-fn line_break(text: &str) -> &'static str {
-    match text.find(['\n', '\r']) {
-        Some(at) if text[at..].starts_with("\r\n") => "\r\n",
-        Some(at) if text[at..].starts_with('\r') => "\r",
-        _ => "\n",
     }
 }
 

@@ -91,7 +91,7 @@ fn is_same(before: &Parse, text: &str, edits: &[TextEdit]) -> bool {
 }
 
 /// The text after the edits, which are in their order and do not overlap.
-fn apply(text: &str, edits: &[TextEdit]) -> String {
+pub fn apply(text: &str, edits: &[TextEdit]) -> String {
     let mut formatted = String::with_capacity(text.len() + text.len() / 8);
     let mut at = TextSize::new(0);
     for edit in edits {
