@@ -87,7 +87,7 @@ impl Search<'_> {
 
 fn is_same(before: &Parse, text: &str, edits: &[TextEdit]) -> bool {
     let after = parse(&apply(text, edits));
-    verify::has_same_mistakes(before, &after) && verify::is_same_program(&before.syntax(), &after.syntax())
+    verify::has_same_mistakes(before, &after) && verify::is_same_program(before, &after)
 }
 
 /// The text after the edits, which are in their order and do not overlap.
