@@ -353,7 +353,6 @@ fn execute(
 
 /// Writes what each session would be told.
 fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let order = Order { harness: Some("offline".to_owned()), ..order };
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),

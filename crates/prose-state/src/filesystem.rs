@@ -3,9 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
+use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::event::{Event, What};
 use prose_vm::store::Store;
 use prose_vm::value::Value;
@@ -13,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::binding_file;
+use crate::context_file;
 use crate::disk::{Identity, Tree, refuse_link};
 use crate::error::{Damage, StateError};
 use crate::executions::Executions;
@@ -34,6 +36,7 @@ pub struct FilesystemStore {
     journal: Journal,
     writer: Writer,
     memories: Memories,
+    project: Project,
     /// Whether events that happened before are written too: the journal is a new one.
     writes_all: bool,
     /// Requests whose agent wrote the binding file itself.
@@ -154,6 +157,7 @@ impl FilesystemStore {
             journal,
             writer: Writer::new(tree, Executions::new(text)),
             memories,
+            project: project.clone(),
             writes_all,
             written_by_agent: FxHashSet::default(),
             prepared: FxHashMap::default(),
@@ -288,6 +292,10 @@ impl Store for FilesystemStore {
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
         Ok(self.memories.read(place)?)
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+        context_file::read(&self.project, path)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {

@@ -233,7 +233,7 @@ impl Runner<'_> {
                     self.say_aside(What::Resumed { harness });
                 }
             }
-            if let Some((id, outcome)) = self.remembered()? {
+            if let Some((id, outcome)) = self.looked_up()? {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
@@ -344,17 +344,22 @@ impl Runner<'_> {
         self.at_once.remove(&id);
     }
 
-    /// The memory that an agent asks for. It is read before anything else goes on: what an agent knows then depends neither on how many agents
-    /// work at the same time nor on how long they take.
-    fn remembered(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
+    /// The memory or the file that a session asks for. It is read before anything else goes on: what an agent knows then depends neither on how many
+    /// agents work at the same time nor on how long they take.
+    fn looked_up(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
         for id in &self.at_once {
             let Some(request) = self.waiting.get(id) else { continue };
-            let Effect::Memory(place) = &request.effect else { continue };
-            let memory = match self.host.harness.memory(request, place) {
-                Some(memory) => memory,
-                None => self.host.store.read_memory(place)?,
+            let found = match &request.effect {
+                Effect::Memory(place) => Outcome::Memory(match self.host.harness.memory(request, place) {
+                    Some(memory) => memory,
+                    None => self.host.store.read_memory(place)?,
+                }),
+                Effect::File(path) => {
+                    outcome(self.host.store.read_file(path).map(|text| Outcome::Value(Value::Text(text))))
+                }
+                _ => continue,
             };
-            return Ok(Some((*id, Outcome::Memory(memory))));
+            return Ok(Some((*id, found)));
         }
         Ok(None)
     }
@@ -421,13 +426,13 @@ impl Runner<'_> {
         self.running.push(Abortable::new(work, registration));
     }
 
-    /// What answers a request; none for a memory, which is read at once.
+    /// What answers a request; none for what is looked up at once.
     fn work(&self, request: Request) -> Option<Work> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
-            Effect::Memory(_) => return None,
+            Effect::Memory(_) | Effect::File(_) => return None,
             Effect::Sleep(duration) => {
                 let duration = *duration;
                 Box::pin(async move {
