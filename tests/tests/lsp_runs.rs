@@ -440,6 +440,24 @@ session "Count the words"
     assert!(!workspace.folder.path().join(".prose").exists());
 }
 
+#[test]
+fn a_dry_run_shows_what_the_harness_would_be_sent() {
+    let program =
+        "let a = session \"First\"\nsession \"Use\"\n  context:\n    file: \"notes.md\"\n    a: a\n";
+    let mut workspace = Workspace::new(&[("dry.prose", program), ("notes.md", "Tides come.\n")]);
+    workspace.open_saved("dry.prose");
+    let mut used = |argument: Value| -> String {
+        let result = command(&mut workspace, "prose.dryRun", "dry.prose", argument);
+        result["prompts"][1]["prompt"].as_str().unwrap().to_owned()
+    };
+    let by_value = used(json!({}));
+    assert!(by_value.contains("\nnotes.md: \"Tides come.\"\na: \""), "{by_value}");
+    let by_reference = used(json!({ "harness": "claude" }));
+    assert!(by_reference.contains("\n- notes.md: notes.md\n- a: .prose/runs/"), "{by_reference}");
+    assert!(!by_reference.contains("Tides come."), "{by_reference}");
+    assert!(!workspace.folder.path().join(".prose").exists());
+}
+
 const FAILING: &str = r#"session "First"
 parallel:
   session "Second"
