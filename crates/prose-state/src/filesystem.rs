@@ -1,6 +1,6 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,12 +73,22 @@ impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
         let (run, folder) = project.make_run(at)?;
-        let lock = RunLock::acquire(&folder, &run)?;
-        let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
-        let mut tree = Tree::new(&folder)?;
-        tree.write(PROGRAM_FILE, text.as_bytes())?;
-        tree.make_folder("bindings")?;
-        Ok(Self::new(project, run, folder, text, lock, journal, tree, true))
+        let made = || {
+            let lock = RunLock::acquire(&folder, &run)?;
+            let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
+            let mut tree = Tree::new(&folder)?;
+            tree.write(PROGRAM_FILE, text.as_bytes())?;
+            tree.make_folder("bindings")?;
+            Ok((lock, journal, tree))
+        };
+        match made() {
+            Ok((lock, journal, tree)) => Ok(Self::new(project, run, folder, text, lock, journal, tree, true)),
+            Err(error) => {
+                // Nobody has a use for a run that never started. What cannot be removed says less than the reason.
+                let _ = fs::remove_dir_all(&folder);
+                Err(error)
+            }
+        }
     }
 
     /// Goes on with a run. The text is that of the program as it is executed now.
@@ -267,7 +277,7 @@ impl Store for FilesystemStore {
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        self.journal.flush()?;
+        self.journal.settle()?;
         Ok(self.writer.settle()?)
     }
 

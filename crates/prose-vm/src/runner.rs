@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, RunEnd, RunStatus, What};
 use crate::harness::{Answer, Harness};
 use crate::machine::{Happening, Machine, Said};
-use crate::place::Place;
+use crate::place::{Place, Site};
 use crate::store::{Recall, Store, Waiting};
 use crate::value::Value;
 
@@ -93,7 +93,12 @@ impl Inputs for NoInputs {
 #[derive(Debug)]
 pub enum RunError {
     /// Its state cannot be kept.
-    Store(io::Error),
+    Store {
+        /// What the store says.
+        error: io::Error,
+        /// The part of the text that the last event was about.
+        site: Option<Site>,
+    },
     /// It does not go the way it went before.
     Diverged(Box<Divergence>),
 }
@@ -110,7 +115,15 @@ pub struct Divergence {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::Store(error) => write!(f, "the state of the run cannot be kept: {error}"),
+            RunError::Store { error, site } => {
+                f.write_str("the state of the run cannot be kept")?;
+                match site {
+                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line} on")?,
+                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program on")?,
+                    None => {}
+                }
+                write!(f, ": {error}")
+            }
             RunError::Diverged(divergence) => {
                 let Divergence { expected, found } = divergence.as_ref();
                 let line = |event: &Event| event.site.map_or(0, |site| site.line);
@@ -137,7 +150,7 @@ fn name(what: &What) -> String {
 
 impl From<io::Error> for RunError {
     fn from(error: io::Error) -> Self {
-        RunError::Store(error)
+        RunError::Store { error, site: None }
     }
 }
 
@@ -162,10 +175,16 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         sessions: 0,
         ended: 0,
         resumed: false,
+        last: None,
     };
-    let end = runner.drive(&mut machine).await?;
-    runner.host.store.settle()?;
-    Ok(end)
+    let mut end = runner.drive(&mut machine).await;
+    if end.is_ok() {
+        runner.host.store.settle()?;
+    }
+    if let Err(RunError::Store { site, .. }) = &mut end {
+        *site = runner.last;
+    }
+    end
 }
 
 type Work = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
@@ -194,6 +213,8 @@ struct Runner<'a> {
     ended: u32,
     /// Whether it was told that the run goes on.
     resumed: bool,
+    /// The part of the text that the last event was about.
+    last: Option<Site>,
 }
 
 impl Runner<'_> {
@@ -321,6 +342,7 @@ impl Runner<'_> {
     }
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
+        self.last = event.site.or(self.last);
         self.host.store.record(event, is_new)?;
         (self.host.observer)(event, is_new);
         Ok(())
