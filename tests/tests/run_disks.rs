@@ -103,7 +103,8 @@ impl Mounts {
 
     #[track_caller]
     fn resize(&self, bytes: u64) {
-        self.mount(&["-o", &format!("remount,size={bytes}")]);
+        // Named by its source, it keeps none of the options it has: those about users are refused inside a namespace of users.
+        self.mount(&["-o", &format!("remount,size={bytes}"), "disk"]);
     }
 }
 
