@@ -440,6 +440,24 @@ session "Count the words"
     assert!(!workspace.folder.path().join(".prose").exists());
 }
 
+#[test]
+fn a_dry_run_shows_what_the_harness_would_be_sent() {
+    let program =
+        "let a = session \"First\"\nsession \"Use\"\n  context:\n    file: \"notes.md\"\n    a: a\n";
+    let mut workspace = Workspace::new(&[("dry.prose", program), ("notes.md", "Tides come.\n")]);
+    workspace.open_saved("dry.prose");
+    let mut used = |argument: Value| -> String {
+        let result = command(&mut workspace, "prose.dryRun", "dry.prose", argument);
+        result["prompts"][1]["prompt"].as_str().unwrap().to_owned()
+    };
+    let by_value = used(json!({}));
+    assert!(by_value.contains("\nnotes.md: \"Tides come.\"\na: \""), "{by_value}");
+    let by_reference = used(json!({ "harness": "claude" }));
+    assert!(by_reference.contains("\n- notes.md: notes.md\n- a: .prose/runs/"), "{by_reference}");
+    assert!(!by_reference.contains("Tides come."), "{by_reference}");
+    assert!(!workspace.folder.path().join(".prose").exists());
+}
+
 const FAILING: &str = r#"session "First"
 parallel:
   session "Second"
@@ -696,6 +714,8 @@ fn a_changed_program_is_resumed_only_if_that_is_wanted() {
     workspace.open_saved("a.prose");
     let id = run(&mut workspace, "a.prose", json!({}));
     ended(&mut workspace, &id);
+    // Behind its last event, a run still closes its files.
+    message(&mut workspace);
     workspace.client.take_all();
     workspace.replace("a.prose", 2, &program.replace("two", "2"));
     let inputs = json!({ "inputs": { "what": "x" } });

@@ -353,7 +353,6 @@ fn execute(
 
 /// Writes what each session would be told.
 fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let order = Order { harness: Some("offline".to_owned()), ..order };
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -361,12 +360,17 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
     let mut written = Ok(());
     let mut number = 0;
     let mut observer = |event: &Event, _: bool| {
-        if let What::SessionStarted { task, .. } = &event.what
-            && written.is_ok()
-        {
-            number += 1;
-            let line = event.site.map_or(0, |site| site.line);
-            written = write_prompt(number, line, task, terminal);
+        let line = event.site.map_or(0, |site| site.line);
+        match &event.what {
+            What::SessionStarted { task, .. } if written.is_ok() => {
+                number += 1;
+                written = write_prompt(number, line, task, terminal);
+            }
+            What::Warning { message } if written.is_ok() => {
+                let message = printed::shown(message);
+                written = writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: line {line}: {message}");
+            }
+            _ => {}
         }
     };
     let around = Around {

@@ -66,6 +66,7 @@ enum About {
     Extract,
     Summarise,
     Memory,
+    File,
     Sleep,
 }
 
@@ -149,6 +150,7 @@ impl fmt::Display for About {
             About::Extract => f.write_str("part of a text"),
             About::Summarise => f.write_str("summary"),
             About::Memory => f.write_str("memory of an agent"),
+            About::File => f.write_str("file of a context"),
             About::Sleep => f.write_str("pause"),
         }
     }

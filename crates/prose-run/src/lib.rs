@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_config::RunConfig;
+use prose_harness::offline::Offline;
 use prose_harness::registry::{HarnessSettings, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
@@ -65,7 +66,7 @@ pub struct Order {
 pub enum Start {
     /// A new run.
     New,
-    /// A new run that leaves nothing behind and asks nobody: its prompts are what is wanted.
+    /// A new run that leaves nothing behind and asks nobody: the prompts are wanted that the harness would get. The offline harness answers.
     Dry,
     /// A run that has files goes on.
     Resume {
@@ -156,6 +157,11 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         }
     };
     let settings = settings(&order, &opened, harness.as_ref())?;
+    // The prompts of a dry run are those for its harness, which nobody asks.
+    let harness: Arc<dyn Harness> = match order.start {
+        Start::Dry => Arc::new(Offline::new(seed)),
+        _ => harness,
+    };
     let size = program.extent();
     Ok(Prepared {
         machine: Machine::new(program, settings.clone()),
@@ -173,7 +179,10 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
 /// The settings of a run: those it was started with if it goes on, since the same settings give the same run.
 fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
-    let has_files = opened.folder.is_some();
+    let has_files = match order.start {
+        Start::Dry => order.state == StateMode::Filesystem,
+        _ => opened.folder.is_some(),
+    };
     let mut settings = match &opened.head {
         Some(head) => Settings::of(head),
         None => Settings {

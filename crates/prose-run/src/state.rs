@@ -73,7 +73,14 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
     };
     let fresh = || Remembered::Fresh(Fresh);
     match &order.start {
-        Start::Dry => Ok(without_files(StoreKind::Nothing(NoStore), fresh(), Vec::new())),
+        Start::Dry => {
+            // A text that was never saved lies in no folder, and nothing belongs to it.
+            let store = match order.project.root.as_os_str().is_empty() {
+                true => StoreKind::Nothing(NoStore),
+                false => StoreKind::InContext(InContextStore::dry(&order.project)),
+            };
+            Ok(without_files(store, fresh(), Vec::new()))
+        }
         Start::New if order.state == StateMode::InContext => {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }

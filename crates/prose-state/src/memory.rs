@@ -1,7 +1,7 @@
 //! The memory of persistent agents on the disk (R42, R46, R47).
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
@@ -64,27 +64,17 @@ impl Memories {
     }
 
     fn custom_folder(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
-        let folder = match place.folder.strip_prefix("~/") {
-            Some(rest) => self.home(place)?.join(rest),
-            None => self.project.root.join(place.folder.as_ref()),
-        };
-        if self.project.allows_outside {
-            return Ok(folder);
+        if place.folder.starts_with("~/") {
+            self.home(place)?;
         }
-        let goes_up = folder.components().any(|part| part == Component::ParentDir);
-        let target = resolved(&folder);
-        let home = self.project.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
-        let is_inside = target.starts_with(resolved(&self.project.root))
-            || home.is_some_and(|home| target.starts_with(home));
-        if goes_up || !is_inside {
+        self.project.named_by_program(&place.folder).ok_or_else(|| {
             let why = format!(
                 "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or run with `--allow-outside`",
                 place.agent,
                 self.project.root.display()
             );
-            return Err(StateError::refused(place.folder.as_ref(), why));
-        }
-        Ok(folder)
+            StateError::refused(place.folder.as_ref(), why)
+        })
     }
 
     pub(crate) fn read(&self, place: &MemoryPlace) -> Result<Memory, StateError> {

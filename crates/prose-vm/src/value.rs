@@ -40,7 +40,7 @@ pub enum Value {
     Object(Arc<[(SmolStr, Value)]>),
     /// The failure of a branch under the policy `continue`, or what a `catch` names.
     Error(Arc<RuntimeError>),
-    /// A file that is passed on without being read (C14).
+    /// A file that is passed on (C14).
     File(Arc<str>),
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) allow_unenforced_permissions: bool,
 
-    /// Let agents keep their memory in folders outside the project, where the program names such a folder
+    /// Let the program name places outside the project: folders for the memory of agents, and files to pass on
     #[arg(long)]
     pub(crate) allow_outside: bool,
 
@@ -107,8 +107,8 @@ pub(crate) struct RunArgs {
 
     /// Ask nobody and keep nothing: write the prompts that would be sent to standard output
     ///
-    /// Replies, conditions and choices are made up on the way, as the harness `offline` does.
-    #[arg(long, conflicts_with_all = ["harness", "script", "record_script", "json", "narrate"])]
+    /// The prompts are those for the harness that would run. Replies, conditions and choices are made up on the way, as the harness `offline` does.
+    #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate"])]
     pub(crate) dry_run: bool,
 
     /// What the harness `offline` makes its answers of: the same number gives the same answers

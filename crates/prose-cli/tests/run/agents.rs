@@ -123,3 +123,55 @@ fn a_memory_outside_the_project_is_refused_unless_allowed() {
     assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
     assert!(workspace.path("notes/memory.md").is_file());
 }
+
+#[test]
+fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
+    let program = "session \"Use\"\n  context:\n    file: \"notes.md\"\n    file: \"gone.md\"\n";
+    let workspace = with_agent(program, "");
+    workspace.write("agent.sh", b"#!/bin/sh\ncat > sent.txt\necho done\n");
+    workspace.write("notes.md", "Tides come, \u{e4}h, and go.\n".as_bytes());
+    workspace.check(
+        &["run", "main.prose"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            done
+            ---- stderr
+            Run ID with command
+            warning: line 1: the file `gone.md` of the context is not passed to the session: there is no file FOLDER/gone.md
+            … Use
+            ✓ Use (TIME)
+        "#]],
+    );
+    let sent = fs::read_to_string(workspace.path("sent.txt")).unwrap();
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        notes.md: "Tides come, äh, and go."
+        gone.md: (not available)
+        ---"#]]
+    .assert_eq(&sent);
+    let dry = workspace.prose(&["run", "main.prose", "--dry-run"]);
+    assert_eq!(dry.stdout, format!("== 1: line 1\n{}\n\n", sent.trim_end()));
+}
+
+#[test]
+fn a_file_outside_the_project_is_refused_unless_allowed() {
+    let outside = Workspace::new(&[("notes.md", "Of elsewhere.\n")]);
+    let path = outside.path("notes.md");
+    let program = format!("session \"Use\"\n  context:\n    file: {path:?}\n");
+    let workspace = with_agent(&program, "echo done");
+    let run = workspace.prose(&["run", "main.prose"]);
+    let shown = run.stderr.replace(path.to_str().unwrap(), "OUTSIDE");
+    workspace.shows(crate::common::Run { stderr: shown, ..run }, &expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with command
+        error: the program failed at line 1: the file `OUTSIDE` of the context lies outside the project FOLDER. Name a file inside it, or pass `--allow-outside` to `prose run` or `prose resume`
+        help: change the program, then `prose resume ID --accept-changes` goes on
+    "#]]);
+    let run = workspace.prose(&["resume", "--allow-outside", "-q"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "done\n"), "{}", run.stderr);
+}

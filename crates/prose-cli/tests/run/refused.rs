@@ -123,6 +123,7 @@ fn arguments_that_contradict_each_other() {
     for arguments in [
         &["--json", "--narrate", "emoji"][..],
         &["--dry-run", "--json"],
+        &["--dry-run", "--script", "x.toml"],
         &["--dry-run", "--narrate", "emoji"],
         &["--dry-run", "--record-script", "x.toml"],
         &["--max-parallel", "0"],

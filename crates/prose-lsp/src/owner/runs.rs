@@ -113,13 +113,11 @@ impl Owner {
         let script = given.script.as_ref().map(|script| project.root.join(script));
         let of_script = || script.as_ref().map(|_| "script".to_owned());
         // A run goes on with the harness that it was started with.
-        let of_client = || config.client().harness.filter(|_| start == Start::New);
-        let harness = match start {
-            Start::Dry => Some("offline".to_owned()),
-            _ => (given.harness.clone())
-                .or_else(of_script)
-                .or_else(|| of_client().map(|harness| harness.as_str().to_owned())),
-        };
+        let goes_on = matches!(start, Start::Resume { .. });
+        let of_client = || config.client().harness.filter(|_| !goes_on);
+        let harness = (given.harness.clone())
+            .or_else(of_script)
+            .or_else(|| of_client().map(|harness| harness.as_str().to_owned()));
         let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
         Ok(Order {
             program,
