@@ -690,6 +690,43 @@ fn check_restart(restart: fn(&mut Workspace)) {
 }
 
 #[test]
+fn the_lens_that_resumes_a_run_needs_no_script() {
+    let answers =
+        "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nreply = \"2\"\ndelay = \"10m\"\n";
+    let files = &[("steps.prose", STEPS), ("answers.toml", answers)];
+    let mut workspace = Workspace::with(hearing(), files);
+    workspace.open_saved("steps.prose");
+    let id = run(&mut workspace, "steps.prose", json!({ "script": "answers.toml" }));
+    event(&mut workspace, &id, |event| {
+        event["event"] == "session-started" && event["task"]["prompt"] == "two"
+    });
+    command(&mut workspace, "prose.cancel", "steps.prose", json!({}));
+    ended(&mut workspace, &id);
+
+    let script = workspace.folder.path().join("answers.toml");
+    std::fs::remove_file(&script).unwrap();
+    let resume = lens_argument(&mut workspace, "steps.prose", "Resume last run");
+    let answer = execute(&mut workspace, "prose.resume", resume.clone());
+    let refused = answer["error"]["message"].as_str().unwrap();
+    let folder = workspace.folder.path().to_str().unwrap();
+    check(
+        &refused.replace(&id, "ID").replace(folder, "FOLDER"),
+        expect![
+            "the run ID takes its answers from the script `answers.toml`, and `FOLDER/answers.toml` is gone; put it back, or resume the run with another one as `script`"
+        ],
+    );
+
+    std::fs::write(&script, answers.replace("delay = \"10m\"\n", "")).unwrap();
+    let answer = execute(&mut workspace, "prose.resume", resume);
+    assert_eq!(
+        answer["result"],
+        json!({ "run": id, "folder": answer["result"]["folder"], "harness": "script" })
+    );
+    workspace.client.take_all();
+    assert_eq!(ended(&mut workspace, &id)["status"], "completed");
+}
+
+#[test]
 fn a_changed_program_is_resumed_only_if_that_is_wanted() {
     let program = "session \"one\"\ninput what: \"What?\"\nsession \"two {what}\"\n";
     let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]);

@@ -138,6 +138,9 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
     if let Some(head) = &details.head {
         writeln!(out, "program:  {}", one_line(&head.from))?;
         writeln!(out, "harness:  {}", head.harness)?;
+        if let Some(script) = &head.script {
+            writeln!(out, "script:   {}", one_line(&script.path))?;
+        }
         for (name, value) in &head.inputs {
             writeln!(out, "input:    {name} = {}", first_line(&value.to_string()))?;
         }

@@ -46,7 +46,7 @@ pub struct Order {
     pub state: StateMode,
     /// The harness; none is the one that a resumed run had, or the one that the project's settings name.
     pub harness: Option<String>,
-    /// The file with answers for the harness `script`.
+    /// The file with answers for the harness `script`; none is the one that a resumed run had.
     pub script: Option<PathBuf>,
     /// What decides what the offline harness answers, in a run that starts.
     pub seed: u64,
@@ -135,7 +135,9 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         &HarnessSettings {
             seed,
             delay: order.delay,
-            script: order.script.clone(),
+            // What a person has just named is called in messages as they have named it.
+            script: (order.script.clone())
+                .or_else(|| opened.script.as_ref().map(|script| PathBuf::from(&script.path))),
             commands: state::commands(&order.config),
             environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
             ..HarnessSettings::new(workplace)
@@ -200,6 +202,7 @@ fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Res
         }
     } else {
         settings.harness = harness.name().into();
+        settings.script = opened.script.clone();
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
     }

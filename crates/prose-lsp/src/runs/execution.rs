@@ -197,6 +197,10 @@ fn shown(failure: &RunFailure) -> String {
             "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
              with `acceptChanges` to have the remaining sessions told otherwise"
         ),
+        RunFailure::ScriptGone { run, script } => format!(
+            "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",
+            script.given, script.path
+        ),
         _ => failure.to_string(),
     }
 }

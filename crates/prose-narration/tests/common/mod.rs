@@ -94,6 +94,7 @@ impl Play {
             imports: Vec::new(),
             state,
             harness: "offline".into(),
+            script: None,
             seed: 0,
             context_by_reference: false,
             agents_write: false,
