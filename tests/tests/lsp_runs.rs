@@ -320,6 +320,24 @@ fn a_run_that_nobody_gives_an_input_waits_for_it_as_a_run_to_resume() {
 }
 
 #[test]
+fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
+    let program = "let topic = input \"What about?\"\noutput o = [topic, input \"How long?\"]\n";
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
+    workspace.open_saved("ask.prose");
+    let id = run(&mut workspace, "ask.prose", json!({ "inputs": { "topic": "tides" } }));
+    assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
+    check(
+        &message(&mut workspace),
+        expect![[
+            r#"ask.prose was stopped: the program waits for the input `2` (How long?), and this editor does not ask for inputs. Resume the run with it: `prose.resume` with { "inputs": { "2": … } }"#
+        ]],
+    );
+    workspace.client.take_all();
+    command(&mut workspace, "prose.resume", "ask.prose", json!({ "inputs": { "2": 3 } }));
+    assert_eq!(ended(&mut workspace, &id)["outputs"], json!([["o", ["tides", 3]]]));
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let files =
         &[("good.prose", "input topic: \"What?\"\nsession \"Write about {topic}\"\n"), ("notes.toml", "")];

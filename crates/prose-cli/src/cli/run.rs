@@ -90,6 +90,8 @@ pub(crate) struct RunArgs {
     pub(crate) program: String,
 
     /// An input of the program; can be repeated
+    ///
+    /// An input without a name goes by the variable that takes it, or by its number among such inputs.
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
     pub(crate) inputs: Vec<(String, String)>,
 

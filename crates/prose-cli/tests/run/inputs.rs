@@ -190,3 +190,67 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
     "#]],
     );
 }
+
+#[test]
+fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
+    let program = "let style = input \"Which style?\"\nlet a = session \"First\"\noutput o = [style, input \"Which tone?\"]\n";
+    let workspace =
+        Workspace::new(&[("ask.prose", program), ("in.toml", "style = \"short\"\n2 = \"calm\"\n")]);
+    workspace.check(
+        &["run", "ask.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the input `style`, and nobody is there to give it; add `--input style=…`
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-i", "stile=short"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `stile`; did you mean `style`?
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-i", "3=short"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `3`; it has `style`, `2`
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-q", "-i", "1=short"],
+        expect![[r#"
+            status: 1
+            ---- stderr
+            error: the program failed at line 3: the program needs an input and nobody is there to give it; give it with `--input 2=…`: Which tone?
+            help: `prose resume ID` goes on; what is done is not done again
+        "#]],
+    );
+    workspace.check(
+        &["resume", "-q", "-i", "2=calm"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            o:
+            [
+              "short",
+              "calm"
+            ]
+        "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-q", "--inputs", "in.toml"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        o:
+        [
+          "short",
+          "calm"
+        ]
+    "#]],
+    );
+}

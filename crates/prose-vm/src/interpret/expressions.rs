@@ -9,10 +9,9 @@ use smol_str::SmolStr;
 use super::scope::Target;
 use super::variables::article;
 use super::{Cx, Exec};
-use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
+use crate::effect::{Effect, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
-use crate::program::is_optional;
 use crate::structure;
 use crate::value::Value;
 
@@ -129,16 +128,7 @@ impl Cx {
                 };
                 self.optional(if met { *then } else { *otherwise }).await
             }
-            Expr::Input(prompt) => {
-                let prompt = match prompt {
-                    Some(prompt) => self.text(*prompt).await?,
-                    None => "".into(),
-                };
-                let optional = is_optional(&prompt);
-                let request = InputRequest { name: None, prompt, may_rephrase: false, optional };
-                let at = u32::from(body[id].range.start());
-                self.step(format_args!("e{at}")).ask_for_input(request).await
-            }
+            Expr::Input(prompt) => self.unnamed_input(id, *prompt).await,
         }
     }
 
