@@ -403,6 +403,69 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_program_with_errors_is_not_offered_to_be_run() {
+    let program = r#"block sound:
+  session "a"
+
+block lost:
+  session: nobody
+
+session "b"
+"#;
+    let shows = json!({ "window": { "showDocument": { "support": true } } });
+    let mut workspace = Workspace::with(shows, &[("a.prose", program)]);
+    workspace.open_saved("a.prose");
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
+        0: Cannot run: 1 error prose.showError
+        0: ▶ Run block prose.run
+    "#]],
+    );
+    let argument = lens_argument(&mut workspace, "a.prose", "Cannot run: 1 error");
+    let answer = execute(&mut workspace, "prose.showError", argument.clone());
+    assert_eq!(answer["result"], Value::Null);
+    let shown = workspace.client.wait_for(|message| message["method"] == "window/showDocument");
+    let selection = range((4, 11), (4, 17));
+    let uri = workspace.uri("a.prose");
+    assert_eq!(shown["params"], json!({ "uri": uri, "takeFocus": true, "selection": selection }));
+
+    workspace.replace("a.prose", 2, "session \"b\"\n");
+    check(&lenses(&mut workspace, "a.prose"), expect![[r#"
+        0: ▶ Run program prose.run
+        0: Dry run prose.dryRun
+    "#]]);
+    assert_eq!(execute(&mut workspace, "prose.showError", argument)["result"], Value::Null);
+}
+
+#[test]
+fn a_client_that_shows_no_places_is_told_that_there_are_errors() {
+    let mut workspace = Workspace::new(&[("a.prose", "session: nobody\nsession: nothing\n")]);
+    workspace.open_saved("a.prose");
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
+        0: Cannot run: 2 errors 
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_is_known_by_the_beginning_of_its_id() {
+    let program = "input topic: \"What about?\"\nsession \"Write about {topic}\"\n";
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
+    workspace.open_saved("ask.prose");
+    let id = run(&mut workspace, "ask.prose", json!({}));
+    ended(&mut workspace, &id);
+    workspace.client.take_all();
+    let refused = refusal(&mut workspace, "prose.resume", "ask.prose", json!({ "run": "1999" }));
+    assert!(refused.starts_with("there is no run `1999` in "), "{refused}");
+    let others = json!({ "run": id[..20], "inputs": { "topic": "tides" } });
+    assert_eq!(command(&mut workspace, "prose.resume", "ask.prose", others)["run"], id.as_str());
+    assert_eq!(ended(&mut workspace, &id)["status"], "completed");
+}
+
+#[test]
 fn programs_of_a_workspace_that_is_not_trusted_are_not_run() {
     let settings = json!({ "trusted": false });
     let mut workspace = Workspace::with_settings(json!({}), settings, &[("a.prose", "session \"a\"\n")]);

@@ -23,6 +23,8 @@ pub enum StateError {
         /// Where runs of this project lie.
         folder: PathBuf,
     },
+    /// The beginning of an id is empty.
+    NoName,
     /// Several runs have ids that start like that.
     Ambiguous {
         /// What the ids start with.
@@ -116,6 +118,9 @@ impl fmt::Display for StateError {
                 "there is no run `{run}` in {}. `prose runs list` shows the runs of this project",
                 folder.display()
             ),
+            Self::NoName => {
+                f.write_str("the name of a run is empty; `prose runs list` shows the runs of this project")
+            }
             Self::Ambiguous { start, runs } => {
                 write!(f, "several runs start with `{start}`: {}. Give more of the id", runs.join(", "))
             }
@@ -168,9 +173,10 @@ impl From<StateError> for io::Error {
             StateError::Io { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
-            StateError::Unsafe { .. } | StateError::Ambiguous { .. } | StateError::Ended { .. } => {
-                io::ErrorKind::InvalidInput
-            }
+            StateError::Unsafe { .. }
+            | StateError::Ambiguous { .. }
+            | StateError::NoName
+            | StateError::Ended { .. } => io::ErrorKind::InvalidInput,
             StateError::Version { .. } | StateError::Damaged(_) => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error.to_string())
