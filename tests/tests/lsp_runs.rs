@@ -431,10 +431,13 @@ session "b"
     assert_eq!(shown["params"], json!({ "uri": uri, "takeFocus": true, "selection": selection }));
 
     workspace.replace("a.prose", 2, "session \"b\"\n");
-    check(&lenses(&mut workspace, "a.prose"), expect![[r#"
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
         0: ▶ Run program prose.run
         0: Dry run prose.dryRun
-    "#]]);
+    "#]],
+    );
     assert_eq!(execute(&mut workspace, "prose.showError", argument)["result"], Value::Null);
 }
 
@@ -463,6 +466,31 @@ fn a_run_is_known_by_the_beginning_of_its_id() {
     let others = json!({ "run": id[..20], "inputs": { "topic": "tides" } });
     assert_eq!(command(&mut workspace, "prose.resume", "ask.prose", others)["run"], id.as_str());
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
+}
+
+#[test]
+fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
+    let files = &[
+        ("sub/prose.toml", ""),
+        ("sub/out.prose", "agent a:\n  persist: \"../notes\"\nsession \"b\"\nsession: a\n  prompt: \"x\"\n"),
+        ("call.prose", "use \"./inner.prose\" as find\noutput o = find()\n"),
+        ("inner.prose", "input topic: \"What about?\"\noutput o = topic\n"),
+    ];
+    let mut workspace = Workspace::new(files);
+    workspace.open_saved("sub/out.prose");
+    workspace.open_saved("call.prose");
+    let folder = workspace.folder.path().to_str().unwrap().to_owned();
+    let refused = refusal(&mut workspace, "prose.run", "sub/out.prose", json!({}));
+    check(&refused.replace(&folder, "FOLDER"), expect!["`../notes/` is refused: agent `a` would keep its memory outside the project FOLDER/sub. Name a folder inside it, or allow that with the setting `prose.run.allowOutside` of the editor"]);
+    check(&refusal(&mut workspace, "prose.run", "call.prose", json!({})), expect!["line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`"]);
+    let left = [".prose", "sub/.prose"].map(|folder| workspace.folder.path().join(folder).exists());
+    assert_eq!(left, [false; 2], "something is left of a run that was refused");
+
+    let allowed = json!({ "settings": { "run": { "allowOutside": true } } });
+    workspace.client.notify("workspace/didChangeConfiguration", allowed);
+    run(&mut workspace, "sub/out.prose", json!({}));
+    assert_eq!(&message(&mut workspace)[..30], "out.prose is done: 2 sessions.");
+    assert!(workspace.folder.path().join("notes/memory.md").is_file());
 }
 
 #[test]

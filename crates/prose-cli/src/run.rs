@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     // A script may know inputs, and a dry run makes them up.
     if !args.dry_run && harness != "script" && !io::stdin().is_terminal() {
         let missing = given::missing(&inputs, &loaded.program);
-        if let Some(message) = missing {
+        if let Some(message) = missing.or_else(|| loaded.program.refusal_of_calls()) {
             return refuse(terminal, &message);
         }
     }

@@ -122,6 +122,9 @@ pub struct Finished {
 /// Makes or opens what a run needs.
 pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
     let program = Arc::clone(&order.program);
+    if order.start != Start::Dry {
+        program.named_memories().iter().try_for_each(|place| order.project.check_memory(place))?;
+    }
     let opened = state::open(&order)?;
     let name = order
         .harness

@@ -23,6 +23,15 @@ pub enum StateError {
         /// Where runs of this project lie.
         folder: PathBuf,
     },
+    /// A program names a folder outside the project for the memory of an agent (decision 14).
+    Outside {
+        /// The folder as the program names it.
+        folder: String,
+        /// The agent.
+        agent: String,
+        /// The folder of the project.
+        project: PathBuf,
+    },
     /// The beginning of an id is empty.
     NoName,
     /// Several runs have ids that start like that.
@@ -152,6 +161,12 @@ impl fmt::Display for StateError {
                 path.display()
             ),
             Self::Damaged(damage) => write!(f, "{damage}"),
+            Self::Outside { folder, agent, project } => write!(
+                f,
+                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or run with \
+                `--allow-outside`",
+                project.display()
+            ),
             Self::Unsafe { path, why } => write!(f, "`{path}` is refused: {why}"),
         }
     }
@@ -174,6 +189,7 @@ impl From<StateError> for io::Error {
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
             StateError::Unsafe { .. }
+            | StateError::Outside { .. }
             | StateError::Ambiguous { .. }
             | StateError::NoName
             | StateError::Ended { .. } => io::ErrorKind::InvalidInput,

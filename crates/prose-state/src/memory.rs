@@ -18,6 +18,13 @@ const MEMORY_FILE: &str = "memory.md";
 /// How old a file has to be that a killed run may have left beside a memory, since other runs write there, too.
 const LONG_AGO: Duration = Duration::from_secs(60);
 
+impl Project {
+    /// Refuses a folder that a program names for the memory of an agent and that lies where memories may not lie (decision 14), before a run starts.
+    pub fn check_memory(&self, place: &MemoryPlace) -> Result<(), StateError> {
+        Memories::new(self, Path::new("")).folder(place).map(drop)
+    }
+}
+
 /// Where the memories of agents lie.
 #[derive(Debug)]
 pub(crate) struct Memories {
@@ -77,12 +84,11 @@ impl Memories {
         let is_inside = target.starts_with(resolved(&self.project.root))
             || home.is_some_and(|home| target.starts_with(home));
         if goes_up || !is_inside {
-            let why = format!(
-                "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or run with `--allow-outside`",
-                place.agent,
-                self.project.root.display()
-            );
-            return Err(StateError::refused(place.folder.as_ref(), why));
+            return Err(StateError::Outside {
+                folder: place.folder.to_string(),
+                agent: place.agent.to_string(),
+                project: self.project.root.clone(),
+            });
         }
         Ok(folder)
     }

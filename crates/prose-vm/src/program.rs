@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 mod inputs;
+mod preconditions;
 
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
@@ -46,6 +47,8 @@ pub struct Program {
     /// The models that have a name of their own, with what they stand for (decision 5).
     models: Arc<std::collections::BTreeMap<SmolStr, String>>,
     line_starts: Vec<u32>,
+    /// Its calls of programs that leave out an input, each in words with its line (E026).
+    incomplete_calls: Vec<String>,
 }
 
 /// A program that another one imports.
@@ -115,6 +118,7 @@ impl Program {
             models: Arc::clone(file.settings(db).models(db)),
             line_starts: line_starts(&text),
             text,
+            incomplete_calls: Vec::new(),
         };
         for placed in placed {
             let body = body(db, placed.statement).clone();
@@ -153,6 +157,7 @@ impl Program {
         }
         around.pop();
         program.unnamed = program.unnamed_inputs();
+        program.incomplete_calls = program.find_incomplete_calls(db, file);
         Arc::new(program)
     }
 

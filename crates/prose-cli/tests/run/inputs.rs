@@ -254,3 +254,26 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     "#]],
     );
 }
+
+#[test]
+fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
+    let workspace = Workspace::new(&[
+        ("main.prose", "use \"./middle.prose\"\nlet a = session \"First\"\noutput o = middle()\n"),
+        ("middle.prose", "use \"./inner.prose\" as find\noutput o = find()\n"),
+        ("inner.prose", "input topic: \"What about\"\noutput o = session \"On {topic}\"\n"),
+        ("answers.toml", "unmatched = \"offline\"\n[[input]]\nname = \"topic\"\nvalue = \"tides\"\n"),
+    ]);
+    workspace.check(&["run", "middle.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+    "#]]);
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: `./middle.prose`, line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+    "#]]);
+    assert!(workspace.runs().is_empty());
+    let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}

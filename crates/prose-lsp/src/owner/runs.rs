@@ -105,7 +105,7 @@ impl Owner {
             ));
         }
         let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
-            Some(project) => project,
+            Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
             // It leaves nothing behind.
             None if what == RunCommandKind::DryRun => Project::new(""),
             None => {
@@ -142,6 +142,13 @@ impl Owner {
                 .or_else(of_script)
                 .or_else(|| of_client().map(|harness| harness.as_str().to_owned())),
         };
+        let asks_somebody = self.session.asks_inputs || harness.as_deref() == Some("script");
+        if start == Start::New
+            && !asks_somebody
+            && let Some(refusal) = program.refusal_of_calls()
+        {
+            return Err(refusal);
+        }
         let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
         Ok(Order {
             program,
