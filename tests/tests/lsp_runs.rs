@@ -481,8 +481,18 @@ fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
     workspace.open_saved("call.prose");
     let folder = workspace.folder.path().to_str().unwrap().to_owned();
     let refused = refusal(&mut workspace, "prose.run", "sub/out.prose", json!({}));
-    check(&refused.replace(&folder, "FOLDER"), expect!["`../notes/` is refused: agent `a` would keep its memory outside the project FOLDER/sub. Name a folder inside it, or allow that with the setting `prose.run.allowOutside` of the editor"]);
-    check(&refusal(&mut workspace, "prose.run", "call.prose", json!({})), expect!["line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`"]);
+    check(
+        &refused.replace(&folder, "FOLDER"),
+        expect![
+            "`../notes/` is refused: agent `a` would keep its memory outside the project FOLDER/sub. Name a folder inside it, or allow that with the setting `prose.run.allowOutside` of the editor"
+        ],
+    );
+    check(
+        &refusal(&mut workspace, "prose.run", "call.prose", json!({})),
+        expect![
+            "line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`"
+        ],
+    );
     let left = [".prose", "sub/.prose"].map(|folder| workspace.folder.path().join(folder).exists());
     assert_eq!(left, [false; 2], "something is left of a run that was refused");
 

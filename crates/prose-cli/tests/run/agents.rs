@@ -125,3 +125,11 @@ fn a_memory_outside_the_project_is_refused_unless_allowed() {
     assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
     assert!(workspace.path("notes/memory.md").is_file());
 }
+
+#[test]
+fn a_warning_about_a_reply_is_narrated_once() {
+    let workspace = with_agent("session \"a\"\n", "printf 'x\\377'");
+    let run = workspace.prose(&["run", "main.prose", "--narrate", "brackets"]);
+    let warnings: Vec<&str> = run.stdout.lines().filter(|line| line.contains("[Warning]")).collect();
+    assert_eq!(warnings.len(), 1, "{}", run.stdout);
+}
