@@ -252,7 +252,7 @@ fn execute(
 ) -> io::Result<Ended> {
     let is_kept = order.state == StateMode::Filesystem;
     let goes_on = order.start != Start::New;
-    if let Some(Err(message)) = args.record_script.as_deref().map(recorded::check) {
+    if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
     let interrupts = Interrupts::listen();

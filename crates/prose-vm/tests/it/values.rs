@@ -461,13 +461,21 @@ fn r010_no_digit_of_a_number_is_lost() {
     let script = "[[session]]\nreply = '{ \"a\": 9007199254740993, \"b\": 9007199254740992 }'\n";
     let ids = run(program, script).end.outputs[0].1.to_string();
     assert_eq!(ids, "[\n  \"9007199254740993\",\n  false,\n  true\n]");
-    check("let n = 12345678901234567890\n", "", expect![[r#"
+    check(
+        "let n = 12345678901234567890\n",
+        "",
+        expect![[r#"
         Failed: `12345678901234567890` is too large for a number; write it as text if it is an id: `"12345678901234567890"`
-    "#]]);
-    check("let n = \"9007199254740993\"\nlet m = n - 1\n", "", expect![[r#"
+    "#]],
+    );
+    check(
+        "let n = \"9007199254740993\"\nlet m = n - 1\n",
+        "",
+        expect![[r#"
         let n = 9007199254740993
         Failed: this cannot be worked out for text and a number
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
