@@ -18,7 +18,7 @@ use prose_harness::registry::{HarnessSettings, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
-use prose_narration::transcript::Recovered;
+pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
@@ -61,7 +61,7 @@ pub struct Order {
 }
 
 /// Whether a run starts or goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// A new run.
     New,
@@ -75,7 +75,7 @@ pub enum Start {
         accept_changes: bool,
     },
     /// A run goes on that left nothing but its narration.
-    Transcript(String),
+    Transcript(Box<Recovered>),
 }
 
 /// Is told a line of a narration.
@@ -205,7 +205,7 @@ fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Res
         }
     } else {
         settings.harness = harness.name().into();
-        settings.script = opened.script.clone();
+        settings.script = opened.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
     }
@@ -291,23 +291,4 @@ impl Recall for Counted<'_> {
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }
-}
-
-/// What a narration tells of the run that it narrates, as far as a person has to know it before the run goes on.
-pub struct Narrated {
-    /// What the program was read from, where the narration says so.
-    pub program: Option<String>,
-    /// The inputs that the program was started with.
-    pub inputs: Vec<(SmolStr, Value)>,
-    /// Whether the program has come to its end.
-    pub is_complete: bool,
-    /// The SHA-256 of the text that the program had, where the narration says so.
-    pub sha256: Option<String>,
-}
-
-/// Reads what a narration tells of its run.
-pub fn narrated(text: &str) -> Narrated {
-    let recovered = prose_narration::transcript::read(text);
-    let Recovered { program, sha256, inputs, is_complete, .. } = recovered;
-    Narrated { program, inputs, is_complete, sha256 }
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::CommandSettings;
-use prose_narration::transcript::{self, TranscriptRecall};
+use prose_narration::transcript::TranscriptRecall;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
@@ -91,8 +91,7 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 notes: Vec::new(),
             })
         }
-        Start::Transcript(text) => {
-            let recovered = transcript::read(text);
+        Start::Transcript(recovered) => {
             let (doubtful, known): (Vec<_>, Vec<_>) =
                 recovered.findings().partition(|finding| finding.doubt.is_some());
             let mut notes: Vec<String> = doubtful
@@ -109,7 +108,7 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 1 => "1 result is recovered from the narration".to_owned(),
                 known => format!("{known} results are recovered from the narration"),
             });
-            let recall = Remembered::Transcript(Box::new(recovered.into_recall()));
+            let recall = Remembered::Transcript(Box::new(recovered.as_ref().clone().into_recall()));
             Ok(without_files(memories(), recall, notes))
         }
         Start::Resume { run, accept_changes } => resume(order, run, *accept_changes),
@@ -162,8 +161,8 @@ fn remembered_script(order: &Order, head: &RunHead) -> Result<Option<ScriptFile>
     let moved = order.project.root.join(&script.given).to_string_lossy().into_owned();
     let places = [&script.path, &moved];
     match places.into_iter().find(|path| Path::new(path).exists()) {
-        Some(path) => Ok(Some(ScriptFile { path: path.clone(), ..script.clone() })),
-        None => Err(RunFailure::ScriptGone { run: head.run.to_string(), script: script.clone() }),
+        Some(path) => Ok(Some(ScriptFile { given: script.given.clone(), path: path.clone() })),
+        None => Err(RunFailure::ScriptGone { run: head.run.to_string(), script: script.as_ref().clone() }),
     }
 }
 

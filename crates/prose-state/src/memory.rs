@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::event::{Event, What};
 use prose_vm::names::segment_file;
 
 use crate::disk::{self, Tree, check_part};
@@ -135,16 +136,13 @@ impl Memories {
 
     /// Takes up that a session has written a memory. In a run that is executed again, other runs may have written the memory since; where the segment
     /// stands, this run has written both.
-    pub(crate) fn take_up(
-        &self,
-        place: &MemoryPlace,
-        memory: &str,
-        segment: u32,
-        record: &str,
-        is_new: bool,
-    ) -> Result<(), StateError> {
-        if is_new || !self.has_segment(place, segment)? {
-            self.write(place, memory, segment, record, is_new)?;
+    pub(crate) fn take_up(&self, event: &Event, is_new: bool) -> Result<(), StateError> {
+        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
+            return Ok(());
+        };
+        if is_new || !self.has_segment(place, *segment)? {
+            let record = segment_record(*segment, event.at, prompt, record);
+            self.write(place, memory, *segment, &record, is_new)?;
         }
         Ok(())
     }
@@ -155,7 +153,7 @@ impl Memories {
 }
 
 /// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
-pub(crate) fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
+fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
     let prompt = serde_json::Value::from(prompt);
     let record = record.trim_end();
     format!(

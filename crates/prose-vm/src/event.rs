@@ -248,7 +248,7 @@ pub struct RunHead {
     pub harness: SmolStr,
     /// The file that it takes its answers from, if it is one that does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<ScriptFile>,
+    pub script: Option<Box<ScriptFile>>,
     /// What decides what the offline harness answers.
     pub seed: u64,
     /// Whether context is passed by reference.

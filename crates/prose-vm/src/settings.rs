@@ -17,7 +17,7 @@ pub struct Settings {
     /// The name of the harness.
     pub harness: SmolStr,
     /// The file that the harness takes its answers from.
-    pub script: Option<ScriptFile>,
+    pub script: Option<Box<ScriptFile>>,
     /// What decides what the offline harness answers.
     pub seed: u64,
     /// The inputs that the caller gives (R88).
