@@ -30,11 +30,13 @@ pub(crate) struct RunSettings {
     pub(crate) harness: Option<HarnessName>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
+    /// Whether agents may keep their memory in folders outside the project (decision 14).
+    pub(crate) allows_outside: bool,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { trusted: true, harness: None, inlay_hints: true }
+        Self { trusted: true, harness: None, inlay_hints: true, allows_outside: false }
     }
 }
 
@@ -50,13 +52,17 @@ impl RunSettings {
             }
             known
         });
-        let inlay_hints = given("/run/inlayHints").is_none_or(|shown| {
-            shown.as_bool().unwrap_or_else(|| {
-                tracing::warn!("`run.inlayHints` is {shown}, but has to be true or false");
-                true
+        let flag = |name: &str, otherwise: bool| {
+            let value = given(&format!("/run/{name}"));
+            value.map_or(otherwise, |value| {
+                value.as_bool().unwrap_or_else(|| {
+                    tracing::warn!("`run.{name}` is {value}, but has to be true or false");
+                    otherwise
+                })
             })
-        });
-        Self { trusted: is_trusted(settings), harness, inlay_hints }
+        };
+        let (inlay_hints, allows_outside) = (flag("inlayHints", true), flag("allowOutside", false));
+        Self { trusted: is_trusted(settings), harness, inlay_hints, allows_outside }
     }
 }
 
@@ -230,15 +236,20 @@ mod tests {
 
     #[test]
     fn clients_set_how_programs_run() {
-        let run = json!({ "run": { "harness": "claude", "inlayHints": false }, "trusted": false });
-        let expected = RunSettings { trusted: false, harness: Some(HarnessName::Claude), inlay_hints: false };
+        let run = json!({ "run": { "harness": "claude", "inlayHints": false, "allowOutside": true }, "trusted": false });
+        let expected = RunSettings {
+            trusted: false,
+            harness: Some(HarnessName::Claude),
+            inlay_hints: false,
+            allows_outside: true,
+        };
         assert_eq!(RunSettings::read(&run), expected);
         assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
         // An editor has no other way to say that nothing is set.
         for odd in [
             json!(null),
             json!({ "run": { "harness": "" } }),
-            json!({ "run": { "harness": "x", "inlayHints": 3 } }),
+            json!({ "run": { "harness": "x", "inlayHints": 3, "allowOutside": "x" } }),
         ] {
             assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
         }

@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Recovered {
 }
 
 /// What a narration tells of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recovered {
     /// What the program was read from, where the narration says so.
     pub program: Option<String>,
@@ -47,7 +47,7 @@ pub struct Finding {
 }
 
 /// An effect that a narration tells of.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 struct Entry {
     line: usize,
     about: About,
@@ -56,7 +56,7 @@ struct Entry {
 }
 
 /// What an effect was about, as far as it is told.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 enum About {
     Session(Told),
     /// A condition; without a text where none is told.
@@ -82,7 +82,7 @@ struct Told {
 }
 
 /// What came of an effect.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Outcome(Outcome),
     /// A label that was chosen; which of the labels it is, the request will say.

@@ -531,6 +531,39 @@ do work()
     );
 }
 
+#[test]
+fn d1_verdict_that_ends_a_loop_at_once_is_told_and_recovered() {
+    check(
+        "loop until **done**:\n  session \"Work\"\nloop while **open**:\n  session \"Work\"\nsession \"Last\"\n",
+        "[[condition]]\nlabel = \"done\"\nmet = true\nreason = \"all is there\"\n[[condition]]\nmet = false\n[[session]]\nreply = \"x\"\n",
+        StateMode::InContext,
+        expect![[r#"
+            [Program] Program Start
+               Collecting definitions...
+
+            [Position] Statement 1: loop until **done**
+            [Loop] Starting loop
+               [Loop] Evaluating: **done**
+               [Flow] Satisfied! (all is there)
+
+            [Loop] Loop exited: condition satisfied at iteration 0
+
+            [Position] Statement 2: loop while **open**
+            [Loop] Starting loop
+               [Loop] Evaluating: **open**
+               [Flow] Not satisfied
+
+            [Loop] Loop exited: condition no longer satisfied at iteration 0
+
+            [Position] Statement 3: session "Last"
+               [Task tool call]
+            [Success] Session complete: "x"
+
+            [Program] Program Complete
+        "#]],
+    );
+}
+
 /// Official programs with made-up answers: what is narrated is recovered, all of it.
 #[test]
 #[ignore = "needs PROSE_OFFICIAL_PROGRAMS, the folder of the official programs"]

@@ -23,7 +23,7 @@ use crate::folder::{PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
-use crate::memory::{Memories, segment_record};
+use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
 use crate::remembered::Journals;
 pub use crate::remembered::Remembered;
@@ -207,10 +207,7 @@ impl FilesystemStore {
                     }
                 }
             }
-            What::MemoryWritten { place, memory, segment, prompt, record } => {
-                let record = segment_record(*segment, event.at, prompt, record);
-                self.memories.take_up(place, memory, *segment, &record, is_new)?;
-            }
+            What::MemoryWritten { .. } => self.memories.take_up(event, is_new)?,
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
                 self.writer.files().tree.write(&path, text.as_bytes())?;

@@ -12,7 +12,7 @@ use prose_vm::store::Store;
 
 use crate::context_file;
 use crate::folder::Project;
-use crate::memory::{Memories, segment_record};
+use crate::memory::Memories;
 
 /// Keeps what agents remember: that of the run in its own memory, that of the project and of the person where it always lies (R42).
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl InContextStore {
 
 impl Store for InContextStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
-        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
+        let What::MemoryWritten { place, memory, segment, .. } = &event.what else {
             return Ok(());
         };
         if place.scope == MemoryScope::Execution || !self.writes {
@@ -48,8 +48,7 @@ impl Store for InContextStore {
             self.kept.insert(place.clone(), memory);
             return Ok(());
         }
-        let record = segment_record(*segment, event.at, prompt, record);
-        Ok(self.files.take_up(place, memory, *segment, &record, is_new)?)
+        Ok(self.files.take_up(event, is_new)?)
     }
 
     fn settle(&mut self) -> io::Result<()> {

@@ -134,6 +134,9 @@ impl Project {
 
     /// The id of the run that is meant by an id or by the beginning of one.
     pub fn find_run(&self, start: &str) -> Result<SmolStr, StateError> {
+        if start.is_empty() {
+            return Err(StateError::NoName);
+        }
         if self.existing_run(start).is_ok() {
             return Ok(start.into());
         }
@@ -146,7 +149,7 @@ impl Project {
         runs.extend(legacy.filter(|id| id.starts_with(start)));
         runs.sort();
         match &runs[..] {
-            [run] if !start.is_empty() => Ok(run.into()),
+            [run] => Ok(run.into()),
             [] => Err(StateError::NoRun { run: start.to_owned(), folder: self.runs() }),
             _ => Err(StateError::Ambiguous { start: start.to_owned(), runs }),
         }

@@ -354,6 +354,10 @@ pub struct InputRequest {
     /// Its name; none for `input "…"` as a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<SmolStr>,
+    /// By what it can be given beforehand, the best one first: its name; for one that has none, the variable that takes it and its number among such
+    /// inputs of the program.
+    #[serde(default)]
+    pub keys: Vec<SmolStr>,
     /// What it is for, to be shown as it stands (R89).
     pub prompt: Arc<str>,
     /// Whether the prompt may be put into other words: it was written between `**`.

@@ -76,8 +76,8 @@ impl Inputs for NoInputs {
             if input.optional {
                 return Ok(Value::Null);
             }
-            let hint = match &input.name {
-                Some(name) => format!("give it with `--input {name}=…`"),
+            let hint = match input.keys.first() {
+                Some(key) => format!("give it with `--input {key}=…`"),
                 None => "run the program at a terminal to answer".to_owned(),
             };
             let message = format!(

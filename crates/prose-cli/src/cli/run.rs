@@ -23,6 +23,10 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) record_script: Option<PathBuf>,
 
+    /// Let `--record-script` write over a file
+    #[arg(long, requires = "record_script")]
+    pub(crate) force: bool,
+
     /// How many sessions run at the same time, at most, in place of `run.max-parallel` of `prose.toml`
     #[arg(long, value_name = "N")]
     pub(crate) max_parallel: Option<NonZeroUsize>,
@@ -90,6 +94,8 @@ pub(crate) struct RunArgs {
     pub(crate) program: String,
 
     /// An input of the program; can be repeated
+    ///
+    /// An input without a name goes by the variable that takes it, or by its number among such inputs.
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
     pub(crate) inputs: Vec<(String, String)>,
 

@@ -104,7 +104,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
 
 #[test]
 fn a_memory_outside_the_project_is_refused_unless_allowed() {
-    let program = "agent a:\n  persist: \"../notes\"\nsession: a\n  prompt: \"x\"\n";
+    let program = "agent a:\n  persist: \"../notes\"\nsession \"first\"\nsession: a\n  prompt: \"x\"\n";
     let workspace = with_agent(program, "echo done");
     fs::create_dir(workspace.path("project")).expect("folders can be made");
     for name in ["main.prose", "prose.toml", "agent.sh"] {
@@ -118,7 +118,9 @@ fn a_memory_outside_the_project_is_refused_unless_allowed() {
     let refused = run(&[]);
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert!(stderr.contains("run with `--allow-outside`"), "{stderr}");
+    assert_eq!(refused.status.code(), Some(2));
     assert!(!workspace.path("notes").exists());
+    assert!(!workspace.path("project/.prose/runs").exists(), "it is found out when the run has started");
     let allowed = run(&["--allow-outside"]);
     assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
     assert!(workspace.path("notes/memory.md").is_file());
@@ -174,4 +176,12 @@ fn a_file_outside_the_project_is_refused_unless_allowed() {
     "#]]);
     let run = workspace.prose(&["resume", "--allow-outside", "-q"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "done\n"), "{}", run.stderr);
+}
+
+#[test]
+fn a_warning_about_a_reply_is_narrated_once() {
+    let workspace = with_agent("session \"a\"\n", "printf 'x\\377'");
+    let run = workspace.prose(&["run", "main.prose", "--narrate", "brackets"]);
+    let warnings: Vec<&str> = run.stdout.lines().filter(|line| line.contains("[Warning]")).collect();
+    assert_eq!(warnings.len(), 1, "{}", run.stdout);
 }

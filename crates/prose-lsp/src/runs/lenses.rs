@@ -6,8 +6,8 @@ use prose_syntax::{TextRange, TextSize};
 use serde_json::{Value, json};
 
 use super::history::LastRun;
-use super::orders::{CANCEL, DRY_RUN, RESUME, RUN};
-use super::project_of;
+use super::orders::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
+use super::{errors, project_of};
 use crate::convert::{Converter, Session};
 use crate::json::{Json, json as text};
 use crate::reads::View;
@@ -24,19 +24,43 @@ pub(crate) fn code_lenses(view: &View, session: &Session) -> Json {
     let path = file.path(db);
     let project = project_of(path, &snapshot.config, session);
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
-    let mut lenses = Lenses { converter: Converter { text: &snapshot.text, session }, uri, list: Vec::new() };
+    let mut lenses = Lenses {
+        converter: Converter { text: &snapshot.text, session },
+        uri,
+        can_run: true,
+        list: Vec::new(),
+    };
     let top = TextRange::empty(TextSize::new(0));
-    if project.is_some() {
-        lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+    let errors = errors(db, file, &snapshot.config);
+    lenses.can_run = errors.is_empty();
+    if !errors.is_empty() {
+        let count = match errors.len() {
+            1 => "1 error".to_owned(),
+            count => format!("{count} errors"),
+        };
+        // Without a command it can be read and does nothing.
+        let command = if session.shows_documents { SHOW_ERROR } else { "" };
+        lenses.add(top, &format!("Cannot run: {count}"), command, json!({ "uri": uri }));
+    } else {
+        if project.is_some() {
+            lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+        }
+        lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
     }
-    lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
     for run in view.runs.live(&snapshot.uri) {
         lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
     }
     lenses.add_last(top, last.iter().find(|last| last.block.is_none()));
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
     for block in blocks {
-        lenses.add(block.range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+        // An error elsewhere in the program is none of the block's.
+        lenses.can_run = errors.is_empty() || {
+            let parts = prose_ide::block_parts(db, file, &block.name);
+            !errors.iter().any(|error| parts.iter().any(|part| part.intersect(error.range).is_some()))
+        };
+        if lenses.can_run {
+            lenses.add(block.range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+        }
         lenses.add_last(block.range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
     }
     text(&lenses.list)
@@ -45,6 +69,8 @@ pub(crate) fn code_lenses(view: &View, session: &Session) -> Json {
 struct Lenses<'a> {
     converter: Converter<'a>,
     uri: &'a str,
+    /// Whether there is no error in what the next lenses are about.
+    can_run: bool,
     list: Vec<Value>,
 }
 
@@ -56,7 +82,7 @@ impl Lenses<'_> {
 
     fn add_last(&mut self, range: TextRange, last: Option<&LastRun>) {
         let Some(last) = last else { return };
-        if last.can_be_resumed() {
+        if self.can_run && last.can_be_resumed() {
             self.add(range, "Resume last run", RESUME, last.argument(self.uri));
         }
         if let Some(result) = last.result() {

@@ -109,9 +109,6 @@ impl Narrator {
                     self.put(session.indent, Marker::Success, format!("{}: {result}", session.success));
                 }
                 self.replied = Some(reply.text.clone());
-                for warning in &reply.warnings {
-                    self.put(session.indent, Marker::Warning, text::message(warning, self.length));
-                }
             }
             (Some(Outcome::Failed(failure)), _) => {
                 self.session_failed(event, session.indent, failure.kind, &failure.message);
