@@ -100,7 +100,8 @@ fn only_programs_are_diagnosed_and_each_alone() {
     assert_eq!(told["version"], 1);
     expect![[r#"
         19:22-19:27 E119 "there is no variable `draft`; did you mean `pair`, which nothing uses?"
-    "#]].assert_eq(&diagnostics(&told["diagnostics"]));
+    "#]]
+    .assert_eq(&diagnostics(&told["diagnostics"]));
     workspace.client.shut_down();
 }
 
@@ -111,7 +112,8 @@ fn a_client_that_asks_gets_the_same() {
     let report = workspace.client.result("textDocument/diagnostic", &uri);
     expect![[r#"
         19:22-19:27 E119 "there is no variable `draft`; did you mean `pair`, which nothing uses?"
-    "#]].assert_eq(&diagnostics(&report["items"]));
+    "#]]
+    .assert_eq(&diagnostics(&report["items"]));
     let params = json!({ "textDocument": { "uri": uri }, "previousResultId": report["resultId"] });
     let again = workspace.client.request("textDocument/diagnostic", params);
     assert_eq!(again["result"]["kind"], "unchanged");

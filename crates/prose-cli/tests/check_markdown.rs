@@ -1,4 +1,4 @@
-//! `prose check` on Markdown documents: their `prose` blocks are the programs.
+//! `prose check` and `prose fmt` on Markdown documents: their `prose` blocks are the programs.
 
 mod common;
 
@@ -131,4 +131,14 @@ fn a_document_without_programs_is_clean() {
         ---- stderr
         1 file is clean.
     "#]]);
+}
+
+#[test]
+fn the_programs_of_a_document_are_formatted() {
+    let untidy = "Text  .\n\n> ```prose\n> agent   writer:\n>     prompt: \"Write\"\n>\n>\n>\n> session:writer\n> ```\n";
+    let workspace = Workspace::new(&[("guide.md", untidy)]);
+    workspace.prose(&["fmt", "guide.md"]).check(expect![[""]]);
+    let tidy = fs::read_to_string(workspace.path("guide.md")).expect("the document can be read");
+    expect![[""]].assert_eq(&tidy);
+    workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[""]]);
 }
