@@ -137,8 +137,26 @@ fn a_document_without_programs_is_clean() {
 fn the_programs_of_a_document_are_formatted() {
     let untidy = "Text  .\n\n> ```prose\n> agent   writer:\n>     prompt: \"Write\"\n>\n>\n>\n> session:writer\n> ```\n";
     let workspace = Workspace::new(&[("guide.md", untidy)]);
-    workspace.prose(&["fmt", "guide.md"]).check(expect![[""]]);
+    workspace.prose(&["fmt", "guide.md"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 program formatted.
+    "#]]);
     let tidy = fs::read_to_string(workspace.path("guide.md")).expect("the document can be read");
-    expect![[""]].assert_eq(&tidy);
-    workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[""]]);
+    expect![[r#"
+        Text  .
+
+        > ```prose
+        > agent writer:
+        >   prompt: "Write"
+        >
+        > session: writer
+        > ```
+    "#]]
+    .assert_eq(&tidy);
+    workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 program in the one style already.
+    "#]]);
 }
