@@ -106,6 +106,20 @@ fn only_programs_are_diagnosed_and_each_alone() {
 }
 
 #[test]
+fn what_a_program_imports_changes_what_is_said_of_it() {
+    let mut workspace = guide(json!({}));
+    assert_eq!(workspace.pushed("guide.md"), ["E119"]);
+    workspace.open_saved("part.prose");
+    workspace.replace("part.prose", 2, &PART.replace("topic", "subject"));
+    assert_eq!(workspace.pushed("guide.md"), ["E027", "E119"]);
+    workspace.close("part.prose");
+    assert_eq!(workspace.pushed("guide.md"), ["E119"]);
+    workspace.close("guide.md");
+    assert_eq!(workspace.pushed("guide.md"), [] as [&str; 0]);
+    workspace.client.shut_down();
+}
+
+#[test]
 fn a_client_that_asks_gets_the_same() {
     let mut workspace = guide(json!({ "textDocument": { "diagnostic": {} } }));
     let uri = workspace.uri("guide.md");
