@@ -9,6 +9,7 @@ use prose_format::{apply, edits, range_edits};
 use prose_syntax::{Parse, TextRange, TextSize, parse};
 
 use crate::Status;
+use crate::check::parts::parts;
 use crate::check::write::{Change, replace};
 use crate::check::{Failure, source, walk};
 use crate::cli::FmtArgs;
@@ -95,18 +96,27 @@ fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut O
 
 /// The program in the one style, as far as it is asked for.
 fn formatted(args: &FmtArgs, path: &Path, text: &str, outcome: &mut Outcome) -> String {
-    let parsed = parse(text);
-    if has_mistakes(&parsed) {
+    let mut all_edits = Vec::new();
+    let mut is_whole = true;
+    for part in parts(path, text) {
+        let parsed = parse(part.text());
+        is_whole &= !has_mistakes(&parsed);
+        let edits = match &args.lines {
+            None => edits(&parsed, part.text()),
+            Some(lines) => match part.range_in_text(range_of(text, lines)) {
+                Some(range) => range_edits(&parsed, part.text(), range),
+                None => Vec::new(),
+            },
+        };
+        all_edits.extend(edits.iter().map(|edit| part.edit_in_document(edit)));
+    }
+    if !is_whole {
         outcome.remarks.push(format!(
             "`{}` has mistakes, and what has them stays as it is; `prose check` shows them",
             path.to_string_lossy()
         ));
     }
-    let edits = match &args.lines {
-        None => edits(&parsed, text),
-        Some(lines) => range_edits(&parsed, text, range_of(text, lines)),
-    };
-    apply(text, &edits)
+    apply(text, &all_edits)
 }
 
 fn has_mistakes(parsed: &Parse) -> bool {
