@@ -1,21 +1,17 @@
+//! Compiles the generated parser and the scanner.
+
 fn main() {
-    let src_dir = std::path::Path::new("src");
-
-    let mut c_config = cc::Build::new();
-    c_config.std("c11").include(src_dir);
-
-    #[cfg(target_env = "msvc")]
-    c_config.flag("-utf-8");
-
-    let parser_path = src_dir.join("parser.c");
-    c_config.file(&parser_path);
-    println!("cargo:rerun-if-changed={}", parser_path.to_str().unwrap());
-
-    let scanner_path = src_dir.join("scanner.c");
-    if scanner_path.exists() {
-        c_config.file(&scanner_path);
-        println!("cargo:rerun-if-changed={}", scanner_path.to_str().unwrap());
+    let src = std::path::Path::new("src");
+    let mut build = cc::Build::new();
+    build.std("c11").include(src);
+    if std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "msvc") {
+        build.flag("-utf-8");
     }
-
-    c_config.compile("tree-sitter-prose");
+    for file in ["parser.c", "scanner.c"] {
+        build.file(src.join(file));
+    }
+    for file in ["parser.c", "scanner.c", "literals.h", "names.h"] {
+        println!("cargo:rerun-if-changed=src/{file}");
+    }
+    build.compile("tree-sitter-prose");
 }
