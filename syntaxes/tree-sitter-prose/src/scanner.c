@@ -398,15 +398,16 @@ static bool scan_between_lines(Scanner *scanner, TSLexer *lexer, const bool *val
 
 // The first line decides which column is the outermost.
 static bool start_file(Scanner *scanner, TSLexer *lexer) {
-    uint16_t column = 0;
+    scanner->indentation_count = 1;
     for (;;) {
-        column = scan_column(scanner, lexer);
+        uint16_t column = scan_column(scanner, lexer);
         if (lexer->lookahead == '#') skip_rest_of_line(lexer);
-        if (!is_newline(lexer->lookahead)) break;
+        if (!is_newline(lexer->lookahead)) {
+            scanner->indentations[0] = column;
+            break;
+        }
         skip_newline(lexer);
     }
-    scanner->indentations[0] = column;
-    scanner->indentation_count = 1;
     scanner->next_line = NEWLINE;
     scanner->is_between_lines = true;
     lexer->result_symbol = LAYOUT;
