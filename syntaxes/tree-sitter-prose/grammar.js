@@ -51,6 +51,8 @@ module.exports = grammar({
     // The scanner never gives these: it asks where they are valid.
     $._at_statement,
     $._at_key,
+    // What is left of a line that is all error and long.
+    $._rest_of_line,
     $._error_sentinel,
   ],
 
@@ -60,12 +62,18 @@ module.exports = grammar({
   rules: {
     // Layout has no text. Before each line but the first of a block stands a `_newline`, and behind its last a `_line_end`, unless
     // the lines below it are some of it. The file ends as blocks do.
-    source_file: ($) => optional(seq($._newline, $._statements, $._dedent)),
+    source_file: ($) => optional(seq($._newline, optional($._statements), $._dedent)),
 
     comment: (_) => token(/#[^\r\n]*/),
 
     block: ($) => $._statements,
-    _statements: ($) => seq($._statement, repeat(choice(seq($._newline, $._statement), $._stray_block))),
+    // A line may be empty: one that is all error then ends with itself, and is not taken together with those above. Joining errors
+    // takes time that grows with their number.
+    _statements: ($) => choice(
+      seq($._statement, repeat($._line)),
+      repeat1($._line),
+    ),
+    _line: ($) => choice(seq($._newline, optional($._statement)), $._stray_block),
 
     // Lines that are indented although nothing opens a block. The server reports them; here they are statements like others.
     _stray_block: ($) => seq($._indent, $.block, $._dedent),
@@ -77,8 +85,9 @@ module.exports = grammar({
       $._line_end,
     ),
 
-    // A rule of its own, so that the parser can go on as if a missing colon were there.
-    _header_end: (_) => prec.left(":"),
+    // A rule of its own, with a field that keeps it from being left out, so that the parser can go on as if a missing colon were
+    // there: it does so only where something is complete with it.
+    _colon: (_) => field("colon", ":"),
 
     // A body on the line of its header ends with that line: a stage behind it belongs to the pipeline outside.
     _inline_body: ($) => choice(
@@ -176,14 +185,14 @@ module.exports = grammar({
 
     // ---- Definitions
 
-    agent_definition: ($) => seq("agent", field("name", $.identifier), $._header_end, choice($._properties, $._line_end)),
+    agent_definition: ($) => seq("agent", field("name", $.identifier), $._colon, choice($._properties, $._line_end)),
 
     block_definition: ($) => seq(
       "block",
       field("name", $.identifier),
       optional(field("parameters", $.parameters)),
       optional(field("modifiers", alias($._block_modifiers, $.modifiers))),
-      $._header_end,
+      $._colon,
       $._body,
     ),
 
@@ -196,11 +205,11 @@ module.exports = grammar({
 
     _properties: ($) => seq($._indent, field("properties", $.property_list), $._dedent),
 
-    property_list: ($) => seq($.property, repeat(seq($._newline, $.property))),
+    property_list: ($) => seq($.property, repeat(seq($._newline, optional($.property)))),
 
     property: ($) => seq(
       field("name", $.identifier),
-      ":",
+      $._colon,
       choice(seq(field("value", $._expression), $._line_end), $._properties),
     ),
 
@@ -250,7 +259,7 @@ module.exports = grammar({
 
     do_call: ($) => prec.right(seq("do", field("block", $.identifier), optional(field("arguments", $.arguments)))),
 
-    do_statement: ($) => seq("do", $._header_end, $._body),
+    do_statement: ($) => seq("do", $._colon, $._body),
 
     arguments: ($) => seq(
       alias($._call_open, "("),
@@ -261,7 +270,7 @@ module.exports = grammar({
 
     // ---- Control
 
-    parallel_statement: ($) => seq("parallel", optional(field("modifiers", $.modifiers)), $._header_end, $._body),
+    parallel_statement: ($) => seq("parallel", optional(field("modifiers", $.modifiers)), $._colon, $._body),
 
     parallel_for_statement: ($) => seq("parallel", $._for_header),
     for_statement: ($) => $._for_header,
@@ -271,7 +280,7 @@ module.exports = grammar({
       optional(seq(",", field("index", $.identifier))),
       "in",
       field("collection", $._expression),
-      $._header_end,
+      $._colon,
       $._body,
     ),
 
@@ -286,7 +295,7 @@ module.exports = grammar({
     _loop_end: ($) => seq(
       optional(field("modifiers", $.modifiers)),
       optional(seq("as", field("index", $.identifier))),
-      $._header_end,
+      $._colon,
       $._body,
     ),
 
@@ -299,28 +308,28 @@ module.exports = grammar({
       choice(field("value", $._expression), seq(field("value", $.duration), $.identifier)),
     ),
 
-    try_statement: ($) => seq("try", $._header_end, $._body, repeat(choice($.catch_clause, $.finally_clause))),
+    try_statement: ($) => seq("try", $._colon, $._body, repeat(choice($.catch_clause, $.finally_clause))),
     catch_clause: ($) => seq(
       $._try_clause_line,
       "catch",
       optional(seq("as", field("error", $.identifier))),
-      $._header_end,
+      $._colon,
       $._body,
     ),
-    finally_clause: ($) => seq($._try_clause_line, "finally", $._header_end, $._body),
+    finally_clause: ($) => seq($._try_clause_line, "finally", $._colon, $._body),
 
-    choice_statement: ($) => seq("choice", field("criterion", $._expression), $._header_end, $._body),
-    option_clause: ($) => seq("option", field("label", $.string), $._header_end, $._body),
+    choice_statement: ($) => seq("choice", field("criterion", $._expression), $._colon, $._body),
+    option_clause: ($) => seq("option", field("label", $.string), $._colon, $._body),
 
     if_statement: ($) => seq(
       "if",
       field("condition", $._expression),
-      $._header_end,
+      $._colon,
       $._body,
       repeat(choice($.elif_clause, $.else_clause)),
     ),
-    elif_clause: ($) => seq($._if_clause_line, "elif", field("condition", $._expression), $._header_end, $._body),
-    else_clause: ($) => seq($._if_clause_line, "else", $._header_end, $._body),
+    elif_clause: ($) => seq($._if_clause_line, "elif", field("condition", $._expression), $._colon, $._body),
+    else_clause: ($) => seq($._if_clause_line, "else", $._colon, $._body),
 
     throw_statement: ($) => seq("throw", optional(field("value", $._expression)), $._line_end),
     return_statement: ($) => seq("return", choice($._value, $._line_end)),
@@ -351,7 +360,7 @@ module.exports = grammar({
         field("operator", choice("map", "filter", "pmap")),
         seq(field("operator", "reduce"), field("parameters", $.parameters)),
       ),
-      $._header_end,
+      $._colon,
       $._body,
     ),
 

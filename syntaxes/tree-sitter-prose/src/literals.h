@@ -286,12 +286,14 @@ static bool open_discretion(Scanner *scanner, TSLexer *lexer, bool starts_line) 
     advance(lexer);
     lexer->mark_end(lexer);
     unsigned length = 2;
+    bool is_empty = false;
     if (lexer->lookahead == '*') {
         advance(lexer);
         // `****` is empty. More of them are no discretion.
         if (lexer->lookahead == '*') {
             advance(lexer);
             if (lexer->lookahead == '*') return false;
+            is_empty = true;
         } else {
             lexer->mark_end(lexer);
             length = 3;
@@ -300,7 +302,7 @@ static bool open_discretion(Scanner *scanner, TSLexer *lexer, bool starts_line) 
     lexer->result_symbol = length == 2 ? DISCRETION_OPEN : LONG_DISCRETION_OPEN;
     scanner->literal = length == 2 ? DISCRETION : LONG_DISCRETION;
     scanner->spans_lines = false;
-    scanner->is_unterminated = !is_discretion_closed(scanner, lexer, length, starts_line);
+    scanner->is_unterminated = !is_empty && !is_discretion_closed(scanner, lexer, length, starts_line);
     return true;
 }
 

@@ -46,11 +46,22 @@ enum TokenType {
     BRACE_CLOSE,
     AT_STATEMENT,
     AT_KEY,
+    REST_OF_LINE,
     ERROR_SENTINEL,
 };
 
 // Deeper indentation and brackets are not told apart any more, so that the state fits into the buffer it is kept in.
 enum { MAX_DEPTH = 128 };
+
+// An error may be found to end on each of this many characters of its line. Each time costs what all of them have cost, so what is
+// left of a longer line is one token.
+enum { MAX_ERROR_LENGTH = 200 };
+
+// A line with so many literals and outermost brackets is no statement, and what is left of it is one token, too.
+enum { MAX_LINE_TOKENS = 400 };
+
+// After that many lines with an error, a bracket is given up.
+enum { MAX_BRACKET_ERRORS = 16 };
 
 // How many columns a level has that is indented with tabs alone.
 enum { LEVEL_COLUMNS = 2 };
@@ -89,6 +100,10 @@ typedef struct {
 
     uint8_t indentation_count;
     uint8_t bracket_count;
+    uint8_t bracket_errors;
+    uint8_t is_error_checked;
+    // How many literals and outermost brackets stand on the logical line so far.
+    uint16_t line_tokens;
     uint16_t indentations[MAX_DEPTH];
     uint8_t brackets[MAX_DEPTH];
 } Scanner;
@@ -351,6 +366,8 @@ static bool give_line_end(Scanner *scanner, TSLexer *lexer, const bool *valid) {
     lexer->result_symbol = goes_on ? LAYOUT : LINE_END;
     scanner->is_between_lines = true;
     scanner->bracket_count = 0;
+    scanner->bracket_errors = 0;
+    scanner->line_tokens = 0;
     return true;
 }
 
@@ -448,7 +465,14 @@ static bool skip_newlines_in_bracket(Scanner *scanner, TSLexer *lexer, const boo
         lexer->advance(lexer, true);
     }
     int32_t c = lexer->lookahead;
-    if (c == '#' || c == ')' || c == ']' || c == '}' || (!lexer->eof(lexer) && column > top(scanner))) return true;
+    bool is_given_up = valid[ERROR_SENTINEL] && scanner->bracket_errors == MAX_BRACKET_ERRORS;
+    bool closes = c == ')' || c == ']' || c == '}';
+    if (c == '#' || (!is_given_up && (closes || (!lexer->eof(lexer) && column > top(scanner))))) {
+        if (!valid[ERROR_SENTINEL] || is_given_up) return true;
+        scanner->bracket_errors++;
+        lexer->result_symbol = LAYOUT;
+        return false;
+    }
     if (lexer->eof(lexer)) {
         end_line(scanner, lexer, valid);
     } else {
@@ -461,6 +485,26 @@ static bool skip_newlines_in_bracket(Scanner *scanner, TSLexer *lexer, const boo
 #include "literals.h"
 
 // ---- The scanner
+
+// Takes what is left of a line that is all error, if it is long, up to what may span lines. Else the mark stays where it is.
+static bool scan_rest_of_line(TSLexer *lexer, bool is_quoted, unsigned least) {
+    unsigned length = 0;
+    while (!is_at_end_of_line(lexer)) {
+        if (lexer->lookahead == '"') {
+            if (scan_quotes(lexer) >= 3 && !is_quoted) break;
+            is_quoted = !is_quoted;
+            length += 4;
+        } else {
+            // The text of a string is one token.
+            length += !is_quoted;
+            advance(lexer);
+        }
+        if (length > least) lexer->mark_end(lexer);
+    }
+    if (length <= least) return false;
+    lexer->result_symbol = REST_OF_LINE;
+    return true;
+}
 
 static enum TokenType kind_of_paren(const bool *valid, bool is_glued) {
     // Behind the condition of a loop a parenthesis opens the modifiers, and only one that is glued to a name the arguments.
@@ -482,26 +526,54 @@ static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
         if (scanner->bracket_count == 0) return end_line(scanner, lexer, valid);
         if (!skip_newlines_in_bracket(scanner, lexer, valid)) return true;
     }
+    bool is_error = valid[ERROR_SENTINEL];
+    if (is_error && lexer->lookahead == '*') {
+        // Whether a discretion is closed needs a look ahead of its own, so this one is a token of its own, without text.
+        scanner->is_error_checked = !scanner->is_error_checked;
+        if (scanner->is_error_checked) {
+            if (!scan_rest_of_line(lexer, false, MAX_ERROR_LENGTH)) lexer->result_symbol = LAYOUT;
+            return true;
+        }
+    }
+    int32_t c = lexer->lookahead;
+    if (scanner->bracket_count == 0 && (c == '"' || c == '*' || c == '(' || c == '[' || c == '{')) {
+        if (scanner->line_tokens == MAX_LINE_TOKENS) return scan_rest_of_line(lexer, false, 0);
+        scanner->line_tokens++;
+    }
+    bool is_found = true;
+    bool is_string = false;
     switch (lexer->lookahead) {
         case '"':
-            return open_string(scanner, lexer, starts_line);
+            is_string = open_string(scanner, lexer, starts_line);
+            break;
         case '*':
             return open_discretion(scanner, lexer, starts_line);
         case '(':
-            return open_bracket(scanner, lexer, ')', kind_of_paren(valid, is_glued));
+            open_bracket(scanner, lexer, ')', kind_of_paren(valid, is_glued));
+            break;
         case '[':
-            return open_bracket(scanner, lexer, ']', is_glued && valid[INDEX_OPEN] ? INDEX_OPEN : BRACKET_OPEN);
+            open_bracket(scanner, lexer, ']', is_glued && valid[INDEX_OPEN] ? INDEX_OPEN : BRACKET_OPEN);
+            break;
         case '{':
-            return open_bracket(scanner, lexer, '}', BRACE_OPEN);
+            open_bracket(scanner, lexer, '}', BRACE_OPEN);
+            break;
         case ')':
-            return close_bracket(scanner, lexer, PAREN_CLOSE);
+            close_bracket(scanner, lexer, PAREN_CLOSE);
+            break;
         case ']':
-            return close_bracket(scanner, lexer, BRACKET_CLOSE);
+            close_bracket(scanner, lexer, BRACKET_CLOSE);
+            break;
         case '}':
-            return close_bracket(scanner, lexer, BRACE_CLOSE);
+            close_bracket(scanner, lexer, BRACE_CLOSE);
+            break;
         default:
-            return valid[KEYWORD_AS_NAME] && !valid[ERROR_SENTINEL] && scan_keyword_as_name(lexer, valid);
+            if (!is_error) return valid[KEYWORD_AS_NAME] && scan_keyword_as_name(lexer, valid);
+            is_found = false;
     }
+    if (!is_error || scanner->literal == TRIPLE_QUOTED) return is_found;
+    if (!scan_rest_of_line(lexer, is_string, MAX_ERROR_LENGTH)) return is_found;
+    scanner->literal = NO_LITERAL;
+    return true;
 }
 
 void *tree_sitter_prose_external_scanner_create(void) {
