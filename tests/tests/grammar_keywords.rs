@@ -123,9 +123,7 @@ fn the_tree_sitter_scanner_knows_keywords_only() {
     let known: Vec<&str> = table.split('"').skip(1).step_by(2).filter(|word| !word.is_empty()).collect();
     assert!(known.len() > 30, "{known:?}");
     // The others stand inside of statements alone, where no name can.
-    let inside = [
-        "and", "as", "filter", "from", "in", "is", "map", "or", "pmap", "reduce", "until", "while",
-    ];
+    let inside = ["and", "as", "filter", "from", "in", "is", "map", "or", "pmap", "reduce", "until", "while"];
     let all: BTreeSet<&str> = known.iter().copied().chain(inside).collect();
     assert_eq!(all, KEYWORDS.iter().map(|&(text, _)| text).collect());
     // The table stands in the order of the enumeration of the same names.
@@ -138,9 +136,10 @@ fn the_tree_sitter_scanner_knows_the_letters_of_names() {
     let path = tree_sitter_grammar("src/names.h");
     let present = fs::read_to_string(&path).unwrap();
     let mut expected = present.clone();
-    for (table, is_in) in
-        [("NAME_START", names::is_start as fn(char) -> bool), ("NAME_PART", names::is_part as fn(char) -> bool)]
-    {
+    for (table, is_in) in [
+        ("NAME_START", names::is_start as fn(char) -> bool),
+        ("NAME_PART", names::is_part as fn(char) -> bool),
+    ] {
         let opener = format!("{table}[] = {{\n");
         let start = expected.find(&opener).unwrap() + opener.len();
         let end = start + expected[start..].find("};").unwrap();

@@ -179,7 +179,10 @@ fn mutated_programs_take_time_in_proportion_to_their_length() {
         println!("{:9} bytes: {nanoseconds:6.1} ns for each byte", text.len());
         per_byte.push(nanoseconds);
     }
-    assert!(per_byte[2] < 3.0 * per_byte[0] && per_byte[1] < 3.0 * per_byte[0], "{per_byte:?} ns for each byte");
+    assert!(
+        per_byte[2] < 3.0 * per_byte[0] && per_byte[1] < 3.0 * per_byte[0],
+        "{per_byte:?} ns for each byte"
+    );
 }
 
 /// Scanner and parser with the checks of the compiler for memory and for what C leaves undefined.

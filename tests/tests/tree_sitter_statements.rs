@@ -44,7 +44,8 @@ fn found(tree: &Tree) -> BTreeSet<(usize, usize)> {
     let mut ranges = BTreeSet::new();
     for_each(tree.root_node(), &mut |node| {
         let parent = node.parent().map_or("", |parent| parent.kind());
-        let is_listed = matches!(parent, "source_file" | "block") && !matches!(node.kind(), "comment" | "block");
+        let is_listed =
+            matches!(parent, "source_file" | "block") && !matches!(node.kind(), "comment" | "block");
         if node.is_named() && !node.is_error() && (is_listed || node.kind() == "property") {
             ranges.insert((node.start_byte(), node.end_byte()));
         }
@@ -67,7 +68,12 @@ fn differences(name: &str, text: &str) -> String {
     let at = |byte: usize| text[..byte].matches('\n').count() + 1;
     for_each(tree.root_node(), &mut |node| {
         if node.is_error() || node.is_missing() {
-            shown.push_str(&format!("{name}:{}: {} {:?}\n", at(node.start_byte()), node, &text[node.byte_range()]));
+            shown.push_str(&format!(
+                "{name}:{}: {} {:?}\n",
+                at(node.start_byte()),
+                node,
+                &text[node.byte_range()]
+            ));
         }
     });
     let (expected, found) = (expected(text), found(&tree));
@@ -147,7 +153,8 @@ fn the_grammar_finds_the_statements_of_the_official_documents() {
     let mut programs = Vec::new();
     for (name, document) in official_files("md") {
         for (index, fenced) in document.split("\n```prose\n").enumerate().skip(1) {
-            let text = fenced.split_inclusive('\n').take_while(|line| !line.starts_with("```")).collect::<String>();
+            let text =
+                fenced.split_inclusive('\n').take_while(|line| !line.starts_with("```")).collect::<String>();
             programs.push((format!("{name}, program {index}"), text));
         }
     }
