@@ -312,6 +312,7 @@ static bool give_content(Scanner *scanner, TSLexer *lexer, bool has_content) {
         lexer->result_symbol = CONTENT;
     } else {
         scanner->literal = NO_LITERAL;
+        if (scanner->bracket_count > 0 && scanner->bracket_errors < MAX_BRACKET_ERRORS) scanner->bracket_errors++;
         lexer->result_symbol = LAYOUT;
     }
     return true;

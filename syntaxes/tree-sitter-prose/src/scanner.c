@@ -57,10 +57,10 @@ enum { MAX_DEPTH = 128 };
 // left of a longer line is one token.
 enum { MAX_ERROR_LENGTH = 200 };
 
-// A line with so many literals and outermost brackets is no statement, and what is left of it is one token, too.
-enum { MAX_LINE_TOKENS = 400 };
+// A line with so many literals and brackets is no code that a person reads, and what is left of it is one token, too.
+enum { MAX_LINE_TOKENS = 1000 };
 
-// After that many lines with an error, a bracket is given up.
+// After that many lines with an error, or literals without an end, a bracket is given up.
 enum { MAX_BRACKET_ERRORS = 16 };
 
 // How many columns a level has that is indented with tabs alone.
@@ -102,7 +102,7 @@ typedef struct {
     uint8_t bracket_count;
     uint8_t bracket_errors;
     uint8_t is_error_checked;
-    // How many literals and outermost brackets stand on the logical line so far.
+    // How many literals and brackets stand on the line so far.
     uint16_t line_tokens;
     uint16_t indentations[MAX_DEPTH];
     uint8_t brackets[MAX_DEPTH];
@@ -464,8 +464,9 @@ static bool skip_newlines_in_bracket(Scanner *scanner, TSLexer *lexer, const boo
         column = lexer->lookahead == '\t' ? tab_stop(scanner, column) : is_blank(lexer->lookahead) ? column + 1 : 0;
         lexer->advance(lexer, true);
     }
+    scanner->line_tokens = 0;
     int32_t c = lexer->lookahead;
-    bool is_given_up = valid[ERROR_SENTINEL] && scanner->bracket_errors == MAX_BRACKET_ERRORS;
+    bool is_given_up = scanner->bracket_errors == MAX_BRACKET_ERRORS;
     bool closes = c == ')' || c == ']' || c == '}';
     if (c == '#' || (!is_given_up && (closes || (!lexer->eof(lexer) && column > top(scanner))))) {
         if (!valid[ERROR_SENTINEL] || is_given_up) return true;
@@ -536,7 +537,7 @@ static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
         }
     }
     int32_t c = lexer->lookahead;
-    if (scanner->bracket_count == 0 && (c == '"' || c == '*' || c == '(' || c == '[' || c == '{')) {
+    if (c == '"' || c == '*' || c == '(' || c == '[' || c == '{') {
         if (scanner->line_tokens == MAX_LINE_TOKENS) return scan_rest_of_line(lexer, false, 0);
         scanner->line_tokens++;
     }
