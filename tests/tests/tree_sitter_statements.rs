@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use expect_test::expect;
 use prose_syntax::SyntaxKind::{BLOCK, ERROR, PROPERTY, SOURCE_FILE};
 use prose_syntax::{NodeOrToken, Severity, SyntaxNode, SyntaxToken, codes, keywords, properties};
 use prose_tests::{official_files, repository};
@@ -122,6 +123,20 @@ fn the_grammar_finds_the_statements_of_the_examples() {
     assert!(examples.len() >= 16, "{examples:?}");
     let sound = examples.iter().filter(|(name, _)| name != "mistakes.prose");
     check(sound.map(|(name, text)| (name.clone(), text.as_str())));
+}
+
+/// The lesson in mistakes: behind each of them the grammar finds its way back. It guesses no misspelt keyword.
+#[test]
+fn the_grammar_finds_its_way_between_mistakes() {
+    let text = fs::read_to_string(repository().join("examples/mistakes.prose")).unwrap();
+    let (expected, found) = (expected(&text), found(&parse(&text)));
+    let missing: Vec<&str> =
+        expected.difference(&found).map(|&(start, end)| text[start..end].lines().next().unwrap()).collect();
+    expect![[r#"
+        [
+            "outptu result = draft",
+        ]
+    "#]].assert_debug_eq(&missing);
 }
 
 #[test]
