@@ -136,7 +136,8 @@ fn the_grammar_finds_its_way_between_mistakes() {
         [
             "outptu result = draft",
         ]
-    "#]].assert_debug_eq(&missing);
+    "#]]
+    .assert_debug_eq(&missing);
 }
 
 #[test]
