@@ -12,7 +12,7 @@ if (process.argv.includes("--tests")) {
   rmSync("dist-tests", { recursive: true, force: true });
   await build({
     ...shared,
-    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "test/runs-model.test.ts", "test/panel-layout.test.ts", "src/runs.ts"],
+    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "test/runs-model.test.ts", "test/panel-layout.test.ts", "src/runs.ts", "src/runs/view.ts"],
     outdir: "dist-tests",
     external: ["vscode"],
     sourcemap: "inline",

@@ -38,6 +38,8 @@ fn the_package_holds_what_the_editor_needs_and_nothing_else() {
             "extension/LICENSE-MIT",
             "extension/LICENSE.txt",
             "extension/dist/extension.js",
+            "extension/dist/panel-style.css",
+            "extension/dist/panel.js",
             "extension/dist/prose.tmLanguage.json",
             "extension/dist/third-party-licenses.txt",
             "extension/language-configuration.json",

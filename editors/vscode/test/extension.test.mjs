@@ -16,6 +16,7 @@ function fakeEditor(settings) {
   const editor = { commands: new Map(), errors: [], log: [], events: new EventEmitter() };
   const write = (line) => editor.log.push(line);
   const members = {
+    EventEmitter: class { event = () => ({ dispose() {} }); fire() {} dispose() {} },
     window: {
       createOutputChannel: () => ({ info: write, warn: write, error: write, show: () => write("(shown)"), dispose() {} }),
       showErrorMessage: async (message, ...choices) => void editor.errors.push({ message, choices }),
@@ -25,6 +26,9 @@ function fakeEditor(settings) {
       getConfiguration: (section) => ({ get: (name, initial) => settings[`${section}.${name}`] ?? initial }),
       onDidChangeConfiguration: (listener) => editor.events.on("configuration", listener),
       onDidGrantWorkspaceTrust: (listener) => editor.events.on("trust", listener),
+      createFileSystemWatcher: () => anything(),
+      registerTextDocumentContentProvider: () => ({ dispose() {} }),
+      textDocuments: [],
       workspaceFolders: undefined,
     },
   };
