@@ -1,11 +1,12 @@
 //! What the client and `prose.toml` say about how programs are checked.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
 use prose_analysis::location::Registry;
-use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig};
+use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -18,6 +19,8 @@ pub(crate) struct FileConfig {
     overrides: Arc<Overrides>,
     /// What the client says about that, which goes before what the project says.
     fetch: Option<FetchMode>,
+    /// What the client says about the programs in Markdown documents, likewise.
+    markdown: Option<bool>,
     client: Arc<RunSettings>,
 }
 
@@ -28,13 +31,26 @@ pub(crate) struct RunSettings {
     pub(crate) trusted: bool,
     /// Who answers sessions, which goes before what the project says.
     pub(crate) harness: Option<HarnessName>,
+    /// How many sessions run at the same time, likewise.
+    max_parallel: Option<NonZeroU32>,
+    /// What the harness `command` starts, likewise.
+    command: Option<Vec<Word>>,
+    /// What agents see of the environment, likewise.
+    environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { trusted: true, harness: None, inlay_hints: true }
+        Self {
+            trusted: true,
+            harness: None,
+            max_parallel: None,
+            command: None,
+            environment: None,
+            inlay_hints: true,
+        }
     }
 }
 
@@ -50,13 +66,33 @@ impl RunSettings {
             }
             known
         });
-        let inlay_hints = given("/run/inlayHints").is_none_or(|shown| {
-            shown.as_bool().unwrap_or_else(|| {
-                tracing::warn!("`run.inlayHints` is {shown}, but has to be true or false");
-                true
-            })
+        let max_parallel = given("/run/maxParallel").and_then(|number| {
+            let known = number.as_u64().and_then(|number| NonZeroU32::new(number.try_into().ok()?));
+            if known.is_none() {
+                tracing::warn!(
+                    "`run.maxParallel` is {number}, but has to be a whole number from 1 to {}",
+                    u32::MAX
+                );
+            }
+            known
         });
-        Self { trusted: is_trusted(settings), harness, inlay_hints }
+        let words = |key: &str| {
+            let list = given(&format!("/run/{key}"))?;
+            let words = list.as_array().map(|list| list.iter().map(|word| Word::new(word.as_str()?)));
+            let words = words.and_then(Iterator::collect);
+            if words.is_none() {
+                tracing::warn!("`run.{key}` is {list}, but has to be a list of texts");
+            }
+            words
+        };
+        Self {
+            trusted: is_trusted(settings),
+            harness,
+            max_parallel,
+            command: words("command"),
+            environment: words("environment"),
+            inlay_hints: flag(settings, "run", "inlayHints").unwrap_or(true),
+        }
     }
 }
 
@@ -71,6 +107,11 @@ impl FileConfig {
         self.fetch.unwrap_or(self.project.config.registry.fetch)
     }
 
+    /// Whether programs in Markdown documents are served.
+    pub(crate) fn serves_markdown(&self) -> bool {
+        self.markdown.unwrap_or(self.project.config.markdown.enabled)
+    }
+
     /// The folder with copies of imported programs.
     fn vendor(&self) -> Option<Arc<Path>> {
         let folder = self.project.path.as_deref()?.parent()?;
@@ -82,9 +123,16 @@ impl FileConfig {
         self.project.path.as_deref()
     }
 
-    /// How programs run, as the project says.
-    pub(crate) fn run(&self) -> &RunConfig {
-        &self.project.config.run
+    /// How programs run, but for who answers sessions: a run that is resumed goes on with whom it was started with, whatever the client says now.
+    pub(crate) fn run(&self) -> RunConfig {
+        let RunConfig { max_parallel, command, environment, .. } = &self.project.config.run;
+        let client = &self.client;
+        RunConfig {
+            max_parallel: client.max_parallel.unwrap_or(*max_parallel),
+            command: client.command.as_ref().unwrap_or(command).clone(),
+            environment: client.environment.as_ref().unwrap_or(environment).clone(),
+            ..self.project.config.run.clone()
+        }
     }
 
     /// How programs run, as the client says.
@@ -113,6 +161,7 @@ pub(crate) struct Settings {
     projects: Projects,
     overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
+    markdown: Option<bool>,
     client: Arc<RunSettings>,
 }
 
@@ -124,7 +173,8 @@ impl Settings {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
         let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch: self.fetch, client })
+        let (fetch, markdown) = (self.fetch, self.markdown);
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch, markdown, client })
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -158,10 +208,15 @@ impl Settings {
     /// anything. What is not understood is logged and has no effect.
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
         let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
-        let changes = *self.overrides != overrides || self.fetch != fetch || *self.client != client;
+        let markdown = flag(section(settings), "markdown", "enabled");
+        let changes = *self.overrides != overrides
+            || self.fetch != fetch
+            || self.markdown != markdown
+            || *self.client != client;
         self.overrides = Arc::new(overrides);
         self.client = Arc::new(client);
         self.fetch = fetch;
+        self.markdown = markdown;
         changes
     }
 }
@@ -174,6 +229,15 @@ fn is_trusted(settings: &Value) -> bool {
 /// Clients send their settings with or without the name of the section around them.
 fn section(settings: &Value) -> &Value {
     settings.get("prose").unwrap_or(settings)
+}
+
+/// A setting of the client that is true or false; none if it does not say.
+fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
+    let value = settings.get(table)?.get(key).filter(|value| !value.is_null())?;
+    if !value.is_boolean() {
+        tracing::warn!("`{table}.{key}` is {value}, but has to be true or false");
+    }
+    value.as_bool()
 }
 
 /// When imported programs are fetched, as the client is set to. A workspace that nobody trusts fetches nothing: what is asked for, and where,
@@ -201,7 +265,11 @@ fn overrides(settings: &Value) -> Overrides {
             tracing::warn!("`check.profile` is {profile}, but has to be \"default\" or \"strict\"");
         }
     }
-    for (code, level) in check.get("levels").and_then(Value::as_object).into_iter().flatten() {
+    let levels = check.get("levels").filter(|levels| !levels.is_null());
+    if let Some(odd) = levels.filter(|levels| !levels.is_object()) {
+        tracing::warn!("`check.levels` is {odd}, but has to be an object with a level for each code");
+    }
+    for (code, level) in levels.and_then(Value::as_object).into_iter().flatten() {
         let known = Level::ALL.iter().copied().find(|known| level.as_str() == Some(known.as_str()));
         match (code.parse::<Code>(), known) {
             (Ok(code), Some(level)) => overrides.levels.push((code, level)),
@@ -230,8 +298,25 @@ mod tests {
 
     #[test]
     fn clients_set_how_programs_run() {
-        let run = json!({ "run": { "harness": "claude", "inlayHints": false }, "trusted": false });
-        let expected = RunSettings { trusted: false, harness: Some(HarnessName::Claude), inlay_hints: false };
+        let run = json!({
+            "run": {
+                "harness": "claude",
+                "maxParallel": 2,
+                "command": ["my-agent", "--quiet"],
+                "environment": [],
+                "inlayHints": false,
+            },
+            "trusted": false,
+        });
+        let words = |words: &[&str]| words.iter().map(|word| Word::new(word)).collect();
+        let expected = RunSettings {
+            trusted: false,
+            harness: Some(HarnessName::Claude),
+            max_parallel: NonZeroU32::new(2),
+            command: words(&["my-agent", "--quiet"]),
+            environment: words(&[]),
+            inlay_hints: false,
+        };
         assert_eq!(RunSettings::read(&run), expected);
         assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
         // An editor has no other way to say that nothing is set.
@@ -239,9 +324,34 @@ mod tests {
             json!(null),
             json!({ "run": { "harness": "" } }),
             json!({ "run": { "harness": "x", "inlayHints": 3 } }),
+            json!({ "run": { "maxParallel": 0, "command": "my-agent", "environment": [""] } }),
         ] {
             assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
         }
+    }
+
+    #[test]
+    fn clients_say_before_projects_how_programs_run() {
+        let mut settings = Settings::default();
+        let run = |settings: &mut Settings| settings.of(Path::new("/nowhere/a.prose")).run();
+        assert_eq!(run(&mut settings), RunConfig::default());
+        settings.set_overrides(
+            &json!({ "run": { "maxParallel": 2, "command": ["my-agent"], "environment": ["KEY"] } }),
+        );
+        let RunConfig { max_parallel, command, environment, .. } = run(&mut settings);
+        assert_eq!(max_parallel.get(), 2);
+        assert_eq!([command[0].as_str(), environment[0].as_str()], ["my-agent", "KEY"]);
+    }
+
+    #[test]
+    fn clients_say_before_projects_whether_markdown_is_served() {
+        let mut settings = Settings::default();
+        let mut serves = |markdown| {
+            settings.set_overrides(&json!({ "prose": { "markdown": { "enabled": markdown } } }));
+            settings.of(Path::new("/nowhere/README.md")).serves_markdown()
+        };
+        assert_eq!([serves(json!(false)), serves(json!(true)), serves(json!(null))], [false, true, true]);
+        assert!(serves(json!("no")));
     }
 
     #[test]

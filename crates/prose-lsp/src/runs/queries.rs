@@ -24,6 +24,7 @@ use super::Runs;
 use crate::convert::{Converter, Session, path_of_uri, uri_of_path};
 use crate::json::{Json, json as text};
 use crate::reads::Failure;
+use crate::shown::Shown;
 
 /// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
 /// together take more than a client has room for.
@@ -320,10 +321,10 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
         .map_err(|error| format!("the program of the run cannot be read: {}: {error}", path.display()))?;
     // Nobody else is to know this program, so it is analysed by itself.
     let mut host = AnalysisHost::default();
-    let rope = Rope::from_str(&program);
+    let shown = Shown::alone(Rope::from_str(&program));
     let file = host.set_text(&path, Text::new(program));
     let graph = flow_graph(host.db(), file);
-    Ok(graph_json(&graph, &Converter { text: &rope, session }))
+    Ok(graph_json(&graph, &Converter { shown: &shown, session }))
 }
 
 /// A flow as clients are told it.

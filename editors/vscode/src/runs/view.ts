@@ -15,6 +15,8 @@ import { type Node, RunTree } from "./tree";
 const SESSION = "prose-session";
 
 export class RunsView implements vscode.Disposable {
+  /** Who wants to know that somebody looks at the runs. */
+  onSeen: () => void = () => {};
   private readonly store: RunStore;
   private readonly tree: RunTree;
   private readonly panel: RunPanel;
@@ -46,7 +48,11 @@ export class RunsView implements vscode.Disposable {
       this.panel,
       this.shown,
       this.sessionChanged,
-      this.shown.onDidChangeVisibility(({ visible }) => visible && void this.store.refresh()),
+      this.shown.onDidChangeVisibility(({ visible }) => {
+        if (!visible) return;
+        this.onSeen();
+        void this.store.refresh();
+      }),
       this.shown.onDidExpandElement(({ element }) => this.watch(element)),
       this.shown.onDidCollapseElement(({ element }) => this.unwatch(element)),
       this.store.onDidChange(({ entry }) => this.changed(entry)),
