@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use prose_syntax::TextSize;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
     FoldingRangeParams, InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensParams,
-    SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
+    SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri,
 };
 
 use crate::code_actions::code_actions;
@@ -16,7 +17,7 @@ use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
-use crate::runs::{hints, lenses};
+use crate::runs::{hints, lenses, queries};
 use crate::{answers, diagnostics, rename};
 
 /// What a read request asks for.
@@ -69,6 +70,13 @@ impl ReadParams {
             })),
         )
     }
+}
+
+/// The parameters of `prose/flowGraph` about a program that is open.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FlowGraphParams {
+    text_document: TextDocumentIdentifier,
 }
 
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
@@ -169,6 +177,19 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             text(&ranges.collect::<Vec<_>>())
         };
         Ok(ReadParams::new(&text_document.uri, Work::Tree(Box::new(work))))
+    }),
+    ("prose/flowGraph", |params| {
+        let FlowGraphParams { text_document } = decode(params)?;
+        // Of a document with several programs it is that of the first one.
+        Ok(ReadParams::all(&text_document.uri, |views, session| {
+            views.each().next().map_or_else(
+                || text(&()),
+                |view| {
+                    let graph = prose_ide::flow_graph(view.db, view.snapshot.file);
+                    text(&queries::graph_json(&graph, &view.converter(session)))
+                },
+            )
+        }))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
