@@ -2,6 +2,7 @@
 
 pub mod lsp;
 pub mod registry;
+pub mod vscode;
 pub mod workspace;
 
 use std::path::{Path, PathBuf};

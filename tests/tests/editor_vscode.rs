@@ -135,9 +135,12 @@ fn contents(package: &Path) -> Vec<String> {
 /// Where packages come from is the choice of whoever installs them.
 #[test]
 fn lock_files_name_no_registry() {
-    for lock_file in
-        ["editors/vscode/package-lock.json", "syntaxes/package-lock.json", "tests/agents/package-lock.json"]
-    {
+    for lock_file in [
+        "editors/vscode/package-lock.json",
+        "syntaxes/package-lock.json",
+        "tests/agents/package-lock.json",
+        "tests/vscode/package-lock.json",
+    ] {
         let text = fs::read_to_string(repository().join(lock_file)).unwrap();
         let lines: Vec<_> = text.lines().filter(|line| line.contains("\"resolved\"")).collect();
         assert!(lines.is_empty(), "{lock_file} has addresses of packages:\n{}", lines.join("\n"));
