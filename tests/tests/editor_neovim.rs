@@ -212,7 +212,8 @@ fn run(version: Version) {
     assert_eq!(seen["statement"], "output reply = session \"Put it together\"");
     assert!(seen["state"].as_str().unwrap().starts_with("# Execution State"), "{}", seen["state"]);
 
-    let runs: Vec<_> = seen["runs"].as_array().unwrap().iter().map(normal).collect();
+    let mut runs: Vec<_> = seen["runs"].as_array().unwrap().iter().map(normal).collect();
+    runs.sort_unstable();
     assert_eq!(
         runs,
         ["ID  completed  4 sessions  program.prose", "ID  interrupted  0 sessions  program.prose"]

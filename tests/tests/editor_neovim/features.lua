@@ -57,7 +57,7 @@ player.play(function(seen)
   end)
   player.type_keys("<C-e><Esc>u")
 
-  player.type_keys("Goparallel:<CR>a<Esc>")
+  player.type_keys("Go<C-d>parallel:<CR>a<Esc>")
   seen.indented = player.wait_for("an indented line", function()
     return vim.api.nvim_get_mode().mode == "n" and vim.api.nvim_get_current_line() ~= "" and vim.api.nvim_get_current_line()
   end)

@@ -79,7 +79,18 @@ player.play(function(seen)
   local choose = vim.ui.select
   vim.ui.select = function(items, options, done)
     seen.runs = vim.tbl_map(options.format_item, items)
-    done(items[#items])
+    for number, text in ipairs(seen.runs) do
+      if text:find("interrupted", 1, true) then
+        return done(items[number])
+      end
+    end
+  end
+  -- As after a restart of the editor, which knows of runs only what is recorded.
+  package.loaded["prose.runs"] = nil
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.bo[bufnr].filetype == "prose-run" then
+      vim.api.nvim_buf_delete(bufnr, { force = true })
+    end
   end
   player.type_keys(":Prose runs<CR>")
   seen.log = player.wait_for_float("prose-run", "interrupted after")

@@ -55,7 +55,7 @@ end
 function actions.resume(words)
   local argument, plain = read(words)
   argument.run = at_most_one(plain, "run")
-  require("prose.runs").start("prose.resume", argument)
+  require("prose.runs").resume(argument)
 end
 
 function actions.cancel(words)

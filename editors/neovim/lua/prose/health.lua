@@ -55,15 +55,18 @@ end
 local function check_parser()
   start("OpenProse: tree-sitter")
   local parser = require("prose.parser")
-  if not parser.is_there() then
+  local path = parser.path()
+  if path and not parser.is_there() then
+    error(path .. " cannot be used by this Neovim", { "It has to be 0.10 or newer", "Build the parser anew with `:Prose install-parser`" })
+    return
+  elseif not path then
     info("there is no parser, so that programs are highlighted by patterns; `:Prose install-parser` builds it")
     return
   end
-  ok("parser: " .. (vim.api.nvim_get_runtime_file("parser/prose.*", false)[1] or "built in"))
-  local parse = (vim.treesitter.query or {}).get or vim.treesitter.get_query
+  ok("parser: " .. path)
   for _, name in ipairs({ "highlights", "folds", "indents", "locals", "injections", "textobjects" }) do
     local files = vim.api.nvim_get_runtime_file(("queries/prose/%s.scm"):format(name), true)
-    local is_valid, problem = pcall(parse, "prose", name)
+    local is_valid, problem = pcall(vim.treesitter.query.get, "prose", name)
     if #files == 0 then
       error(("there is no queries/prose/%s.scm on runtimepath"):format(name))
     elseif is_valid then

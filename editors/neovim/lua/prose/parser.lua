@@ -13,14 +13,22 @@ function M.target()
   return vim.fn.stdpath("data") .. "/site/parser/prose.so"
 end
 
---- Whether Neovim finds a parser that it can use.
+--- The parser that Neovim uses: the first one on `runtimepath`.
+function M.path()
+  -- What was not there when Neovim started is not found on `runtimepath`.
+  local installed = vim.fn.filereadable(M.target()) == 1 and M.target() or nil
+  return vim.api.nvim_get_runtime_file("parser/prose.*", false)[1] or installed
+end
+
+--- Whether there is a parser that this Neovim can use.
 function M.is_there()
-  if vim.fn.has("nvim-0.9") == 0 then
+  local path = M.path()
+  if not path or vim.fn.has("nvim-0.10") == 0 then
     return false
   end
-  -- Since 0.11 what is missing is told by a result, before it was an error.
-  local is_called, result = pcall(vim.treesitter.language.add, "prose")
-  return is_called and result ~= false and #vim.api.nvim_get_runtime_file("parser/prose.*", false) > 0
+  -- Since 0.11 what cannot be used is told by a result, before it was an error.
+  local is_called, result = pcall(vim.treesitter.language.add, "prose", { path = path })
+  return is_called and (result == true or vim.fn.has("nvim-0.11") == 0)
 end
 
 local function is_wanted()

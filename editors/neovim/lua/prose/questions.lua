@@ -39,7 +39,7 @@ function M.withdraw(run)
   waiting = left
   -- The input line of Neovim itself is left as a person leaves it. What other plugins put in its place stays, and its answer is of no effect.
   if current and current.params.run == run and vim.fn.getcmdtype() == "@" then
-    vim.api.nvim_input("<C-c>")
+    vim.api.nvim_input("<Esc>")
   end
 end
 

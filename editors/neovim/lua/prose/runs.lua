@@ -55,7 +55,7 @@ local function set_keys(run)
     { "q", "close the window", window.close },
     { "<CR>", "go to the statement", function() go_to_statement(run) end },
     { "x", "stop the run", function() M.cancel({ run = run.id }) end },
-    { "r", "resume the run", function() M.start("prose.resume", { run = run.id }) end },
+    { "r", "resume the run", function() M.resume({ run = run.id }) end },
     { "s", "open state.md", function() open_state(run) end },
   }
   for _, key in ipairs(keys) do
@@ -123,6 +123,17 @@ local function program()
   return bufnr, vim.uri_from_bufnr(bufnr)
 end
 
+--- Goes on with a run, or with the last one of the program.
+function M.resume(argument)
+  local _, uri = program()
+  local last = runs[last_of[uri] or ""]
+  -- The server goes by the names of recorded runs, which do not say which of two runs of the same second was the last.
+  if not argument.run and last and last.narration.status ~= "completed" then
+    argument.run = last.id
+  end
+  M.start("prose.resume", argument)
+end
+
 --- Starts or resumes a run, and shows it.
 function M.start(command, argument, bufnr)
   local here, uri = program()
@@ -134,7 +145,7 @@ function M.start(command, argument, bufnr)
       return
     end
     local run = run_of(result.run)
-    run.uri, run.folder = argument.uri, result.folder
+    run.uri, run.folder = argument.uri, vim.uri_to_fname(result.folder)
     last_of[argument.uri] = result.run
     if vim.g.prose_run_window ~= false then
       show(run, false)
