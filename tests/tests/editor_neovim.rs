@@ -270,11 +270,24 @@ fn look(version: Version) {
     fs::write(folder.path().join("notes.md"), "# Notes\n\n```prose\nsession \"Say hello\"\n```\n").unwrap();
     let seen = play(version, folder.path(), PROGRAM, "features", "");
 
-    expect![[""]].assert_eq(&serde_json::to_string_pretty(&seen["captures"]).unwrap());
-    expect![[""]].assert_eq(&seen["fold_levels"].to_string());
-    expect![[""]].assert_eq(&seen["fence"].to_string());
-    expect![[""]].assert_eq(seen["hover"].as_str().unwrap());
-    assert!(seen["completion"].as_array().unwrap().contains(&json!("topic")), "{}", seen["completion"]);
+    let captures = seen["captures"].as_object().unwrap().iter();
+    let captures: String = captures.map(|(text, captures)| format!("{text} -> {captures}\n")).collect();
+    expect![[r##"
+        "Write warmly -> ["prose.string"]
+        # Two -> ["prose.comment","prose.spell"]
+        a =  -> ["prose.variable"]
+        for whom -> ["prose.comment","prose.spell"]
+        parallel -> ["prose.keyword.coroutine"]
+        session: -> ["prose.keyword.function"]
+        topic} -> ["prose.string","prose.variable","prose.variable"]
+        writer: -> ["prose.variable","prose.type.definition"]
+    "##]]
+    .assert_eq(&captures);
+    assert_eq!(seen["fold_levels"], json!([0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 2, 2, 2, 2, 0, 1, 1]));
+    assert_eq!(seen["fence"], json!(["markdown.markup.raw.block", "prose.keyword.function"]));
+    let hover = "```prose\nagent writer:\n```\n\n- Model: `sonnet`\n\n```text\nWrite warmly\n```";
+    assert_eq!(seen["hover"], hover);
+    assert!(seen["completion"].as_array().unwrap().contains(&json!("topic}")), "{}", seen["completion"]);
     assert_eq!(seen["indented"], "  a");
     let tags = seen["tags"].as_array().unwrap();
     assert!(tags.contains(&json!(":Prose")) && tags.contains(&json!("prose-keys")), "{tags:?}");
