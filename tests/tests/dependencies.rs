@@ -12,6 +12,7 @@ const PURE: &[&str] = &[
     "prose-analysis",
     "prose-ide",
     "prose-format",
+    "prose-markdown",
     "prose-vm",
     "prose-state",
     "prose-narration",

@@ -2,6 +2,7 @@
 
 pub(crate) mod diagnose;
 mod outcome;
+pub(crate) mod parts;
 pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod walk;
@@ -110,14 +111,15 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
         outcome.failures.extend(settings.add_named(path).err());
     }
     let threads = args.threads.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let walked = walk::programs(&roots, threads);
+    let mut walked = walk::programs(&roots, threads);
+    let files = walked.files(&mut settings);
     outcome.failures.extend(walked.failures);
     outcome.remarks.extend(walked.remarks);
 
     // What is wrong with the settings is known, and fixed, before any program is looked at under them.
     let stdin = (!stdin.is_empty()).then_some(&*args.stdin_filename);
     let program_in_stdin = stdin.filter(|path| !is_settings(path));
-    for program in walked.programs.iter().map(PathBuf::as_path).chain(program_in_stdin) {
+    for program in files.iter().map(PathBuf::as_path).chain(program_in_stdin) {
         settings.of(program);
     }
     outcome.failures.extend(settings.take_failures());
@@ -131,7 +133,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     let stdin =
         program_in_stdin.map(|path| Stdin { rules: settings.of(path), path, text: source::read_stdin() });
     let programs: Vec<Program> =
-        walked.programs.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
+        files.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
     let lock = if args.locked { LockUse::Complete } else { LockUse::Ignored };
     let imports = Imports::new(How { offline: args.offline, lock, ..How::default() });
     let common = Common::new(settings, imports);

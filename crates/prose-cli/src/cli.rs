@@ -84,8 +84,8 @@ pub(crate) struct CheckArgs {
     /// Programs and folders to check; `-` is standard input
     ///
     /// In folders, files named `*.prose` are checked, except hidden ones and those that `.gitignore` or `.ignore` files
-    /// exclude. A file that is named here is always checked. The settings of the programs, each `prose.toml` that counts for one
-    /// of them, are checked as well, and can be named here, too.
+    /// exclude. A file that is named here is always checked; of a Markdown document, its `prose` blocks are. The settings of the
+    /// programs, each `prose.toml` that counts for one of them, are checked as well, and can be named here, too.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 

@@ -33,9 +33,10 @@ impl Gathered {
         let mut failures = Vec::new();
         let mut settings = Settings::nearest();
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let walked = walk::programs(paths, threads);
+        let mut walked = walk::programs(paths, threads);
+        let files = walked.files(&mut settings);
         failures.extend(walked.failures);
-        let programs: Vec<_> = walked.programs.into_iter().map(|path| (settings.of(&path), path)).collect();
+        let programs: Vec<_> = files.into_iter().map(|path| (settings.of(&path), path)).collect();
         // Also where nothing is imported, there may be a lock file.
         let projects: Vec<_> = paths.iter().map(|path| settings.of(&inside(path))).collect();
         let here = settings.of(&inside(Path::new(".")));

@@ -14,7 +14,7 @@ mod values;
 
 pub use file::{FILE_NAME, Loaded, find, load, programs_in};
 pub use project::{Overrides, Project, Projects};
-pub use settings::{CheckConfig, Config, RegistryConfig, RunConfig};
+pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{
     CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word,
 };

@@ -365,3 +365,27 @@ impl Setting for NonZeroU32 {
         number.and_then(NonZeroU32::new).or_else(|| reader.wrong_with_fix::<Self, _>(value, None, fix))
     }
 }
+
+impl Setting for bool {
+    fn expected() -> String {
+        "`true` or `false`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "boolean" })
+    }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        if let DeValue::Boolean(value) = value.get_ref() {
+            return Some(*value);
+        }
+        let unquoted = value.get_ref().as_str().filter(|text| ["true", "false"].contains(text));
+        let fix =
+            unquoted.map(|text| reader.replace(value.span(), text, "Remove the quotes", FixSafety::Safe));
+        reader.wrong_with_fix::<Self, _>(value, None, fix)
+    }
+}

@@ -13,6 +13,8 @@ settings! {
     pub struct Config {
         /// What is reported about programs, by `prose check` and in editors.
         check: CheckConfig = "check",
+        /// The programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
+        markdown: MarkdownConfig = "markdown",
         /// Names for models, to be used in programs like `sonnet`, `opus` and `haiku`. The value is the id of the model as its provider
         /// knows it.
         models: ModelAliases = "models",
@@ -35,6 +37,17 @@ settings! {
         /// `/` is about names in any folder, and a folder stands for all that is in it. The value is a list of codes; `W0*` stands for all codes
         /// that start with `W0`.
         per_file_ignores: PerFileIgnores = "per-file-ignores",
+    }
+}
+
+settings! {
+    /// The programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
+    pub struct MarkdownConfig {
+        /// Whether editors check them, help to write them and run them.
+        enabled: bool = "enabled" or true,
+        /// Whether `prose check` looks for them in all Markdown files below the folders that it is given. Those in a file that it is given by name are
+        /// checked in any case.
+        check: bool = "check",
     }
 }
 

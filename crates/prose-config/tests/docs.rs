@@ -93,6 +93,7 @@ fn the_schema_allows_what_is_right() {
         check_right(&format!("registry.fetch = '{fetch}'"));
     }
     check_right("registry.vendor = 'lib/vendor'");
+    check_right("markdown.enabled = false\nmarkdown.check = true");
     check_right("run.max-parallel = 1\nrun.max-iterations = 4294967295");
     for harness in HarnessName::ALL {
         check_right(&format!("run.harness = '{}'", harness.as_str()));
@@ -107,8 +108,10 @@ fn the_schema_refuses_what_is_wrong() {
     for (table, schema) in properties(&schema) {
         check_wrong(&format!("{table} = 1"));
         check_wrong(&format!("{table} = []"));
-        for (key, _) in properties(&schema) {
-            check_wrong(&format!("{table}.{key} = true"));
+        for (key, schema) in properties(&schema) {
+            if schema["type"] != "boolean" {
+                check_wrong(&format!("{table}.{key} = true"));
+            }
             check_wrong(&format!("{table}.{key} = 1.5"));
             check_wrong(&format!("{table}.{key} = ''"));
             check_wrong(&format!("{table}.{key} = [[]]"));
@@ -195,6 +198,7 @@ fn values(schema: &Value) -> String {
         return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     }
     match text(&schema["type"]) {
+        "boolean" => "`true` or `false`".to_owned(),
         "integer" => format!("a whole number from {} to {}", schema["minimum"], schema["maximum"]),
         "string" if schema["format"] == json!("uri") => {
             "an address that starts with `https://` or `http://`".to_owned()

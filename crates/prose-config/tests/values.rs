@@ -18,6 +18,9 @@ fn every_setting_is_read() {
         "examples/**" = ["W101", "E0*"]
         [models]
         fast = "provider/small"
+        [markdown]
+        enabled = false
+        check = true
         [registry]
         url = "https://prose.example.com/programs"
         fetch = "manual"
@@ -34,6 +37,7 @@ fn every_setting_is_read() {
     assert_eq!(ignores[0].glob(), "examples/**");
     assert_eq!(ignores[0].codes().iter().map(ToString::to_string).collect::<Vec<_>>(), ["W101", "E0*"]);
     assert_eq!(config.models["fast"], "provider/small");
+    assert_eq!((config.markdown.enabled, config.markdown.check), (false, true));
     assert_eq!(config.registry.url.as_str(), "https://prose.example.com/programs/");
     assert_eq!(config.registry.fetch, FetchMode::Manual);
     assert_eq!(config.run.max_parallel.get(), 3);
@@ -46,6 +50,7 @@ fn nothing_is_needed() {
     assert_eq!(Config::parse(""), (config.clone(), vec![]));
     assert_eq!(Config::parse("[check]\n[check.levels]\n[models]\n# Nothing.\n"), (config.clone(), vec![]));
     assert_eq!(config.check.profile, Profile::Default);
+    assert_eq!((config.markdown.enabled, config.markdown.check), (true, false));
     assert_eq!(config.run.max_parallel.get(), 8);
     assert_eq!(config.run.max_iterations.get(), 1000);
     assert_eq!(config.registry.url.as_str(), "https://p.prose.md/");
@@ -70,6 +75,9 @@ fn a_wrong_type_is_reported_at_every_key() {
         per-file-ignores = "examples/**"
         [models]
         fast = 1.5
+        [markdown]
+        enabled = "false"
+        check = "yes"
         [registry]
         url = true
         fetch = 2020-01-01
@@ -88,6 +96,11 @@ fn a_wrong_type_is_reported_at_every_key() {
             [models]
             fast = 1.5
             #      ^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not `1.5`
+            [markdown]
+            enabled = "false"
+            #         ^^^^^^^ error[E142] `markdown.enabled` should be `true` or `false`, not the text "false" (fix: Remove the quotes)
+            check = "yes"
+            #       ^^^^^ error[E142] `markdown.check` should be `true` or `false`, not the text "yes"
             [registry]
             url = true
             #     ^^^^ error[E142] `registry.url` should be an address such as "https://prose.example.com/", without credentials and `?`, not `true`
@@ -282,7 +295,7 @@ fn unknown_keys_are_reported_at_every_level() {
             #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
             max-iterations = 5
             [format]
-            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `models`, `registry` and `run`
+            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
             width = 80
         "#]],
     );

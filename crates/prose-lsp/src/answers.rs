@@ -7,37 +7,37 @@ use prose_analysis::location::Origin;
 use prose_analysis::{Db, SourceFile};
 use prose_ide::semantic_tokens::{Modifiers, TokenKind};
 use prose_ide::{Access, CompletionKind, LinkTarget, PathCandidates, SemanticToken};
-use prose_syntax::{TextRange, TextSize};
-use ropey::Rope;
+use prose_syntax::TextSize;
 use serde_json::{Value, json};
 
-use crate::convert::{Converter, Session, uri_of_path};
+use crate::convert::{Converter, Session, lsp, uri_of_path};
 use crate::documents::DocumentUri;
 use crate::json::{Json, json as text};
-use crate::reads::View;
+use crate::reads::{View, Views};
+use crate::shown::Shown;
 
 /// The answer to `textDocument/hover`.
-pub(crate) fn hover(view: &View, session: &Session, offset: TextSize) -> Json {
-    let hover = prose_ide::hover(&view.db, view.snapshot.file, offset).map(|hover| {
+pub(crate) fn hover(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let hover = prose_ide::hover(view.db, view.snapshot.file, offset).map(|hover| {
         let contents = if session.shows_markdown {
             json!({ "kind": "markdown", "value": hover.markdown })
         } else {
             json!({ "kind": "plaintext", "value": hover.markdown })
         };
-        json!({ "contents": contents, "range": here(view, session).range(hover.range) })
+        json!({ "contents": contents, "range": view.converter(session).range(hover.range) })
     });
     text(&hover)
 }
 
 /// The answer to `textDocument/definition`.
-pub(crate) fn definition(view: &View, session: &Session, offset: TextSize) -> Json {
-    let Some(definition) = prose_ide::goto_definition(&view.db, view.snapshot.file, offset) else {
+pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let Some(definition) = prose_ide::goto_definition(view.db, view.snapshot.file, offset) else {
         return text(&());
     };
-    let origin = here(view, session).range(definition.origin);
+    let origin = view.converter(session).range(definition.origin);
     let targets = definition.targets.iter().filter_map(|target| {
-        let (uri, contents) = place(view, target.file)?;
-        let there = Converter { text: &contents, session };
+        let (uri, shown) = place(view, target.file)?;
+        let there = Converter { shown: &shown, session };
         Some(if session.links_definitions {
             json!({
                 "originSelectionRange": origin,
@@ -53,18 +53,23 @@ pub(crate) fn definition(view: &View, session: &Session, offset: TextSize) -> Js
 }
 
 /// The answer to `textDocument/references`.
-pub(crate) fn references(view: &View, session: &Session, offset: TextSize, with_declaration: bool) -> Json {
+pub(crate) fn references(
+    view: &View<'_>,
+    session: &Session,
+    offset: TextSize,
+    with_declaration: bool,
+) -> Json {
     let candidates = view.db.programs();
-    let found = prose_ide::references(&view.db, view.snapshot.file, offset, with_declaration, &candidates);
-    let mut last: Option<(SourceFile, DocumentUri, Rope)> = None;
+    let found = prose_ide::references(view.db, view.snapshot.file, offset, with_declaration, &candidates);
+    let mut last: Option<(SourceFile, DocumentUri, Shown)> = None;
     let mut locations: Vec<Value> = Vec::new();
     for reference in found.into_iter().flatten() {
         // References come file by file.
         if last.as_ref().is_none_or(|(file, ..)| *file != reference.file) {
-            last = place(view, reference.file).map(|(uri, contents)| (reference.file, uri, contents));
+            last = place(view, reference.file).map(|(uri, shown)| (reference.file, uri, shown));
         }
-        if let Some((_, uri, contents)) = &last {
-            let range = Converter { text: contents, session }.range(reference.range);
+        if let Some((_, uri, shown)) = &last {
+            let range = Converter { shown, session }.range(reference.range);
             locations.push(json!({ "uri": &**uri, "range": range }));
         }
     }
@@ -72,23 +77,23 @@ pub(crate) fn references(view: &View, session: &Session, offset: TextSize, with_
 }
 
 /// The answer to `textDocument/documentLink`.
-pub(crate) fn document_links(view: &View, session: &Session) -> Json {
-    let links = prose_ide::document_links(&view.db, view.snapshot.file, Path::exists);
+pub(crate) fn document_links(view: &View<'_>, session: &Session) -> Json {
+    let links = prose_ide::document_links(view.db, view.snapshot.file, Path::exists);
     let links = links.iter().filter_map(|link| {
         let target = match &link.target {
             LinkTarget::Path(path) => uri_of_path(path)?.to_string(),
             LinkTarget::Url(url) => url.clone(),
         };
-        let range = here(view, session).range(link.range);
+        let range = view.converter(session).range(link.range);
         Some(json!({ "range": range, "target": target, "tooltip": link.tooltip }))
     });
     text(&links.collect::<Vec<Value>>())
 }
 
 /// The answer to `textDocument/documentHighlight`.
-pub(crate) fn document_highlights(view: &View, session: &Session, offset: TextSize) -> Json {
-    let converter = here(view, session);
-    let highlights = prose_ide::document_highlights(&view.db, view.snapshot.file, offset);
+pub(crate) fn document_highlights(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let converter = view.converter(session);
+    let highlights = prose_ide::document_highlights(view.db, view.snapshot.file, offset);
     let highlights = highlights.iter().map(|highlight| {
         let kind = match highlight.access {
             Access::Read => 2,
@@ -100,12 +105,15 @@ pub(crate) fn document_highlights(view: &View, session: &Session, offset: TextSi
 }
 
 /// The answer to `textDocument/completion`.
-pub(crate) fn completions(view: &View, session: &Session, offset: TextSize) -> Json {
-    let converter = here(view, session);
+pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let converter = view.converter(session);
     let file = view.snapshot.file;
-    let completions = prose_ide::completions(&view.db, file, offset, &candidates(view, offset));
+    // An editor indents the lines of a snippet, and knows of no other marks that they need.
+    let takes_lines = !view.snapshot.shown.has_marked_lines();
+    let completions = prose_ide::completions(view.db, file, offset, &candidates(view, offset));
     let items = completions.iter().map(|completion| {
         let snippet = completion.snippet.as_ref().filter(|_| session.takes_snippets);
+        let snippet = snippet.filter(|snippet| takes_lines || !snippet.contains('\n'));
         let mut item = json!({
             "label": completion.label,
             "kind": completion_kind(completion.kind),
@@ -142,13 +150,19 @@ pub(crate) fn completions(view: &View, session: &Session, offset: TextSize) -> J
 }
 
 /// The answer to `textDocument/semanticTokens/full` and, for a part of the document, to `…/range`.
-pub(crate) fn semantic_tokens(view: &View, session: &Session, range: Option<TextRange>) -> Json {
-    let file = view.snapshot.file;
-    let tokens = match range {
-        Some(range) => prose_ide::semantic_tokens_in(&view.db, file, range),
-        None => prose_ide::semantic_tokens(&view.db, file),
-    };
-    text(&json!({ "data": encoded(&tokens, &here(view, session)) }))
+pub(crate) fn semantic_tokens(views: &Views, session: &Session, range: Option<lsp::Range>) -> Json {
+    let mut encoded = Encoded::default();
+    for view in views.each() {
+        let (converter, file) = (view.converter(session), view.snapshot.file);
+        let tokens = match range {
+            Some(range) => converter
+                .text_range(range)
+                .map_or_else(Vec::new, |range| prose_ide::semantic_tokens_in(view.db, file, range)),
+            None => prose_ide::semantic_tokens(view.db, file),
+        };
+        encoded.add(&tokens, &converter);
+    }
+    text(&json!({ "data": encoded.data }))
 }
 
 /// The names that the numbers in semantic tokens stand for.
@@ -158,22 +172,28 @@ pub(crate) fn legend() -> Value {
 }
 
 /// Each token as five numbers, its place relative to the one before.
-fn encoded(tokens: &[SemanticToken], converter: &Converter<'_>) -> Vec<u32> {
-    let mut data = Vec::with_capacity(tokens.len() * 5);
-    let (mut line, mut column) = (0, 0);
-    for token in tokens {
-        let range = converter.range(token.range);
-        let (start, end) = (range.start, range.end);
-        let from = if start.line == line { column } else { 0 };
-        data.extend([start.line - line, start.character - from]);
-        data.extend([
-            end.character.saturating_sub(start.character),
-            token.kind as u32,
-            token.modifiers.bits(),
-        ]);
-        (line, column) = (start.line, start.character);
+#[derive(Default)]
+struct Encoded {
+    data: Vec<u32>,
+    line: u32,
+    column: u32,
+}
+
+impl Encoded {
+    fn add(&mut self, tokens: &[SemanticToken], converter: &Converter<'_>) {
+        self.data.reserve(tokens.len() * 5);
+        for token in tokens {
+            let lsp::Range { start, end } = converter.range(token.range);
+            let from = if start.line == self.line { self.column } else { 0 };
+            self.data.extend([start.line - self.line, start.character - from]);
+            self.data.extend([
+                end.character.saturating_sub(start.character),
+                token.kind as u32,
+                token.modifiers.bits(),
+            ]);
+            (self.line, self.column) = (start.line, start.character);
+        }
     }
-    data
 }
 
 fn completion_kind(kind: CompletionKind) -> u32 {
@@ -191,21 +211,16 @@ fn completion_kind(kind: CompletionKind) -> u32 {
     }
 }
 
-fn here<'a>(view: &'a View, session: &'a Session) -> Converter<'a> {
-    Converter { text: &view.snapshot.text, session }
-}
-
-/// The name and the text of a program.
-pub(crate) fn place(view: &View, file: SourceFile) -> Option<(DocumentUri, Rope)> {
+/// The document that shows a program.
+pub(crate) fn place(view: &View<'_>, file: SourceFile) -> Option<(DocumentUri, Shown)> {
     if file == view.snapshot.file {
-        return Some((Arc::clone(&view.snapshot.uri), view.snapshot.text.clone()));
+        return Some((Arc::clone(&view.snapshot.uri), view.snapshot.shown.clone()));
     }
-    let uri = view.programs.uri(&view.db, file)?;
-    Some((uri, Rope::from_str(file.text(&view.db).as_str())))
+    view.programs.place(view.db, file)
 }
 
 /// What `use` may name, if the line at an offset is one: folders and the cache are not looked at for others.
-fn candidates(view: &View, offset: TextSize) -> PathCandidates {
+fn candidates(view: &View<'_>, offset: TextSize) -> PathCandidates {
     let text = &view.snapshot.text;
     let line = text.byte_to_line(usize::from(offset).min(text.len_bytes()));
     if !text.line(line).chunks().any(|chunk| chunk.trim_start().starts_with(['u', 'i'])) {
@@ -216,11 +231,13 @@ fn candidates(view: &View, offset: TextSize) -> PathCandidates {
 }
 
 /// The programs that are known, and those in the folder of a program and directly below it.
-fn programs_around(view: &View, file: SourceFile) -> Vec<PathBuf> {
+fn programs_around(view: &View<'_>, file: SourceFile) -> Vec<PathBuf> {
     /// A folder with more than that is none that programs are kept in.
     const MOST: usize = 2_000;
-    let db: &dyn Db = &view.db;
-    let known = view.db.programs().into_iter().filter(|file| *file.origin(db) == Origin::Local);
+    let db: &dyn Db = view.db;
+    let can_be_imported =
+        |file: &SourceFile| *file.origin(db) == Origin::Local && !view.programs.is_part(*file);
+    let known = view.db.programs().into_iter().filter(can_be_imported);
     let mut paths: Vec<PathBuf> = known.map(|file| file.path(db).to_path_buf()).collect();
     let Some(folder) = file.path(db).parent() else { return paths };
     let entries =

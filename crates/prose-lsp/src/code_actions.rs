@@ -3,15 +3,16 @@
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, Text};
 use prose_syntax::fix::{Reported as Fixable, fix_all};
-use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, TextEdit, TextRange, TextSize};
+use prose_syntax::{Diagnostic, FixSafety, Severity, TextEdit, TextRange};
 use ropey::Rope;
 use serde_json::{Value, json};
 
 use crate::commands::import_actions;
-use crate::convert::{Converter, Reported, Session, end_of_line};
+use crate::convert::{Reported, Session, end_of_line, lsp, size};
 use crate::diagnostics::reported;
+use crate::documents::Snapshot;
 use crate::json::{Json, json as text};
-use crate::reads::View;
+use crate::reads::{View, Views};
 
 /// What kinds of actions the server has.
 pub(crate) const KINDS: &[&str] = &[QUICK_FIX, FIX_ALL];
@@ -21,9 +22,9 @@ const FIX_ALL: &str = "source.fixAll.prose";
 
 /// The answer to `textDocument/codeAction`. `only` holds the kinds that are wanted; none for any.
 pub(crate) fn code_actions(
-    view: &View,
+    views: &Views,
     session: &Session,
-    range: TextRange,
+    range: lsp::Range,
     only: Option<&[String]>,
 ) -> Json {
     // A kind stands for all kinds below it.
@@ -36,25 +37,28 @@ pub(crate) fn code_actions(
         })
     };
     let mut actions = Vec::new();
-    if is_wanted(QUICK_FIX) {
-        actions.extend(quick_fixes(view, session, range));
-    }
-    // These change no text, and so are of no kind that could be asked for.
-    if only.is_none() {
-        actions.extend(import_actions(view, range));
+    for view in views.each() {
+        let Some(range) = view.converter(session).text_range(range) else { continue };
+        if is_wanted(QUICK_FIX) {
+            actions.extend(quick_fixes(&view, session, range));
+        }
+        // These change no text, and so are of no kind that could be asked for.
+        if only.is_none() {
+            actions.extend(import_actions(&view, range));
+        }
     }
     // Clients that ask for anything want what is of use at the place; all fixes are asked for by name.
     if only.is_some() && is_wanted(FIX_ALL) {
-        actions.extend(all_fixes(view, session));
+        actions.extend(all_fixes(views, session));
     }
     text(&actions)
 }
 
-fn quick_fixes(view: &View, session: &Session, range: TextRange) -> Vec<Value> {
-    let snapshot = &view.snapshot;
-    let converter = Converter { text: &snapshot.text, session };
+fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Value> {
+    let snapshot = view.snapshot;
+    let converter = view.converter(session);
     let mut actions = Vec::new();
-    for (severity, diagnostic) in reported(snapshot, &view.db) {
+    for (severity, diagnostic) in reported(snapshot, view.db) {
         if offered_at(&snapshot.text, diagnostic.range).intersect(range).is_none() {
             continue;
         }
@@ -68,7 +72,7 @@ fn quick_fixes(view: &View, session: &Session, range: TextRange) -> Vec<Value> {
                 "diagnostics": [shown],
                 // What only a person can choose is not for the command that applies the preferred fix.
                 "isPreferred": position == 0 && diagnostic.fix.is_some(),
-                "edit": edit(view, &converter, &fix.edits),
+                "edit": edit(snapshot, session, converter.edits(&fix.edits)),
             }));
         }
     }
@@ -84,10 +88,10 @@ fn offered_at(text: &Rope, range: TextRange) -> TextRange {
     TextRange::new(size(text.line_to_byte(line)), size(end_of_line(text, line)))
 }
 
-fn edit(view: &View, converter: &Converter<'_>, edits: &[TextEdit]) -> Value {
-    let snapshot = &view.snapshot;
-    let edits = json!(converter.edits(edits));
-    if converter.session.edits_versions {
+/// The edit of the document that a program is shown in.
+fn edit(snapshot: &Snapshot, session: &Session, edits: Vec<lsp::TextEdit>) -> Value {
+    let edits = json!(edits);
+    if session.edits_versions {
         let document = json!({ "uri": &*snapshot.uri, "version": snapshot.version });
         json!({ "documentChanges": [{ "textDocument": document, "edits": edits }] })
     } else {
@@ -112,28 +116,36 @@ impl Fixable for Found {
     }
 }
 
-fn all_fixes(view: &View, session: &Session) -> Option<Value> {
-    let snapshot = &view.snapshot;
-    let before = snapshot.file.text(&view.db).as_str();
-    let path = snapshot.file.path(&view.db);
+/// All fixes of the programs of a document at once.
+fn all_fixes(views: &Views, session: &Session) -> Option<Value> {
+    let edits = views.each().filter_map(|view| {
+        let fixed = fixed(&view)?;
+        Some(view.converter(session).edits(&[fixed]))
+    });
+    let edits: Vec<lsp::TextEdit> = edits.flatten().collect();
+    let snapshot = views.snapshots.first().filter(|_| !edits.is_empty())?;
+    let edit = edit(snapshot, session, edits);
+    Some(json!({ "title": "Apply all safe fixes", "kind": FIX_ALL, "edit": edit }))
+}
+
+/// All fixes of a program as one edit.
+fn fixed(view: &View<'_>) -> Option<TextEdit> {
+    let snapshot = view.snapshot;
+    let before = snapshot.file.text(view.db).as_str();
+    let path = snapshot.file.path(view.db);
     // The fixes are tried on programs of their own: those of the session change with the client's edits alone.
     let mut host = AnalysisHost::default();
     let diagnose = |text: &str| {
         let file = host.set_text(path, Text::new(text));
         host.set_project(file, snapshot.config.meaning());
-        host.load_imports(file, |path| Some(view.db.file_at(path)?.text(&view.db).as_str().to_owned()));
+        host.load_imports(file, |path| Some(view.db.file_at(path)?.text(view.db).as_str().to_owned()));
         let found = diagnostics(host.db(), file).iter().filter_map(|diagnostic| {
-            Some(Found { severity: snapshot.config.severity(diagnostic)?, diagnostic: diagnostic.clone() })
+            Some(Found { severity: snapshot.severity(diagnostic)?, diagnostic: diagnostic.clone() })
         });
         found.collect()
     };
     let fixed = fix_all(before, diagnose, FixSafety::Safe);
-    if fixed.applied.is_empty() {
-        return None;
-    }
-    let converter = Converter { text: &snapshot.text, session };
-    let fix = Fix::safe("Apply all safe fixes", vec![difference(before, &fixed.text)]);
-    Some(json!({ "title": fix.title, "kind": FIX_ALL, "edit": edit(view, &converter, &fix.edits) }))
+    (!fixed.applied.is_empty()).then(|| difference(before, &fixed.text))
 }
 
 /// The one edit that makes one text of another.
@@ -145,11 +157,6 @@ fn difference(before: &str, after: &str) -> TextEdit {
     let end = same(&mut before[start..].chars().rev().zip(after[start..].chars().rev()));
     let range = TextRange::new(size(start), size(before.len() - end));
     TextEdit::replace(range, &after[start..after.len() - end])
-}
-
-fn size(bytes: usize) -> TextSize {
-    // Documents that are too long for positions are not opened.
-    TextSize::new(u32::try_from(bytes).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

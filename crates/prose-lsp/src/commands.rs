@@ -62,8 +62,8 @@ impl Command {
 }
 
 /// The actions on the imports in a range.
-pub(crate) fn import_actions(view: &View, range: TextRange) -> Vec<Value> {
-    let (db, file) = (&view.db, view.snapshot.file);
+pub(crate) fn import_actions(view: &View<'_>, range: TextRange) -> Vec<Value> {
+    let (db, file) = (view.db, view.snapshot.file);
     let mut actions = Vec::new();
     for import in import_sites(db, file) {
         let is_here = import.range(db, file).is_some_and(|place| place.intersect(range).is_some());
@@ -74,7 +74,7 @@ pub(crate) fn import_actions(view: &View, range: TextRange) -> Vec<Value> {
         let is_known = matches!(imported(db, file, path), Imported::Program(_));
         let is_new = !is_known && note(db, file, path).is_none();
         let action = |title: String, command: &str| {
-            let argument = json!({ "uri": &*view.snapshot.uri, "path": path });
+            let argument = json!({ "uri": &*view.snapshot.name, "path": path });
             json!({ "title": title, "command": { "title": title, "command": command, "arguments": [argument] } })
         };
         let again = if is_known { " again" } else { "" };

@@ -14,13 +14,14 @@ use ropey::Rope;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use tower_lsp_server::ls_types as lsp;
+pub(crate) use tower_lsp_server::ls_types as lsp;
 
 use crate::answers;
 use crate::code_actions;
 use crate::commands;
 use crate::documents::DocumentUri;
 use crate::json::{Json, json};
+use crate::shown::Shown;
 
 /// What a column of a position counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -270,7 +271,15 @@ pub(crate) fn end_of_line(text: &Rope, line: usize) -> usize {
     end - if is_crlf { 2 } else { 1 }
 }
 
-fn size(bytes: usize) -> TextSize {
+/// What is written in a line. A line past the end is the last one.
+fn line_without_indentation(text: &Rope, line: usize) -> TextRange {
+    let line = line.min(text.len_lines().saturating_sub(1));
+    let (start, end) = (text.line_to_byte(line), end_of_line(text, line));
+    let indent = text.line(line).chars().take_while(|char| [' ', '\t'].contains(char)).count();
+    TextRange::new(size((start + indent).min(end)), size(end))
+}
+
+pub(crate) fn size(bytes: usize) -> TextSize {
     TextSize::new(clamp_u32(bytes))
 }
 
@@ -283,8 +292,8 @@ pub(crate) struct Reported<'a> {
     pub(crate) severity: Severity,
     pub(crate) diagnostic: &'a Diagnostic,
     pub(crate) uri: &'a DocumentUri,
-    /// The name and the text of the program at a path.
-    pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, Rope)>,
+    /// The document with the program at a path.
+    pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, Shown)>,
 }
 
 /// Where a document lies. One that is in no file has a path too, which no file has.
@@ -303,13 +312,24 @@ pub(crate) fn uri_of_path(path: &Path) -> Option<DocumentUri> {
 
 /// Turns the results of the features into what the client is given.
 pub(crate) struct Converter<'a> {
-    pub(crate) text: &'a Rope,
+    /// Where the program is shown that the results are about.
+    pub(crate) shown: &'a Shown,
     pub(crate) session: &'a Session,
 }
 
 impl Converter<'_> {
-    fn position(&self, offset: TextSize) -> lsp::Position {
-        position(self.text, offset.into(), self.session.encoding)
+    pub(crate) fn position(&self, offset: TextSize) -> lsp::Position {
+        self.position_in_document(self.shown.outward(offset))
+    }
+
+    fn position_in_document(&self, offset: TextSize) -> lsp::Position {
+        position(self.shown.document(), offset.into(), self.session.encoding)
+    }
+
+    /// Where the program starts to be seen.
+    pub(crate) fn top(&self) -> lsp::Range {
+        let top = self.position_in_document(self.shown.top());
+        lsp::Range { start: top, end: top }
     }
 
     pub(crate) fn range(&self, range: TextRange) -> lsp::Range {
@@ -348,23 +368,15 @@ impl Converter<'_> {
         }
     }
 
-    /// What says that a run failed at the statement that starts in a line.
-    pub(crate) fn failure_of_run(&self, line: usize, message: String) -> lsp::Diagnostic {
+    /// What says that a run failed at the statement that starts in a line of the program.
+    pub(crate) fn failure_of_run(&self, text: &Rope, line: usize, message: String) -> lsp::Diagnostic {
         lsp::Diagnostic {
-            range: self.line_without_indentation(line),
+            range: self.range(line_without_indentation(text, line)),
             severity: Some(lsp::DiagnosticSeverity::ERROR),
             source: Some("prose run".to_owned()),
             message,
             ..lsp::Diagnostic::default()
         }
-    }
-
-    /// What is written in a line. A line past the end is the last one.
-    pub(crate) fn line_without_indentation(&self, line: usize) -> lsp::Range {
-        let line = line.min(self.text.len_lines().saturating_sub(1));
-        let (start, end) = (self.text.line_to_byte(line), end_of_line(self.text, line));
-        let indent = self.text.line(line).chars().take_while(|char| [' ', '\t'].contains(char)).count();
-        self.range(TextRange::new(size((start + indent).min(end)), size(end)))
     }
 
     /// The fix as data of its diagnostic, for clients that look for it there.
@@ -376,22 +388,30 @@ impl Converter<'_> {
         serde_json::json!({ "title": fix.title, "safety": safety, "edits": self.edits(&fix.edits) })
     }
 
-    /// The bytes of a range.
-    pub(crate) fn text_range(&self, range: lsp::Range) -> TextRange {
-        let start = offset(self.text, range.start, self.session.encoding);
-        let end = offset(self.text, range.end, self.session.encoding);
-        TextRange::new(size(start.min(end)), size(start.max(end)))
+    /// The bytes of the program that are in a range; none if it touches nothing of the program.
+    pub(crate) fn text_range(&self, range: lsp::Range) -> Option<TextRange> {
+        let (start, end) = (self.offset_in_document(range.start), self.offset_in_document(range.end));
+        self.shown.range_inward(TextRange::new(start.min(end), start.max(end)))
     }
 
-    /// The offset of a position.
-    pub(crate) fn text_offset(&self, position: lsp::Position) -> TextSize {
-        size(offset(self.text, position, self.session.encoding))
+    /// The offset of a position in the program; none outside of it.
+    pub(crate) fn text_offset(&self, position: lsp::Position) -> Option<TextSize> {
+        self.shown.inward(self.offset_in_document(position))
+    }
+
+    fn offset_in_document(&self, position: lsp::Position) -> TextSize {
+        size(offset(self.shown.document(), position, self.session.encoding))
     }
 
     pub(crate) fn edits(&self, edits: &[TextEdit]) -> Vec<lsp::TextEdit> {
         let edits = edits.iter();
         edits
-            .map(|edit| lsp::TextEdit { range: self.range(edit.range), new_text: edit.new_text.clone() })
+            .map(|edit| {
+                let TextEdit { range, new_text } = self.shown.edit_outward(edit);
+                let (start, end) =
+                    (self.position_in_document(range.start()), self.position_in_document(range.end()));
+                lsp::TextEdit { range: lsp::Range { start, end }, new_text }
+            })
             .collect()
     }
 
@@ -404,8 +424,8 @@ impl Converter<'_> {
             let (uri, range) = match &related.path {
                 None => (Arc::clone(reported.uri), self.range(related.range)),
                 Some(path) => {
-                    let (uri, text) = (reported.place)(path)?;
-                    (uri, Converter { text: &text, session: self.session }.range(related.range))
+                    let (uri, shown) = (reported.place)(path)?;
+                    (uri, Converter { shown: &shown, session: self.session }.range(related.range))
                 }
             };
             let location = lsp::Location { uri: uri.parse().ok()?, range };
@@ -479,31 +499,29 @@ impl Converter<'_> {
         json(&ranges)
     }
 
-    /// The ranges around each of `positions`, from the innermost outward.
-    pub(crate) fn selection_ranges(
+    /// The ranges around a position, from the innermost outward; none if the position is outside of the program.
+    pub(crate) fn selection_range(
         &self,
-        positions: &[lsp::Position],
+        position: lsp::Position,
         around: impl Fn(TextSize) -> Vec<TextRange>,
-    ) -> Json {
-        let ranges = positions.iter().map(|position| {
-            let offset = TextSize::new(clamp_u32(offset(self.text, *position, self.session.encoding)));
-            let mut ranges = around(offset);
-            // Each range is nested in the next in the answer, and readers of JSON limit how deeply that may go.
-            if ranges.len() > DEEPEST_SELECTION {
-                ranges.drain(DEEPEST_SELECTION - 1..ranges.len() - 1);
-            }
-            let outside_in = ranges.into_iter().rev();
-            outside_in
-                .fold(None, |parent, range| {
-                    Some(lsp::SelectionRange { range: self.range(range), parent: parent.map(Box::new) })
-                })
-                .unwrap_or_else(|| {
-                    let here = self.range(TextRange::empty(offset));
-                    lsp::SelectionRange { range: here, parent: None }
-                })
+    ) -> Option<lsp::SelectionRange> {
+        let offset = self.text_offset(position)?;
+        let mut ranges = around(offset);
+        // Each range is nested in the next in the answer, and readers of JSON limit how deeply that may go.
+        if ranges.len() > DEEPEST_SELECTION {
+            ranges.drain(DEEPEST_SELECTION - 1..ranges.len() - 1);
+        }
+        let outside_in = ranges.into_iter().rev();
+        let nested = outside_in.fold(None, |parent, range| {
+            Some(lsp::SelectionRange { range: self.range(range), parent: parent.map(Box::new) })
         });
-        json(&ranges.collect::<Vec<_>>())
+        Some(nested.unwrap_or_else(|| selected_nothing(self.position(offset))))
     }
+}
+
+/// What is around a position that is in no program.
+pub(crate) fn selected_nothing(at: lsp::Position) -> lsp::SelectionRange {
+    lsp::SelectionRange { range: lsp::Range { start: at, end: at }, parent: None }
 }
 
 /// Symbols as the protocol nests them. They are converted while they are written, since there may be very many.

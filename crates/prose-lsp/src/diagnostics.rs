@@ -9,36 +9,27 @@ use prose_analysis::Database;
 use prose_analysis::diagnostics::diagnostics;
 use prose_syntax::{Diagnostic, Severity};
 
-use crate::convert::{Converter, Reported, Session};
+use crate::convert::{Converter, Reported, Session, lsp};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::owner::Notification;
-use crate::programs::Programs;
 use crate::questions::next_id;
-use crate::reads::View;
-use crate::runs::Runs;
+use crate::reads::{View, Views};
 use crate::settings::Problems;
+use crate::shown::Shown;
 
 /// The diagnostics of a document with the severities that they have there, without those that are off.
 pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Severity, &'db Diagnostic)> {
     diagnostics(db, snapshot.file)
         .iter()
-        .filter_map(|diagnostic| Some((snapshot.config.severity(diagnostic)?, diagnostic)))
+        .filter_map(|diagnostic| Some((snapshot.severity(diagnostic)?, diagnostic)))
         .collect()
 }
 
-fn items(
-    snapshot: &Snapshot,
-    db: &Database,
-    programs: &Programs,
-    runs: &Runs,
-    session: &Session,
-) -> impl Serialize {
-    let converter = Converter { text: &snapshot.text, session };
-    let place = |path: &str| -> Option<(DocumentUri, ropey::Rope)> {
-        let file = db.file_at(std::path::Path::new(path))?;
-        Some((programs.uri(db, file)?, ropey::Rope::from_str(file.text(db).as_str())))
-    };
+fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
+    let View { snapshot, db, programs, runs, .. } = *view;
+    let converter = view.converter(session);
+    let place = |path: &str| programs.place(db, db.file_at(std::path::Path::new(path))?);
     let reported = reported(snapshot, db);
     let mut items = converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
         severity: *severity,
@@ -46,8 +37,8 @@ fn items(
         uri: &snapshot.uri,
         place: &place,
     }));
-    let failure = runs.failure(&snapshot.uri, &snapshot.text);
-    items.extend(failure.map(|(line, message)| converter.failure_of_run(line, message)));
+    let failure = runs.failure(&snapshot.name, &snapshot.text);
+    items.extend(failure.map(|(line, message)| converter.failure_of_run(&snapshot.text, line, message)));
     items
 }
 
@@ -61,8 +52,8 @@ struct Report<'a, T> {
 }
 
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
-pub(crate) fn report(view: &View, session: &Session, previous: Option<&str>) -> Json {
-    let items = items(&view.snapshot, &view.db, &view.programs, &view.runs, session);
+pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -> Json {
+    let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view, session)).collect();
     // The id is made from what the client would get, so an answer is repeated only when something in it has changed.
     let mut hasher = DefaultHasher::new();
     text(&items).hash(&mut hasher);
@@ -75,18 +66,14 @@ pub(crate) fn report(view: &View, session: &Session, previous: Option<&str>) -> 
 }
 
 /// What tells a client the diagnostics of one version of a document.
-pub(crate) fn publication(
-    snapshot: &Snapshot,
-    db: &Database,
-    programs: &Programs,
-    runs: &Runs,
-    session: &Session,
+pub(crate) fn publication<'a>(
+    uri: &DocumentUri,
+    version: i32,
+    programs: impl Iterator<Item = View<'a>>,
+    session: &'a Session,
 ) -> Notification {
-    let params = json!({
-        "uri": &*snapshot.uri,
-        "version": snapshot.version,
-        "diagnostics": items(snapshot, db, programs, runs, session),
-    });
+    let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view, session)).collect();
+    let params = json!({ "uri": &**uri, "version": version, "diagnostics": items });
     Notification { method: PUBLISH, params, id: None }
 }
 
@@ -97,7 +84,8 @@ pub(crate) fn of_settings(
     problems: &Problems,
     session: &Session,
 ) -> Notification {
-    let converter = Converter { text: &problems.text, session };
+    let shown = Shown::alone(problems.text.clone());
+    let converter = Converter { shown: &shown, session };
     let reported = problems.found.iter().map(|(severity, diagnostic)| Reported {
         severity: *severity,
         diagnostic,

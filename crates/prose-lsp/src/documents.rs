@@ -1,16 +1,17 @@
 //! The open documents: their text as the client edits it, and a tree that follows.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_syntax::{Diagnostic, Parse, TextRange, TextSize};
+use prose_syntax::{Diagnostic, Parse, Severity, TextRange, TextSize};
 use ropey::Rope;
 
 use crate::panics::{Panicked, guard};
 use crate::settings::FileConfig;
+use crate::shown::Shown;
 
 /// The name of a document, exactly as the client writes it.
 pub(crate) type DocumentUri = Arc<str>;
@@ -26,6 +27,18 @@ pub(crate) struct Document {
     unknown: Unknown,
     /// What the client was last told.
     pub(crate) published: Option<Published>,
+    /// The document that the text is a part of, if it is a program in a Markdown document.
+    part_of: Option<PartOf>,
+}
+
+/// Where the text of a program is that is not a document of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct PartOf {
+    /// The document.
+    pub(crate) uri: DocumentUri,
+    /// Its path.
+    pub(crate) path: PathBuf,
+    pub(crate) shown: Shown,
 }
 
 /// The diagnostics that the client was last told, to see cheaply whether there are others.
@@ -35,23 +48,24 @@ pub(crate) struct Published {
     pub(crate) digest: u64,
     /// What it was made of.
     pub(crate) version: i32,
-    pub(crate) found: Arc<[Diagnostic]>,
-    pub(crate) config: Arc<FileConfig>,
+    pub(crate) found: Vec<Arc<[Diagnostic]>>,
+    pub(crate) configs: Vec<Arc<FileConfig>>,
     /// Whether a run has started or ended since.
     pub(crate) is_outdated: bool,
 }
 
 impl Published {
     /// Whether a message made of these would be the same.
-    pub(crate) fn is_of(&self, snapshot: &Snapshot, found: &Arc<[Diagnostic]>) -> bool {
+    pub(crate) fn is_of(&self, version: i32, snapshots: &[Snapshot], found: &[Arc<[Diagnostic]>]) -> bool {
         let leads_elsewhere =
             |diagnostic: &Diagnostic| diagnostic.related.iter().any(|place| place.path.is_some());
         !self.is_outdated
-            && self.version == snapshot.version
-            && Arc::ptr_eq(&self.found, found)
-            && self.config == snapshot.config
+            && self.version == version
+            && self.found.len() == found.len()
+            && self.found.iter().zip(found).all(|(before, now)| Arc::ptr_eq(before, now))
+            && self.configs.iter().eq(snapshots.iter().map(|snapshot| &snapshot.config))
             // Other files may have got or lost lines above the places in them.
-            && !found.iter().any(leads_elsewhere)
+            && !found.iter().flat_map(|found| found.iter()).any(leads_elsewhere)
     }
 }
 
@@ -64,16 +78,30 @@ enum Unknown {
     Everything,
 }
 
-/// One state of a document, for work that goes on while the document changes.
+/// One state of a program, for work that goes on while its document changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
+    /// The name of the program: that of its document, and behind it which one it is, if there may be several.
+    pub(crate) name: DocumentUri,
+    /// The document that the client has open.
     pub(crate) uri: DocumentUri,
     pub(crate) version: i32,
+    /// The text of the program.
     pub(crate) text: Rope,
+    /// Where the client sees it.
+    pub(crate) shown: Shown,
     pub(crate) parse: Arc<Parse>,
     pub(crate) file: SourceFile,
     /// The settings that it is under.
     pub(crate) config: Arc<FileConfig>,
+}
+
+impl Snapshot {
+    /// How grave a finding in the program is, or none if it is not reported.
+    pub(crate) fn severity(&self, diagnostic: &Diagnostic) -> Option<Severity> {
+        let is_reported = !self.shown.is_in_fence() || prose_markdown::is_reported(diagnostic.code);
+        self.config.severity(diagnostic).filter(|_| is_reported)
+    }
 }
 
 /// The edit would make the text longer than positions can tell.
@@ -83,7 +111,30 @@ pub(crate) struct TooLong;
 impl Document {
     pub(crate) fn new(path: PathBuf, version: i32, text: &str) -> Result<Self, TooLong> {
         check_length(text.len())?;
-        Ok(Self { path, version, text: Rope::from_str(text), unknown: Unknown::Everything, published: None })
+        Ok(Self {
+            path,
+            version,
+            text: Rope::from_str(text),
+            unknown: Unknown::Everything,
+            published: None,
+            part_of: None,
+        })
+    }
+
+    /// The document that the text is a part of, if the program is one of a Markdown document.
+    pub(crate) fn part_of(&self) -> Option<&PartOf> {
+        self.part_of.as_ref()
+    }
+
+    /// Says where the text is now that is a part of a document.
+    pub(crate) fn set_part_of(&mut self, part_of: PartOf, version: i32) {
+        self.part_of = Some(part_of);
+        self.version = version;
+    }
+
+    /// The path that settings are about: that of the file that somebody writes.
+    pub(crate) fn path_of_file(&self) -> &Path {
+        self.part_of.as_ref().map_or(&self.path, |part_of| &part_of.path)
     }
 
     pub(crate) fn version(&self) -> i32 {
@@ -164,15 +215,21 @@ impl Document {
     /// The present state, which the analysis knows as `file`.
     pub(crate) fn snapshot(
         &self,
-        uri: &DocumentUri,
+        name: &DocumentUri,
         file: SourceFile,
         host: &AnalysisHost,
         config: Arc<FileConfig>,
     ) -> Snapshot {
+        let (uri, shown) = match &self.part_of {
+            Some(part_of) => (&part_of.uri, part_of.shown.clone()),
+            None => (name, Shown::alone(self.text.clone())),
+        };
         Snapshot {
+            name: Arc::clone(name),
             uri: Arc::clone(uri),
             version: self.version,
             text: self.text.clone(),
+            shown,
             parse: Arc::clone(parse(host.db(), file)),
             file,
             config,

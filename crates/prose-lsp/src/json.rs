@@ -24,7 +24,34 @@ pub(crate) fn json(value: &impl Serialize) -> Json {
     }
 }
 
+/// One list of several ones. A list on its own stays as it is, and so does anything else on its own.
+pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
+    let mut lists = lists.into_iter();
+    let Some(mut joined) = lists.next() else { return json(&[(); 0]) };
+    for mut list in lists {
+        if list.is_empty_list() {
+            continue;
+        }
+        if joined.is_empty_list() {
+            joined = list;
+            continue;
+        }
+        // `[a]` and `[b]` are `[a` and `,b]`.
+        if let (Some(end), Some(start)) = (joined.0.last_mut(), list.0.iter_mut().flatten().next()) {
+            end.pop();
+            *start = b',';
+        }
+        joined.0.append(&mut list.0);
+    }
+    joined
+}
+
 impl Json {
+    fn is_empty_list(&self) -> bool {
+        let bytes = self.0.iter().flatten().take(3);
+        bytes.eq(b"[]")
+    }
+
     pub(crate) fn into_pieces(self) -> Vec<Vec<u8>> {
         self.0
     }
@@ -47,6 +74,19 @@ impl io::Write for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_joined() {
+        let lists: [&[u8]; 5] = [&[], &[1, 2], &[], &[], &[3]];
+        let text = |json: Json| String::from_utf8(json.into_pieces().concat()).unwrap();
+        assert_eq!(text(joined(lists.map(|list| json(&list)))), "[1,2,3]");
+        assert_eq!(text(joined([json(&[0; 0]), json(&[0; 0])])), "[]");
+        assert_eq!(text(joined([])), "[]");
+        assert_eq!(text(joined([json(&"alone")])), "\"alone\"");
+        let long: Vec<_> = (0..10_000).collect();
+        let read: Vec<i32> = serde_json::from_str(&text(joined([json(&long), json(&long)]))).unwrap();
+        assert_eq!(read, [&long[..], &long[..]].concat());
+    }
 
     #[test]
     fn a_long_text_is_whole() {

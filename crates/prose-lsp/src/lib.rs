@@ -32,6 +32,7 @@ mod retries;
 mod runs;
 mod server;
 mod settings;
+mod shown;
 
 #[cfg(test)]
 mod tests;

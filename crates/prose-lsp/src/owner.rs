@@ -4,6 +4,7 @@
 //! is looked at. Nothing here waits for the client or for a read.
 
 mod imports;
+mod markdown;
 mod runs;
 
 use std::collections::{HashMap, VecDeque};
@@ -30,10 +31,12 @@ use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::questions::next_id;
-use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, send};
+use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, View, Views, send};
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
 use crate::settings::{FileConfig, Settings};
+
+use self::markdown::{Kind, Markdown};
 
 /// What the client wants, in the words of the server.
 pub(crate) enum Message {
@@ -93,8 +96,9 @@ pub(crate) struct Owner {
     session: Arc<Session>,
     host: AnalysisHost,
     settings: Settings,
-    /// The programs that are open.
+    /// The programs that are open: documents, and the parts of Markdown documents.
     documents: HashMap<DocumentUri, Document>,
+    markdown: HashMap<DocumentUri, Markdown>,
     /// What else is open.
     others: HashMap<DocumentUri, Document>,
     /// The names of all of them by their places, since a client may write the name of one file in two ways.
@@ -130,6 +134,7 @@ impl Owner {
             host: AnalysisHost::default().with_listing(prose_config::programs_in),
             settings: Settings::default(),
             documents: HashMap::new(),
+            markdown: HashMap::new(),
             others: HashMap::new(),
             names: HashMap::new(),
             programs: Arc::default(),
@@ -211,21 +216,30 @@ impl Owner {
 
     /// The name that a document is open by, if the client means one that is open.
     fn known_name(&self, uri: &DocumentUri) -> DocumentUri {
-        if self.documents.contains_key(uri) || self.others.contains_key(uri) {
+        if self.kind(uri).is_some() {
             return Arc::clone(uri);
         }
         self.names.get(&path_of_uri(uri)).unwrap_or(uri).clone()
     }
 
+    /// What a document is that is open.
+    fn kind(&self, uri: &DocumentUri) -> Option<Kind> {
+        if self.documents.contains_key(uri) {
+            Some(Kind::Program)
+        } else if self.markdown.contains_key(uri) {
+            Some(Kind::Markdown)
+        } else {
+            self.others.contains_key(uri).then_some(Kind::Other)
+        }
+    }
+
     fn open(&mut self, uri: DocumentUri, language: &str, version: i32, text: &str) {
         let path = path_of_uri(&uri);
-        let is_program = ["prose", "openprose"].contains(&language)
-            || path.extension().is_some_and(|extension| extension == "prose");
+        let kind = Kind::of(language, &path);
         let known = self.known_name(&uri);
-        let was_program = self.documents.contains_key(&known);
-        if was_program || self.others.contains_key(&known) {
+        if let Some(known_kind) = self.kind(&known) {
             tracing::warn!("{uri} was opened twice; the text of the second time counts");
-            if known != uri || was_program != is_program {
+            if known != uri || known_kind != kind {
                 self.forget(&known);
             }
         }
@@ -234,14 +248,17 @@ impl Owner {
             Ok(document) => {
                 self.names.insert(document.path.clone(), Arc::clone(&uri));
                 self.project_files_outdated = true;
-                if !is_program {
-                    self.others.insert(uri, document);
-                    return;
-                }
-                if !self.session.watches_files {
+                if kind != Kind::Other && !self.session.watches_files {
                     self.settings.forget_files();
                 }
-                self.documents.insert(Arc::clone(&uri), document);
+                match kind {
+                    Kind::Program => drop(self.documents.insert(Arc::clone(&uri), document)),
+                    Kind::Markdown => self.open_markdown(&uri, document),
+                    Kind::Other => {
+                        self.others.insert(uri, document);
+                        return;
+                    }
+                }
                 self.mark_edited(&uri);
                 self.mark_unpublished(&uri);
             }
@@ -252,7 +269,9 @@ impl Owner {
     fn change(&mut self, uri: &DocumentUri, version: i32, changes: &[ContentChange]) {
         let encoding = self.session.encoding;
         let uri = &self.known_name(uri);
-        let Some(document) = self.documents.get_mut(uri).or_else(|| self.others.get_mut(uri)) else {
+        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
+        let document = self.documents.get_mut(uri).or(markdown).or_else(|| self.others.get_mut(uri));
+        let Some(document) = document else {
             tracing::warn!(
                 "a change of {uri} is ignored because the document is not open; `textDocument/didOpen` has to come first"
             );
@@ -278,17 +297,17 @@ impl Owner {
                 Err(_) => document.forget_parse(),
             }
         }
-        if self.documents.contains_key(uri) {
+        if self.others.contains_key(uri) {
+            self.project_files_outdated = true;
+        } else {
             self.mark_edited(uri);
             self.mark_unpublished(uri);
-        } else {
-            self.project_files_outdated = true;
         }
     }
 
     fn close(&mut self, uri: &DocumentUri) {
         let uri = self.known_name(uri);
-        if !self.documents.contains_key(&uri) && !self.others.contains_key(&uri) {
+        if self.kind(&uri).is_none() {
             tracing::warn!("{uri} was closed but is not open");
             return;
         }
@@ -301,14 +320,30 @@ impl Owner {
         if let Some(other) = self.others.remove(uri) {
             self.names.remove(&other.path);
         }
-        let Some(document) = self.documents.remove(uri) else { return };
-        self.names.remove(&document.path);
-        Arc::make_mut(&mut self.programs).close(uri);
+        let path = match (self.markdown.remove(uri), self.documents.get(uri)) {
+            (Some(markdown), _) => {
+                for name in &markdown.programs {
+                    self.forget_program(name);
+                }
+                markdown.document.path
+            }
+            (None, Some(document)) => document.path.clone(),
+            (None, None) => return,
+        };
+        self.names.remove(&path);
         self.unpublished.retain(|unpublished| unpublished != uri);
         self.edited.retain(|edited| edited != uri);
         if !self.session.pulls_diagnostics {
             self.notify(diagnostics::withdrawal(uri));
         }
+        self.forget_program(uri);
+    }
+
+    /// Forgets that a program is open.
+    fn forget_program(&mut self, name: &DocumentUri) {
+        let Some(document) = self.documents.remove(name) else { return };
+        Arc::make_mut(&mut self.programs).close(name);
+        self.edited.retain(|edited| edited != name);
         self.read_again(&document.path);
     }
 
@@ -345,7 +380,9 @@ impl Owner {
 
     fn saved(&mut self, uri: &DocumentUri) {
         let path = path_of_uri(uri);
-        self.look_again(&path);
+        for program in self.paths_of_programs(&self.known_name(uri)) {
+            self.look_again(&program);
+        }
         if self.session.watches_files {
             return;
         }
@@ -374,12 +411,15 @@ impl Owner {
     }
 
     fn settings_changed(&mut self) {
-        let uris: Vec<DocumentUri> = self.documents.keys().map(Arc::clone).collect();
-        for uri in &uris {
+        let programs = self.documents.values();
+        for path in programs.map(|document| document.path.clone()).collect::<Vec<_>>() {
             // Whether something may be fetched is one of the settings.
-            self.look_again(&path_of_uri(uri));
-            self.mark_edited(uri);
-            self.mark_unpublished(uri);
+            self.look_again(&path);
+        }
+        let uris = self.documents.keys().chain(self.markdown.keys());
+        for uri in uris.map(Arc::clone).collect::<Vec<_>>() {
+            self.mark_edited(&uri);
+            self.mark_unpublished(&uri);
         }
         self.must_refresh = true;
         self.project_files_outdated = true;
@@ -391,12 +431,12 @@ impl Owner {
             let nothing = read.nothing;
             return send(read.answer, Ok(nothing()));
         }
-        match self.snapshot(&read.uri) {
-            Ok(snapshot) => {
+        match self.snapshots(&read.uri) {
+            Ok(snapshots) => {
                 let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let view = |snapshot| View { snapshot, db: db.snapshot(), programs, cache, runs };
-                self.reads.start(read, snapshot, Arc::clone(&self.session), view);
+                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs };
+                self.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
             Err(failure) => send(read.answer, Err(failure)),
         }
@@ -406,12 +446,12 @@ impl Owner {
         if !self.reads.is_wanted(&attempt) {
             return;
         }
-        match self.snapshot(&attempt.uri) {
-            Ok(snapshot) => {
+        match self.snapshots(&attempt.uri) {
+            Ok(snapshots) => {
                 let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let view = View { snapshot, db: self.host.snapshot(), programs, cache, runs };
-                self.reads.retry(attempt, view, Arc::clone(&self.session));
+                let views = Views { snapshots, db: self.host.snapshot(), programs, cache, runs };
+                self.reads.retry(attempt, views, Arc::clone(&self.session));
             }
             Err(failure) => self.reads.fail(&attempt, failure),
         }
@@ -420,15 +460,19 @@ impl Owner {
     /// Brings the analysis up to the state of every document.
     fn sync_all(&mut self) {
         for uri in std::mem::take(&mut self.edited) {
-            // Who asks for the document itself is told; the others have what was known of it before.
-            let _ = self.sync(&uri);
+            if self.markdown.contains_key(&uri) {
+                self.find_programs(&uri);
+            } else {
+                // Who asks for the document itself is told; the others have what was known of it before.
+                let _ = self.sync(&uri);
+            }
         }
     }
 
     /// Brings the analysis up to the document's state.
     fn sync(&mut self, uri: &DocumentUri) -> Result<(SourceFile, Arc<FileConfig>), Failure> {
         let document = self.documents.get_mut(uri).ok_or_else(|| Failure::NotOpen(Arc::clone(uri)))?;
-        let config = self.settings.of(&document.path);
+        let config = self.settings.of(document.path_of_file());
         let host = &self.host;
         let of_network = host.file(&document.path).filter(|file| *file.origin(host.db()) != Origin::Local);
         // What came from the network belongs to the project of those who import it, wherever the file lies that shows it.
@@ -444,6 +488,9 @@ impl Owner {
         let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
         let document_path = document.path.clone();
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
+        if !self.programs.is_open(file) {
+            Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri), document);
+        }
         // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
         let is_new = before.is_none();
         if let Some((origin, registry)) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
@@ -451,14 +498,17 @@ impl Owner {
             project.registry = registry.unwrap_or(project.registry);
         }
         self.host.set_project(file, project);
-        if !self.programs.is_open(file) {
-            Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri));
-        }
         self.load_imports(file, &config, when);
         if is_imported {
             self.mark_importers(file, before.as_ref());
         }
         Ok((file, config))
+    }
+
+    /// The present state of all programs of a document.
+    fn snapshots(&mut self, uri: &DocumentUri) -> Result<Vec<Snapshot>, Failure> {
+        self.sync_all();
+        self.names_of_programs(uri).iter().map(|name| self.snapshot(name)).collect()
     }
 
     fn snapshot(&mut self, uri: &DocumentUri) -> Result<Snapshot, Failure> {
@@ -475,6 +525,7 @@ impl Owner {
     }
 
     fn mark_unpublished(&mut self, uri: &DocumentUri) {
+        let uri = &self.document_of(uri);
         if !self.session.pulls_diagnostics && !self.unpublished.contains(uri) {
             self.unpublished.push_back(Arc::clone(uri));
         }
@@ -508,22 +559,31 @@ impl Owner {
 
     fn publish(&mut self, uri: &DocumentUri) {
         // A document that cannot be analysed keeps its last diagnostics; the log has the reason.
-        let Ok(snapshot) = self.snapshot(uri) else { return };
-        let found = prose_analysis::diagnostics::diagnostics(self.host.db(), snapshot.file);
-        let Some(document) = self.documents.get_mut(uri) else { return };
-        let before = document.published.as_ref();
-        if before.is_some_and(|before| before.is_of(&snapshot, found)) {
+        let Ok(snapshots) = self.snapshots(uri) else { return };
+        let db = self.host.db();
+        let found = snapshots.iter().map(|it| prose_analysis::diagnostics::diagnostics(db, it.file));
+        let found: Vec<_> = found.map(Arc::clone).collect();
+        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
+        let Some(document) = markdown.or_else(|| self.documents.get_mut(uri)) else { return };
+        let (version, before) = (document.version(), document.published.as_ref());
+        let is_same = match before {
+            Some(before) => before.is_of(version, &snapshots, &found),
+            // A document without programs has nothing to tell, and most Markdown documents are such.
+            None => snapshots.is_empty(),
+        };
+        if is_same {
             return;
         }
-        let is_edited = before.is_none_or(|before| before.version != snapshot.version);
-        let publication =
-            diagnostics::publication(&snapshot, self.host.db(), &self.programs, &self.runs, &self.session);
+        let is_edited = before.is_none_or(|before| before.version != version);
+        let (programs, cache, runs) = (&self.programs, &self.fetcher.cache(), &self.runs);
+        let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs });
+        let publication = diagnostics::publication(uri, version, views, &self.session);
         let mut hasher = DefaultHasher::new();
         json(&publication.params).hash(&mut hasher);
         let digest = hasher.finish();
         let is_news = before.is_none_or(|before| before.digest != digest);
-        let (version, found, config) = (snapshot.version, Arc::clone(found), snapshot.config);
-        document.published = Some(Published { digest, version, found, config, is_outdated: false });
+        let configs = snapshots.iter().map(|snapshot| Arc::clone(&snapshot.config)).collect();
+        document.published = Some(Published { digest, version, found, configs, is_outdated: false });
         if is_news {
             self.waiting.push(publication);
         }

@@ -4,37 +4,59 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use prose_analysis::{Db, SourceFile};
+use ropey::Rope;
 
 use crate::convert::uri_of_path;
-use crate::documents::DocumentUri;
+use crate::documents::{Document, DocumentUri};
+use crate::shown::Shown;
 
-/// The documents that are open, by what the analysis knows them as.
+/// The programs that are open, by what the analysis knows them as.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Programs {
-    open: HashMap<SourceFile, DocumentUri>,
+    open: HashMap<SourceFile, Open>,
+}
+
+/// A program that the client has open.
+#[derive(Debug, Clone)]
+struct Open {
+    name: DocumentUri,
+    /// The document that it is a part of, and where, if it is not one of its own.
+    part_of: Option<(DocumentUri, Shown)>,
 }
 
 impl Programs {
-    pub(crate) fn open(&mut self, file: SourceFile, uri: DocumentUri) {
-        self.open.insert(file, uri);
+    /// Takes up a program that the client has open, or where it is now.
+    pub(crate) fn open(&mut self, file: SourceFile, name: DocumentUri, document: &Document) {
+        let part_of = document.part_of().map(|part_of| (Arc::clone(&part_of.uri), part_of.shown.clone()));
+        self.open.insert(file, Open { name, part_of });
     }
 
-    pub(crate) fn close(&mut self, uri: &DocumentUri) {
-        self.open.retain(|_, open| open != uri);
+    pub(crate) fn close(&mut self, name: &DocumentUri) {
+        self.open.retain(|_, open| open.name != *name);
     }
 
-    /// The name of a program: the one the client opened it by, or one made from its path.
-    pub(crate) fn uri(&self, db: &dyn Db, file: SourceFile) -> Option<DocumentUri> {
-        self.open.get(&file).map(Arc::clone).or_else(|| uri_of_path(file.path(db)))
+    /// The document that shows a program, under the name that the client opened it by or one made from its path.
+    pub(crate) fn place(&self, db: &dyn Db, file: SourceFile) -> Option<(DocumentUri, Shown)> {
+        let open = self.open.get(&file);
+        if let Some(part_of) = open.and_then(|open| open.part_of.clone()) {
+            return Some(part_of);
+        }
+        let uri = open.map(|open| Arc::clone(&open.name)).or_else(|| uri_of_path(file.path(db)))?;
+        Some((uri, Shown::alone(Rope::from_str(file.text(db).as_str()))))
     }
 
-    /// The name that the client opened a program by, if it is open.
+    /// The name of a program, if it is open.
     pub(crate) fn open_name(&self, file: SourceFile) -> Option<DocumentUri> {
-        self.open.get(&file).map(Arc::clone)
+        self.open.get(&file).map(|open| Arc::clone(&open.name))
     }
 
     /// Whether the client has the program open.
     pub(crate) fn is_open(&self, file: SourceFile) -> bool {
         self.open.contains_key(&file)
+    }
+
+    /// Whether a program is a part of a document, so that no other program can import it.
+    pub(crate) fn is_part(&self, file: SourceFile) -> bool {
+        self.open.get(&file).is_some_and(|open| open.part_of.is_some())
     }
 }

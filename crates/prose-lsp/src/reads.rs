@@ -9,7 +9,7 @@ use prose_analysis::{Cancelled, Database};
 use prose_registry::Cache;
 use tokio::sync::oneshot;
 
-use crate::convert::Session;
+use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::Json;
 use crate::owner::Message;
@@ -55,14 +55,14 @@ pub(crate) enum Work {
 }
 
 /// Work that is done once.
-pub(crate) type TreeWork = Box<dyn FnOnce(&Snapshot, &Session) -> Json + Send>;
+pub(crate) type TreeWork = Box<dyn FnOnce(&[Snapshot], &Session) -> Json + Send>;
 
 /// Work that may be done several times.
-pub(crate) type AnalysisWork = Arc<dyn Fn(&View, &Session) -> Result<Json, Failure> + Send + Sync>;
+pub(crate) type AnalysisWork = Arc<dyn Fn(&Views, &Session) -> Result<Json, Failure> + Send + Sync>;
 
-/// A document among all others, as the analysis knows them.
-pub(crate) struct View {
-    pub(crate) snapshot: Snapshot,
+/// The programs of a document among all others, as the analysis knows them. Most documents are one program.
+pub(crate) struct Views {
+    pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) db: Database,
     /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
     pub(crate) programs: Arc<Programs>,
@@ -70,6 +70,38 @@ pub(crate) struct View {
     pub(crate) cache: Arc<Cache>,
     /// What runs and ran.
     pub(crate) runs: Arc<Runs>,
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) db: &'a Database,
+    pub(crate) programs: &'a Programs,
+    pub(crate) cache: &'a Cache,
+    pub(crate) runs: &'a Runs,
+}
+
+impl Views {
+    /// One after the other.
+    pub(crate) fn each(&self) -> impl Iterator<Item = View<'_>> {
+        let Self { snapshots, db, programs, cache, runs } = self;
+        snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs })
+    }
+}
+
+impl<'a> View<'a> {
+    /// What turns results about the program into what the client is given.
+    pub(crate) fn converter(&self, session: &'a Session) -> Converter<'a> {
+        self.snapshot.converter(session)
+    }
+}
+
+impl Snapshot {
+    /// What turns results about the program into what the client is given.
+    pub(crate) fn converter<'a>(&'a self, session: &'a Session) -> Converter<'a> {
+        Converter { shown: &self.shown, session }
+    }
 }
 
 /// A request that only looks at one document.
@@ -96,7 +128,7 @@ pub(crate) struct Reads {
 }
 
 /// A view that waits for the pool to have room. Nothing can be changed while there are views, so an edit takes it away.
-type Waiting = Mutex<Option<View>>;
+type Waiting = Mutex<Option<Views>>;
 
 /// Work on its way to an answer.
 pub(crate) struct Attempt {
@@ -146,13 +178,13 @@ impl Reads {
         }
     }
 
-    /// Starts `read` on `snapshot` as soon as the pool has room. `view` is called for work that takes the analysis.
+    /// Starts `read` on `snapshots` as soon as the pool has room. `view` is called for work that takes the analysis.
     pub(crate) fn start(
         &mut self,
         read: Read,
-        snapshot: Snapshot,
+        snapshots: Vec<Snapshot>,
         session: Arc<Session>,
-        view: impl FnOnce(Snapshot) -> View,
+        view: impl FnOnce(Vec<Snapshot>) -> Views,
     ) {
         let Read { id, method, uri, outdated_by_edits, work, answer, .. } = read;
         let ticket = self.next_ticket;
@@ -170,20 +202,20 @@ impl Reads {
                 let pending = self.pending.clone();
                 self.pool.run(move || {
                     if pending.lock().contains_key(&ticket) {
-                        let result = guard(format!("answering {method}"), || work(&snapshot, &session));
+                        let result = guard(format!("answering {method}"), || work(&snapshots, &session));
                         pending.answer(ticket, result.map_err(Failure::Panicked));
                     }
                 });
             }
             Work::Analysis(work) => {
                 let attempt = Attempt { ticket, method, uri, work };
-                self.try_on(attempt, view(snapshot), session);
+                self.try_on(attempt, view(snapshots), session);
             }
         }
     }
 
     /// Does work again that an edit has ended, if its answer is still wanted.
-    pub(crate) fn retry(&mut self, attempt: Attempt, view: View, session: Arc<Session>) {
+    pub(crate) fn retry(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
         self.try_on(attempt, view, session);
     }
 
@@ -197,7 +229,7 @@ impl Reads {
         self.pending.answer(attempt.ticket, Err(failure));
     }
 
-    fn try_on(&mut self, attempt: Attempt, view: View, session: Arc<Session>) {
+    fn try_on(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
         let pending = self.pending.clone();
         let again = self.again.clone();
         let waiting = Arc::new(Mutex::new(Some(view)));
@@ -249,7 +281,7 @@ impl Reads {
     }
 }
 
-fn take(waiting: &Waiting) -> Option<View> {
+fn take(waiting: &Waiting) -> Option<Views> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 

@@ -7,15 +7,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
-    FoldingRangeParams, InlayHintParams, RenameParams, SelectionRangeParams, SemanticTokensParams,
+    FoldingRangeParams, InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensParams,
     SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 
 use crate::code_actions::code_actions;
-use crate::convert::{Converter, Session};
+use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
-use crate::json::{Json, json as text};
-use crate::reads::{Failure, View, Work};
+use crate::json::{Json, joined, json as text};
+use crate::reads::{Failure, View, Views, Work};
 use crate::runs::{hints, lenses};
 use crate::{answers, diagnostics, rename};
 
@@ -28,29 +28,46 @@ pub(crate) struct ReadParams {
 }
 
 impl ReadParams {
-    fn new(uri: &Uri, work: impl FnOnce(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self {
-            uri: name(uri),
-            outdated_by_edits: true,
-            work: Work::Tree(Box::new(work)),
-            nothing: || text(&()),
-        }
+    fn new(uri: &Uri, work: Work) -> Self {
+        Self { uri: name(uri), outdated_by_edits: true, work, nothing: || text(&()) }
     }
 
-    fn analysis(uri: &Uri, work: impl Fn(&View, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self::refusable(uri, move |view, session| Ok(work(view, session)))
+    /// A request that the tree of each program of the document is asked.
+    fn tree(uri: &Uri, work: impl Fn(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
+        Self::new(
+            uri,
+            Work::Tree(Box::new(move |snapshots, session| {
+                joined(snapshots.iter().map(|snapshot| work(snapshot, session)))
+            })),
+        )
     }
 
-    fn refusable(
+    /// A request that each program of the document is asked.
+    fn each(uri: &Uri, work: impl Fn(&View<'_>, &Session) -> Json + Send + Sync + 'static) -> Self {
+        Self::all(uri, move |views, session| joined(views.each().map(|view| work(&view, session))))
+    }
+
+    /// A request that the programs of the document are asked together.
+    fn all(uri: &Uri, work: impl Fn(&Views, &Session) -> Json + Send + Sync + 'static) -> Self {
+        Self::new(uri, Work::Analysis(Arc::new(move |views, session| Ok(work(views, session)))))
+    }
+
+    /// A request that the program at a position is asked. Outside of programs there is no answer.
+    fn at(
         uri: &Uri,
-        work: impl Fn(&View, &Session) -> Result<Json, Failure> + Send + Sync + 'static,
+        position: Position,
+        work: impl Fn(&View<'_>, &Session, TextSize) -> Result<Json, Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            uri: name(uri),
-            outdated_by_edits: true,
-            work: Work::Analysis(Arc::new(work)),
-            nothing: || text(&()),
-        }
+        Self::new(
+            uri,
+            Work::Analysis(Arc::new(move |views, session| {
+                let mut here = views.each().filter_map(|view| {
+                    let offset = view.converter(session).text_offset(position)?;
+                    Some((view, offset))
+                });
+                here.next().map_or_else(|| Ok(text(&())), |(view, offset)| work(&view, session, offset))
+            })),
+        )
     }
 }
 
@@ -61,8 +78,8 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/diagnostic", |params| {
         let params: DocumentDiagnosticParams = decode(params)?;
         let previous = params.previous_result_id;
-        let read = ReadParams::analysis(&params.text_document.uri, move |view, session| {
-            diagnostics::report(view, session, previous.as_deref())
+        let read = ReadParams::all(&params.text_document.uri, move |views, session| {
+            diagnostics::report(views, session, previous.as_deref())
         });
         // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.
@@ -72,9 +89,8 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let CodeActionParams { text_document, range, context, .. } = decode(params)?;
         let only =
             context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
-        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
-            code_actions(view, session, range, only.as_deref())
+        Ok(ReadParams::all(&text_document.uri, move |views, session| {
+            code_actions(views, session, range, only.as_deref())
         }))
     }),
     ("textDocument/hover", |params| at_position(params, answers::hover)),
@@ -90,78 +106,80 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/prepareRename", |params| {
         let TextDocumentPositionParams { text_document, position } = decode(params)?;
-        Ok(ReadParams::refusable(&text_document.uri, move |view, session| {
-            let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
-            rename::prepare(view, session, offset)
-        }))
+        Ok(ReadParams::at(&text_document.uri, position, rename::prepare))
     }),
     ("textDocument/rename", |params| {
         let RenameParams { text_document_position: at, new_name, .. } = decode(params)?;
-        Ok(ReadParams::refusable(&at.text_document.uri, move |view, session| {
-            let offset = Converter { text: &view.snapshot.text, session }.text_offset(at.position);
+        Ok(ReadParams::at(&at.text_document.uri, at.position, move |view, session, offset| {
             rename::rename(view, session, offset, &new_name)
         }))
     }),
     ("textDocument/documentLink", |params| {
         let params: DocumentLinkParams = decode(params)?;
-        Ok(ReadParams::analysis(&params.text_document.uri, answers::document_links))
+        Ok(ReadParams::each(&params.text_document.uri, answers::document_links))
     }),
     ("textDocument/semanticTokens/full", |params| {
         let params: SemanticTokensParams = decode(params)?;
-        Ok(ReadParams::analysis(&params.text_document.uri, |view, session| {
-            answers::semantic_tokens(view, session, None)
+        Ok(ReadParams::all(&params.text_document.uri, |views, session| {
+            answers::semantic_tokens(views, session, None)
         }))
     }),
     ("textDocument/semanticTokens/range", |params| {
         let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
-        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-            let range = Converter { text: &view.snapshot.text, session }.text_range(range);
-            answers::semantic_tokens(view, session, Some(range))
+        Ok(ReadParams::all(&text_document.uri, move |views, session| {
+            answers::semantic_tokens(views, session, Some(range))
         }))
     }),
     ("textDocument/codeLens", |params| {
         let CodeLensParams { text_document, .. } = decode(params)?;
-        Ok(ReadParams::analysis(&text_document.uri, lenses::code_lenses))
+        Ok(ReadParams::each(&text_document.uri, lenses::code_lenses))
     }),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
         let lines = range.start.line as usize..=range.end.line as usize;
-        Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
+        Ok(ReadParams::each(&text_document.uri, move |view, session| {
             hints::inlay_hints(view, session, &lines)
         }))
     }),
     ("textDocument/documentSymbol", |params| {
         let params: DocumentSymbolParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
+        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, session| {
             let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
-            Converter { text: &snapshot.text, session }.symbols(&snapshot.uri, symbols)
+            snapshot.converter(session).symbols(&snapshot.uri, symbols)
         }))
     }),
     ("textDocument/foldingRange", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, session| {
+        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, session| {
             let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
-            Converter { text: &snapshot.text, session }.folding_ranges(folds)
+            snapshot.converter(session).folding_ranges(folds)
         }))
     }),
     ("textDocument/selectionRange", |params| {
         let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
-        Ok(ReadParams::new(&text_document.uri, move |snapshot, session| {
-            let root = snapshot.parse.syntax();
-            let around = |offset| prose_ide::selection_ranges(&root, offset);
-            Converter { text: &snapshot.text, session }.selection_ranges(&positions, around)
-        }))
+        let work = move |snapshots: &[Snapshot], session: &Session| {
+            let roots: Vec<_> = snapshots.iter().map(|snapshot| snapshot.parse.syntax()).collect();
+            let ranges = positions.iter().map(|position| {
+                let here = snapshots.iter().zip(&roots).find_map(|(snapshot, root)| {
+                    let around = |offset| prose_ide::selection_ranges(root, offset);
+                    snapshot.converter(session).selection_range(*position, around)
+                });
+                here.unwrap_or_else(|| selected_nothing(*position))
+            });
+            text(&ranges.collect::<Vec<_>>())
+        };
+        Ok(ReadParams::new(&text_document.uri, Work::Tree(Box::new(work))))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
     ("test/panic", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |_, _| panic!("this request always panics")))
+        Ok(ReadParams::tree(&params.text_document.uri, |_, _| panic!("this request always panics")))
     }),
     #[cfg(test)]
     ("test/wait", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::new(&params.text_document.uri, |snapshot, _| {
+        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
             crate::json::json(&snapshot.version)
         }))
@@ -169,7 +187,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     #[cfg(test)]
     ("test/analyse", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::analysis(&params.text_document.uri, |view, _| {
+        Ok(ReadParams::each(&params.text_document.uri, |view, _| {
             crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
             crate::json::json(&view.snapshot.version)
         }))
@@ -177,7 +195,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     #[cfg(test)]
     ("test/state", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        let read = ReadParams::new(&params.text_document.uri, |snapshot, _| {
+        let read = ReadParams::tree(&params.text_document.uri, |snapshot, _| {
             crate::json::json(&(
                 snapshot.version,
                 snapshot.text.to_string(),
@@ -191,13 +209,11 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
 /// A request about a place in a document.
 fn at_position(
     params: Value,
-    answer: impl Fn(&View, &Session, TextSize) -> Json + Send + Sync + 'static,
+    answer: impl Fn(&View<'_>, &Session, TextSize) -> Json + Send + Sync + 'static,
 ) -> serde_json::Result<ReadParams> {
     let TextDocumentPositionParams { text_document, position } = decode(params)?;
-    Ok(ReadParams::analysis(&text_document.uri, move |view, session| {
-        let offset = Converter { text: &view.snapshot.text, session }.text_offset(position);
-        answer(view, session, offset)
-    }))
+    let answer = move |view: &View<'_>, session: &Session, offset| Ok(answer(view, session, offset));
+    Ok(ReadParams::at(&text_document.uri, position, answer))
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {

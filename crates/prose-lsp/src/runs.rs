@@ -58,8 +58,10 @@ struct Run {
     uri: DocumentUri,
     /// Its id; none for a dry run, and for one whose files are not there yet.
     id: Option<SmolStr>,
-    /// The text of the document when it started.
+    /// The text of the program when it started.
     text: Arc<str>,
+    /// The line of the document that was then the first one of the program.
+    first_line: u32,
     trace: Trace,
     stop: tokio::sync::mpsc::UnboundedSender<Stop>,
     is_over: bool,
@@ -89,10 +91,12 @@ impl Stop {
 /// What is to be run.
 pub(crate) struct Launch {
     pub(crate) order: Order,
-    /// The document.
+    /// The name of the program in the editor.
     pub(crate) uri: DocumentUri,
     /// Its text.
     pub(crate) text: Arc<str>,
+    /// The line of the document, counted from 0, that is its first one.
+    pub(crate) first_line: usize,
     /// The inputs that came with the command.
     pub(crate) given: Vec<(SmolStr, Value)>,
     pub(crate) session: Arc<Session>,
@@ -124,6 +128,7 @@ impl Runs {
             uri: Arc::clone(&launch.uri),
             id: None,
             text: Arc::clone(&launch.text),
+            first_line: u32::try_from(launch.first_line).unwrap_or(u32::MAX),
             trace: Trace::default(),
             stop,
             is_over: false,
@@ -178,10 +183,10 @@ impl Runs {
         live.filter(|run| run.stop.send(why.clone()).is_ok()).count()
     }
 
-    /// Stops one run, or all runs of a document.
-    pub(crate) fn cancel(&self, uri: Option<&DocumentUri>, id: Option<&SmolStr>) -> Result<(), Failure> {
+    /// Stops one run, or all runs of programs.
+    pub(crate) fn cancel(&self, uris: Option<&[DocumentUri]>, id: Option<&SmolStr>) -> Result<(), Failure> {
         let is_meant = |run: &Run| {
-            uri.is_none_or(|uri| run.uri == *uri) && id.is_none_or(|id| run.id.as_ref() == Some(id))
+            uris.is_none_or(|uris| uris.contains(&run.uri)) && id.is_none_or(|id| run.id.as_ref() == Some(id))
         };
         match (self.stop(&Stop::Person, is_meant), id) {
             (0, Some(id)) => {

@@ -18,6 +18,8 @@ pub(crate) struct FileConfig {
     overrides: Arc<Overrides>,
     /// What the client says about that, which goes before what the project says.
     fetch: Option<FetchMode>,
+    /// What the client says about the programs in Markdown documents, likewise.
+    markdown: Option<bool>,
     client: Arc<RunSettings>,
 }
 
@@ -50,12 +52,7 @@ impl RunSettings {
             }
             known
         });
-        let inlay_hints = given("/run/inlayHints").is_none_or(|shown| {
-            shown.as_bool().unwrap_or_else(|| {
-                tracing::warn!("`run.inlayHints` is {shown}, but has to be true or false");
-                true
-            })
-        });
+        let inlay_hints = flag(settings, "run", "inlayHints").unwrap_or(true);
         Self { trusted: is_trusted(settings), harness, inlay_hints }
     }
 }
@@ -69,6 +66,11 @@ impl FileConfig {
     /// When imported programs are fetched.
     pub(crate) fn fetch_mode(&self) -> FetchMode {
         self.fetch.unwrap_or(self.project.config.registry.fetch)
+    }
+
+    /// Whether programs in Markdown documents are served.
+    pub(crate) fn serves_markdown(&self) -> bool {
+        self.markdown.unwrap_or(self.project.config.markdown.enabled)
     }
 
     /// The folder with copies of imported programs.
@@ -113,6 +115,7 @@ pub(crate) struct Settings {
     projects: Projects,
     overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
+    markdown: Option<bool>,
     client: Arc<RunSettings>,
 }
 
@@ -124,7 +127,8 @@ impl Settings {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
         let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch: self.fetch, client })
+        let (fetch, markdown) = (self.fetch, self.markdown);
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch, markdown, client })
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -158,10 +162,15 @@ impl Settings {
     /// anything. What is not understood is logged and has no effect.
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
         let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
-        let changes = *self.overrides != overrides || self.fetch != fetch || *self.client != client;
+        let markdown = flag(section(settings), "markdown", "enabled");
+        let changes = *self.overrides != overrides
+            || self.fetch != fetch
+            || self.markdown != markdown
+            || *self.client != client;
         self.overrides = Arc::new(overrides);
         self.client = Arc::new(client);
         self.fetch = fetch;
+        self.markdown = markdown;
         changes
     }
 }
@@ -174,6 +183,15 @@ fn is_trusted(settings: &Value) -> bool {
 /// Clients send their settings with or without the name of the section around them.
 fn section(settings: &Value) -> &Value {
     settings.get("prose").unwrap_or(settings)
+}
+
+/// A setting of the client that is true or false; none if it does not say.
+fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
+    let value = settings.get(table)?.get(key).filter(|value| !value.is_null())?;
+    if !value.is_boolean() {
+        tracing::warn!("`{table}.{key}` is {value}, but has to be true or false");
+    }
+    value.as_bool()
 }
 
 /// When imported programs are fetched, as the client is set to. A workspace that nobody trusts fetches nothing: what is asked for, and where,
@@ -242,6 +260,17 @@ mod tests {
         ] {
             assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
         }
+    }
+
+    #[test]
+    fn clients_say_before_projects_whether_markdown_is_served() {
+        let mut settings = Settings::default();
+        let mut serves = |markdown| {
+            settings.set_overrides(&json!({ "prose": { "markdown": { "enabled": markdown } } }));
+            settings.of(Path::new("/nowhere/README.md")).serves_markdown()
+        };
+        assert_eq!([serves(json!(false)), serves(json!(true)), serves(json!(null))], [false, true, true]);
+        assert!(serves(json!("no")));
     }
 
     #[test]

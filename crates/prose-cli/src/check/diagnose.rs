@@ -13,6 +13,7 @@ use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 use prose_vm::program::Program;
 
+use super::parts::{Part, parts};
 use super::settings::{Rules, Settings, identity};
 use super::source;
 use crate::imports::{Imports, Needs};
@@ -95,10 +96,18 @@ impl<'a> Analyst<'a> {
         self.common
     }
 
-    /// The diagnostics of a program, sorted by position, without those that are off. What it imports is read.
+    /// The diagnostics of a file, sorted by position, without those that are off. What it imports is read.
     pub(super) fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
-        let file = self.read(path, text, rules);
-        rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file))
+        let mut diagnosed = Vec::new();
+        for part in parts(path, text) {
+            let file = self.read(part.path(), part.text(), rules);
+            diagnosed.extend(self.diagnosed(path, &part, file, rules));
+        }
+        diagnosed
+    }
+
+    fn diagnosed(&self, path: &Path, part: &Part<'_>, file: SourceFile, rules: &Rules) -> Vec<Diagnosed> {
+        part.in_document(rules.diagnosed(path, diagnostics(self.host.db(), file)))
     }
 
     /// The same, unless something has to be looked up first.
@@ -108,32 +117,42 @@ impl<'a> Analyst<'a> {
         text: &str,
         rules: &Rules,
     ) -> Option<Vec<Diagnosed>> {
-        let file = self.read(path, text, rules);
-        let is_waiting = self.note(file, rules);
-        (!is_waiting).then(|| rules.diagnosed(file.path(self.host.db()), diagnostics(self.host.db(), file)))
+        let mut is_waiting = false;
+        let mut diagnosed = Vec::new();
+        for part in parts(path, text) {
+            let file = self.read(part.path(), part.text(), rules);
+            is_waiting |= self.note(file, rules);
+            if !is_waiting {
+                diagnosed.extend(self.diagnosed(path, &part, file, rules));
+            }
+        }
+        (!is_waiting).then_some(diagnosed)
     }
 
-    /// Notes what a program imports from elsewhere, and says whether something of it has to be looked up.
+    /// Notes what a file imports from elsewhere, and says whether something of it has to be looked up.
     pub(crate) fn note_imports(&mut self, path: &Path, text: &str, rules: &Rules) -> bool {
-        let file = self.read(path, text, rules);
-        self.note(file, rules)
+        let mut is_waiting = false;
+        for part in parts(path, text) {
+            let file = self.read(part.path(), part.text(), rules);
+            is_waiting |= self.note(file, rules);
+        }
+        is_waiting
     }
 
-    /// The diagnostics of a program, and the program as it is run; that which it imports as its only one if it `stands_for` that. None if that is
-    /// not there.
+    /// The diagnostics of the program in a part of a file, and the program as it is run: that which it imports as its only one if it
+    /// `stands_for` that. None if that is not there.
     pub(crate) fn program(
         &mut self,
         path: &Path,
-        text: &str,
+        part: &Part<'_>,
         rules: &Rules,
         stands_for_import: bool,
     ) -> (Vec<Diagnosed>, Option<Arc<Program>>) {
-        let file = self.read(path, text, rules);
+        let file = self.read(part.path(), part.text(), rules);
         let db = self.host.db();
         let program =
             if stands_for_import { imported_programs(db, file).first().copied() } else { Some(file) };
-        let diagnosed = rules.diagnosed(file.path(db), diagnostics(db, file));
-        (diagnosed, program.map(|program| Program::new(db, program)))
+        (self.diagnosed(path, part, file, rules), program.map(|program| Program::new(db, program)))
     }
 
     fn note(&self, file: SourceFile, rules: &Rules) -> bool {

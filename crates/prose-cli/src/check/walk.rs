@@ -7,18 +7,34 @@ use std::sync::{Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use prose_markdown::is_markdown;
+
 use super::Failure;
+use super::settings::Settings;
 use super::source;
 
 /// What a walk came across.
 #[derive(Default)]
 pub(crate) struct Walked {
     /// The programs, in the order of their paths.
-    pub(crate) programs: Vec<PathBuf>,
+    programs: Vec<PathBuf>,
+    /// The Markdown documents that nobody has named, likewise.
+    documents: Vec<PathBuf>,
     /// Folders that could not be listed and the like.
     pub(crate) failures: Vec<Failure>,
     /// Remarks that change nothing, such as a broken line of a `.gitignore`.
     pub(crate) remarks: Vec<String>,
+}
+
+impl Walked {
+    /// The files to look at, in the order of their paths: the programs, and the documents of projects that want theirs looked at.
+    pub(crate) fn files(&mut self, settings: &mut Settings) -> Vec<PathBuf> {
+        let mut files = std::mem::take(&mut self.programs);
+        let documents = std::mem::take(&mut self.documents).into_iter();
+        files.extend(documents.filter(|path| settings.of(path).project().config.markdown.check));
+        files.sort();
+        files
+    }
 }
 
 /// Finds every program: each path of `roots` that is no folder, and the `*.prose` files below the folders. A file that is reached
@@ -46,7 +62,9 @@ pub(crate) fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
         })
     });
     let Found { programs, failures, remarks } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Walked { programs: unique(programs), failures, remarks }
+    let (documents, programs) = unique(programs).into_iter().partition(|program| program.is_document);
+    let paths = |found: Vec<Program>| found.into_iter().map(|program| program.path).collect();
+    Walked { programs: paths(programs), documents: paths(documents), failures, remarks }
 }
 
 /// `./a.prose` is shown as `a.prose`; `.` alone stays.
@@ -63,15 +81,17 @@ struct Program {
     /// The path that is the same for all paths to this file.
     identity: PathBuf,
     is_link: bool,
+    /// Whether it is a Markdown document in a folder.
+    is_document: bool,
 }
 
-fn unique(mut programs: Vec<Program>) -> Vec<PathBuf> {
-    programs.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
+fn unique(mut programs: Vec<Program>) -> Vec<Program> {
+    programs.sort_by(|a, b| (a.is_document, a.is_link, &a.path).cmp(&(b.is_document, b.is_link, &b.path)));
     let mut seen = HashSet::new();
     let first = programs.into_iter().filter(|program| seen.insert(program.identity.clone()));
-    let mut paths: Vec<PathBuf> = first.map(|program| program.path).collect();
-    paths.sort();
-    paths
+    let mut programs: Vec<Program> = first.collect();
+    programs.sort_by(|a, b| a.path.cmp(&b.path));
+    programs
 }
 
 #[derive(Default)]
@@ -107,7 +127,9 @@ impl Local<'_> {
                     let is_link =
                         entry.path_is_symlink() || (entry.depth() == 0 && entry.path().is_symlink());
                     let identity = self.identities.of(entry.path(), is_link);
-                    self.found.programs.push(Program { path: without_dot(entry.path()), identity, is_link });
+                    let is_document = entry.depth() > 0 && is_markdown(entry.path());
+                    let path = without_dot(entry.path());
+                    self.found.programs.push(Program { path, identity, is_link, is_document });
                 }
             }
             Err(error) => self.found.failures.push(failure(&error)),
@@ -144,7 +166,7 @@ fn identity(path: &Path) -> PathBuf {
 fn is_program(entry: &DirEntry) -> bool {
     let is_named = entry.depth() == 0;
     let has_extension = entry.path().extension().is_some_and(|extension| extension == "prose");
-    if !is_named && !has_extension {
+    if !is_named && !has_extension && !is_markdown(entry.path()) {
         return false;
     }
     let Some(file_type) = entry.file_type() else { return false };

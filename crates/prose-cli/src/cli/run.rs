@@ -85,7 +85,7 @@ Examples:
   prose run review.prose --dry-run                what would be asked, without asking
   prose run review.prose --state in-context       keep nothing but the narration")]
 pub(crate) struct RunArgs {
-    /// The program: a file, `handle/slug` of the registry, or an address
+    /// The program: a file, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown document
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: String,
 

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_config::RunConfig;
+use prose_markdown::{path_of_program, program_at_path};
 use prose_registry::Reference;
 use prose_syntax::{Code, Severity};
 use prose_vm::program::Program;
 
+use crate::check::parts::{Part, parts};
 use crate::check::settings::{Settings, identity};
 use crate::check::{Analyst, Common, Diagnosed, source};
 use crate::imports::{How, Imports};
@@ -24,39 +26,61 @@ pub(crate) struct Loaded {
     pub(crate) project: Option<PathBuf>,
 }
 
+/// The program that is meant by the path of a file and, in a document with several, by its number.
+fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<Part<'a>, String> {
+    let mut parts = parts(path, text);
+    let wanted = match number {
+        Some(number) => {
+            let wanted = path_of_program(path, number);
+            parts.iter().position(|part| part.path() == wanted)
+        }
+        None => (parts.len() == 1).then_some(0),
+    };
+    if let Some(wanted) = wanted {
+        return Ok(parts.swap_remove(wanted));
+    }
+    let names = parts.iter().map(|part| format!("`{}`", part.path().to_string_lossy()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Err(match (parts.is_empty(), number) {
+        (true, _) => "has no program: a block that starts with ```prose would be one".to_owned(),
+        (false, None) => format!("has several programs; say which one is meant: {names}"),
+        (false, Some(_)) => format!("is not there; the document has {names}"),
+    })
+}
+
 /// Reads the program that an argument names. What keeps it from being run is told; none then.
 pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Option<Loaded>> {
     let is_file = Path::new(what).exists();
+    let in_document = program_at_path(Path::new(what)).filter(|_| !is_file);
     let reference = Reference::parse(what).ok().filter(|reference| !is_file && !reference.is_local());
-    let is_remote = reference.is_some();
-    let (path, text) = match reference {
+    let is_remote = reference.is_some() && in_document.is_none();
+    let refused = |reason: &str| {
+        writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: `{}` {}", one_line(what), one_line(reason))
+    };
+    let (path, number) = match in_document {
+        Some((document, number)) => (document, Some(number)),
         // A program from elsewhere is what a program of this folder imports.
-        Some(_) => (PathBuf::from("<program>.prose"), format!("use {what:?} as program\n")),
-        None => {
-            let path = PathBuf::from(what);
-            match source::read_file(&path) {
-                Ok(text) => (path, text),
-                Err(reason) => {
-                    writeln!(
-                        terminal.stderr(),
-                        "{ERROR}error{ERROR:#}: `{}` {}",
-                        one_line(what),
-                        one_line(&reason)
-                    )?;
-                    return Ok(None);
-                }
-            }
-        }
+        None if is_remote => (PathBuf::from("<program>.prose"), None),
+        None => (PathBuf::from(what), None),
+    };
+    let read = if is_remote { Ok(format!("use {what:?} as program\n")) } else { source::read_file(&path) };
+    let text = match read {
+        Ok(text) => text,
+        Err(reason) => return refused(&reason).map(|()| None),
+    };
+    let part = match part(&path, &text, number) {
+        Ok(part) => part,
+        Err(reason) => return refused(&reason).map(|()| None),
     };
     let mut settings = Settings::nearest();
     let rules = settings.of(&path);
     let mut failures = settings.take_failures();
     let common = Common::new(settings, Imports::new(how.clone()));
-    if Analyst::new(&common).note_imports(&path, &text, &rules) || is_remote {
+    if Analyst::new(&common).note_imports(part.path(), part.text(), &rules) || is_remote {
         common.imports.look_up();
     }
     let mut analyst = Analyst::new(&common);
-    let (diagnosed, program) = analyst.program(&path, &text, &rules, is_remote);
+    let (diagnosed, program) = analyst.program(&path, &part, &rules, is_remote);
     failures.extend(common.imports.take_failures());
     let mut stderr = terminal.stderr();
     for failure in &failures {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use prose_markdown::program_at_path;
 use prose_run::Project;
 use prose_state::folder::PROGRAM_FILE;
 use prose_state::runs::RunDetails;
@@ -20,7 +21,9 @@ pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Origina
     let copy = details.summary.folder.join(PROGRAM_FILE);
     let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
     let from = details.head.as_ref().map(|head| head.from.as_str());
-    if let Some(from) = from.filter(|from| from.contains("://") || Path::new(from).exists()) {
+    let is_there =
+        |path: &Path| path.exists() || program_at_path(path).is_some_and(|(path, _)| path.exists());
+    if let Some(from) = from.filter(|from| from.contains("://") || is_there(Path::new(from))) {
         return Ok(at(Path::new(from), None));
     }
     // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative

@@ -7,6 +7,7 @@ mod common;
 mod agents;
 mod folders;
 mod inputs;
+mod markdown;
 mod output;
 mod refused;
 mod remote;

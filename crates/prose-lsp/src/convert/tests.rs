@@ -102,6 +102,46 @@ fn session(capabilities: Value) -> Session {
     Session::from_initialize(&json!({ "capabilities": { "textDocument": capabilities } }))
 }
 
+fn shown(text: &str) -> Shown {
+    Shown::alone(Rope::from_str(text))
+}
+
+proptest! {
+    #[test]
+    fn positions_in_a_fence_are_those_of_the_document(
+        before in "[a-zäß😀\n]{0,20}",
+        lines in prop::collection::vec("[a-z \"äß😀]{0,8}", 1..6),
+        container in prop_oneof![Just(""), Just("> "), Just("> > ")],
+    ) {
+        let program: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let fenced: String = lines.iter().map(|line| format!("{container}{line}\n")).collect();
+        let text = format!("{before}\n\n{container}```prose\n{fenced}{container}```\n\n{before}\n");
+        let document = Rope::from_str(&text);
+        let fence = std::sync::Arc::new(prose_markdown::programs(&text).remove(0));
+        prop_assert_eq!(&*fence.text, &program);
+        let first_line = text.lines().position(|line| line.ends_with("```prose")).unwrap() + 1;
+        let shown = Shown::in_fence(document, fence);
+        prop_assert_eq!(shown.first_line(), first_line);
+        for encoding in ENCODINGS {
+            let session = Session { encoding, ..Session::default() };
+            let converter = Converter { shown: &shown, session: &session };
+            // The line behind the last one is that of the closing fence.
+            for (offset, alone) in places(&program, encoding).into_iter().filter(|(at, _)| *at < program.len()) {
+                let there = converter.position(size(offset));
+                let expected = lsp::Position {
+                    line: alone.line + first_line as u32,
+                    character: alone.character + container.len() as u32,
+                };
+                prop_assert_eq!(there, expected);
+                prop_assert_eq!(converter.text_offset(there), Some(size(offset)));
+            }
+            for outside in [0, first_line - 1, first_line + lines.len(), first_line + lines.len() + 1] {
+                prop_assert_eq!(converter.text_offset(lsp::Position::new(outside as u32, 1)), None);
+            }
+        }
+    }
+}
+
 #[test]
 fn capabilities_of_odd_types_count_as_absent() {
     let params =
@@ -112,7 +152,6 @@ fn capabilities_of_odd_types_count_as_absent() {
 #[test]
 fn a_diagnostic_carries_its_code_and_its_fix() {
     let text = "session \"a\"\nsession \"😀b\n";
-    let rope = Rope::from_str(text);
     let range = TextRange::new(20.into(), 26.into());
     let diagnostic =
         Diagnostic::new(prose_syntax::Code::E001, range, "this string is not closed").with_fix(Fix {
@@ -121,7 +160,7 @@ fn a_diagnostic_carries_its_code_and_its_fix() {
             edits: vec![prose_syntax::TextEdit::insert(range.end(), "\"")],
         });
     let session = Session::default();
-    let converter = Converter { text: &rope, session: &session };
+    let converter = Converter { shown: &shown(text), session: &session };
     assert_eq!(
         json!(converter.diagnostics(std::iter::once(Reported {
             severity: diagnostic.severity(),
@@ -170,7 +209,7 @@ fn symbols() -> Vec<Symbol> {
 #[test]
 fn symbols_nest_for_a_client_that_knows_trees() {
     let session = session(json!({ "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } }));
-    let converter = Converter { text: &Rope::from_str("abcdefgh"), session: &session };
+    let converter = Converter { shown: &shown("abcdefgh"), session: &session };
     let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
     let names = |symbols: &Value| -> Vec<String> {
         symbols.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap().to_owned()).collect()
@@ -182,7 +221,7 @@ fn symbols_nest_for_a_client_that_knows_trees() {
 
 #[test]
 fn symbols_are_a_list_for_another() {
-    let converter = Converter { text: &Rope::from_str("abcdefgh"), session: &Session::default() };
+    let converter = Converter { shown: &shown("abcdefgh"), session: &Session::default() };
     let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
     assert_eq!(
         answer[1],
@@ -215,7 +254,7 @@ fn folds() -> Vec<Fold> {
 
 fn folded(capabilities: Value) -> Value {
     let session = session(json!({ "foldingRange": capabilities }));
-    parsed(&Converter { text: &Rope::from_str("ab\ncd\nef\n"), session: &session }.folding_ranges(folds()))
+    parsed(&Converter { shown: &shown("ab\ncd\nef\n"), session: &session }.folding_ranges(folds()))
 }
 
 #[test]
@@ -246,13 +285,13 @@ fn no_more_folds_are_sent_than_the_client_wants() {
 #[test]
 fn selections_nest_outward_and_not_too_deeply() {
     let text = "x".repeat(1000);
-    let converter = Converter { text: &Rope::from_str(&text), session: &Session::default() };
+    let converter = Converter { shown: &shown(&text), session: &Session::default() };
     let around = |offset: TextSize| -> Vec<TextRange> {
         (0..500).map(|grow: u32| TextRange::new(offset, offset + TextSize::new(grow + 1))).collect()
     };
-    let answer = parsed(&converter.selection_ranges(&[lsp::Position::new(0, 7)], around));
+    let answer = json!(converter.selection_range(lsp::Position::new(0, 7), around));
     let mut ends = Vec::new();
-    let mut range = Some(&answer[0]);
+    let mut range = Some(&answer);
     while let Some(here) = range {
         assert_eq!(here["range"]["start"]["character"], 7);
         ends.push(here["range"]["end"]["character"].as_u64().unwrap());

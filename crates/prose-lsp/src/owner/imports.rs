@@ -69,6 +69,7 @@ impl Owner {
 
     /// Does what a person asks for at an import.
     pub(super) fn execute(&mut self, Command { uri, path, what, answer }: Command) {
+        self.sync_all();
         let uri = self.known_name(&uri);
         let file = self.sync(&uri).map(|(file, _)| file);
         let remote = file.ok().and_then(|file| remote(self.host.db(), file, &path));

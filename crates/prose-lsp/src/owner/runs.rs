@@ -30,9 +30,10 @@ type Refusal = String;
 impl Owner {
     /// Does what a person wants done about a run.
     pub(super) fn execute_run(&mut self, RunCommand { what, given, answer }: RunCommand) {
-        let uri = given.uri.as_deref().map(|uri| self.known_name(&uri.into()));
+        let uri = given.uri.as_deref().map(DocumentUri::from);
         if what == RunCommandKind::Cancel {
-            let cancelled = self.runs.cancel(uri.as_ref(), given.run.as_ref());
+            let names = uri.map(|uri| self.names_of_programs(&self.known_name(&uri)));
+            let cancelled = self.runs.cancel(names.as_deref(), given.run.as_ref());
             return send(answer, cancelled.map(|()| json(&())));
         }
         // Without a program the command is not read.
@@ -40,8 +41,9 @@ impl Owner {
         match self.order(what, &given, &uri) {
             Ok((order, snapshot)) => self.runs.launch(Launch {
                 order,
-                uri: snapshot.uri,
                 text: snapshot.text.to_string().into(),
+                first_line: snapshot.shown.first_line(),
+                uri: snapshot.name,
                 given: given.inputs(),
                 session: Arc::clone(&self.session),
                 answer,
@@ -56,6 +58,7 @@ impl Owner {
         given: &Given,
         uri: &DocumentUri,
     ) -> Result<(Order, Snapshot), Failure> {
+        let uri = &self.program_named(uri)?;
         if self.others.contains_key(uri) {
             return Err(Failure::Refused(format!("{uri} is no program, so it cannot be run")));
         }
@@ -103,7 +106,7 @@ impl Owner {
             RunCommandKind::Run | RunCommandKind::Cancel => (Start::New, given.block.clone()),
         };
         let program = match &block {
-            None => self.runnable(&name, snapshot.file, config)?,
+            None => self.runnable(&name, snapshot.file, config, snapshot.shown.first_line())?,
             Some(block) => self.runnable_block(&path, block, snapshot)?,
         };
         let inputs = given.inputs();
@@ -188,14 +191,21 @@ impl Owner {
         let file = self.host.set_text(&path, Text::new(text));
         self.host.set_project(file, snapshot.config.meaning());
         self.load_imports(file, &snapshot.config, When::Now);
-        let program =
-            self.runnable(&path.file_name().unwrap_or_default().to_string_lossy(), file, &snapshot.config);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Its lines are those of the program.
+        let program = self.runnable(&name, file, &snapshot.config, snapshot.shown.first_line());
         self.host.remove(&path);
         program
     }
 
     /// A program without errors (decision 15) and with all that it imports.
-    fn runnable(&self, name: &str, file: SourceFile, config: &FileConfig) -> Result<Arc<Program>, Refusal> {
+    fn runnable(
+        &self,
+        name: &str,
+        file: SourceFile,
+        config: &FileConfig,
+        first_line: usize,
+    ) -> Result<Arc<Program>, Refusal> {
         let db = self.host.db();
         let found = diagnostics(db, file).iter();
         let errors: Vec<_> = found.filter(|found| config.severity(found) == Some(Severity::Error)).collect();
@@ -207,7 +217,7 @@ impl Owner {
             };
             return Err(format!(
                 "`{name}` has {count} and is not run; line {}: {}",
-                program.line(first.range.start().into()),
+                first_line + program.line(first.range.start().into()) as usize,
                 first.message
             ));
         }
@@ -224,7 +234,9 @@ impl Owner {
 
     /// Shows that a run of a document has started or ended.
     pub(super) fn run_changed(&mut self, uri: &DocumentUri) {
-        let Some(document) = self.documents.get_mut(uri) else { return };
+        let uri = &self.document_of(uri);
+        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
+        let Some(document) = markdown.or_else(|| self.documents.get_mut(uri)) else { return };
         if let Some(published) = &mut document.published {
             published.is_outdated = true;
         }

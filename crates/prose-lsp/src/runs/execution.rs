@@ -22,7 +22,7 @@ use crate::reads::send;
 
 /// Prepares a run, answers the command, and runs the program to its end.
 pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
-    let Launch { order, uri, given, session, answer, .. } = launch;
+    let Launch { order, uri, first_line, given, session, answer, .. } = launch;
     let is_dry = order.start == Start::Dry;
     let name = order.program.name.clone();
     let prepared = match prose_run::prepare(order) {
@@ -31,7 +31,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     };
     let given = given.into_iter().collect();
     if is_dry {
-        let prompts = dry_run(prepared, MadeUp(given), stopped);
+        let prompts = dry_run(prepared, first_line, MadeUp(given), stopped);
         return send(answer, prompts.map(|prompts| text(&prompts)).map_err(crate::reads::Failure::Refused));
     }
     let id: SmolStr = prepared.run().into();
@@ -50,7 +50,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     let inputs = EditorInputs { run: id.clone(), given, client, stop };
     let is_made_up = prepared.harness() == "offline";
     let (finished, why) = watched(prepared, inputs, stopped, &teller);
-    let (kind, message) = summary(&name, &finished, why.as_ref(), is_made_up);
+    let (kind, message) = summary(&name, first_line, &finished, why.as_ref(), is_made_up);
     if let Some(mut run) = runs.runs.get_mut(&ticket) {
         run.is_over = true;
         // A run that could not be recorded any more has no last event.
@@ -103,9 +103,10 @@ fn watched(
     (finished, why.take())
 }
 
-/// What each session would be told.
+/// What each session would be told. Lines are those of the document whose `first_line` is that of the program.
 fn dry_run(
     prepared: Prepared,
+    first_line: usize,
     inputs: MadeUp,
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
@@ -115,7 +116,7 @@ fn dry_run(
             // In the program that was started; those of imported programs are in other texts.
             let site = event.site.filter(|site| site.program == 0);
             prompts.push(json!({
-                "line": site.map(|site| site.line),
+                "line": site.map(|site| first_line + site.line as usize),
                 "agent": task.agent,
                 "model": task.model,
                 "prompt": task.prompt,
@@ -136,13 +137,16 @@ fn dry_run(
         narration: None,
     });
     let end = finished.map_err(|failure| failure.to_string())?.end;
-    let failed = end.error.map(|error| json!({ "line": error.line, "message": error.to_string() }));
+    let failed = end
+        .error
+        .map(|error| json!({ "line": first_line + error.line as usize, "message": error.to_string() }));
     Ok(json!({ "prompts": prompts, "failed": failed }))
 }
 
 /// What a person is told at the end of a run, and how loudly; what they did themselves they know.
 fn summary(
     name: &str,
+    first_line: usize,
     finished: &Result<Finished, RunFailure>,
     why: Option<&Stop>,
     is_made_up: bool,
@@ -170,7 +174,8 @@ fn summary(
         }
         RunStatus::Failed => {
             let line = end.error.as_ref().map(|error| error.line).filter(|line| *line > 0);
-            let place = line.map_or_else(String::new, |line| format!(" at line {line}"));
+            let place =
+                line.map_or_else(String::new, |line| format!(" at line {}", first_line + line as usize));
             (Some(MessageType::ERROR), format!("{name} failed{place}: {reason}"))
         }
         RunStatus::Interrupted => {

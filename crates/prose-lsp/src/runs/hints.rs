@@ -8,22 +8,23 @@ use serde_json::{Value, json};
 
 use super::Runs;
 use super::lines::LineMap;
-use crate::convert::{Session, end_of_line, position};
+use crate::convert::{Session, end_of_line, size};
 use crate::documents::DocumentUri;
 use crate::json::{Json, json as text};
 use crate::reads::View;
 
 /// The answer to `textDocument/inlayHint`.
-pub(crate) fn inlay_hints(view: &View, session: &Session, lines: &RangeInclusive<usize>) -> Json {
-    let snapshot = &view.snapshot;
+pub(crate) fn inlay_hints(view: &View<'_>, session: &Session, lines: &RangeInclusive<usize>) -> Json {
+    let snapshot = view.snapshot;
     if !snapshot.config.client().inlay_hints {
         return text(&json!([]));
     }
-    let marks = view.runs.marks(&snapshot.uri, &snapshot.text);
-    let hints = marks.into_iter().filter(|(line, _)| lines.contains(line)).map(|(line, label)| {
-        let end = end_of_line(&snapshot.text, line);
-        let position = position(&snapshot.text, end, session.encoding);
-        json!({ "position": position, "label": label, "paddingLeft": true })
+    let converter = view.converter(session);
+    let marks = view.runs.marks(&snapshot.name, &snapshot.text);
+    let hints = marks.into_iter().filter_map(|(line, label)| {
+        let position = converter.position(size(end_of_line(&snapshot.text, line)));
+        let is_wanted = lines.contains(&(position.line as usize));
+        is_wanted.then(|| json!({ "position": position, "label": label, "paddingLeft": true }))
     });
     text(&hints.collect::<Vec<Value>>())
 }

@@ -101,16 +101,16 @@ impl LastRun {
         self.details.summary.status.can_be_resumed()
     }
 
-    /// `12 sessions, 3 m 10 s, failed at line 40`
-    pub(crate) fn result(&self) -> Option<String> {
+    /// `12 sessions, 3 m 10 s, failed at line 40`, where lines are those of the document whose `first_line` is that of the program.
+    pub(crate) fn result(&self, first_line: usize) -> Option<String> {
         let summary = &self.details.summary;
         let end = self.details.end.as_ref();
         let how = match (summary.status, end) {
             (RunState::Completed, _) => "completed".to_owned(),
             (RunState::Failed, end) => {
                 let line = end.filter(|end| end.status == RunStatus::Failed);
-                let line = line.and_then(|end| end.error.as_ref()).map_or(0, |error| error.line);
-                if line > 0 { format!("failed at line {line}") } else { "failed".to_owned() }
+                let line = line.and_then(|end| end.error.as_ref()).map_or(0, |error| error.line as usize);
+                if line > 0 { format!("failed at line {}", first_line + line) } else { "failed".to_owned() }
             }
             (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
             // What runs here has a lens of its own, and how far another process has come is not known.

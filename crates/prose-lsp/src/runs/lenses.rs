@@ -2,67 +2,68 @@
 
 use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
-use prose_syntax::{TextRange, TextSize};
 use serde_json::{Value, json};
 
 use super::history::LastRun;
 use super::orders::{CANCEL, DRY_RUN, RESUME, RUN};
 use super::project_of;
-use crate::convert::{Converter, Session};
+use crate::convert::{Session, lsp};
 use crate::json::{Json, json as text};
 use crate::reads::View;
 
 /// The answer to `textDocument/codeLens`.
-pub(crate) fn code_lenses(view: &View, session: &Session) -> Json {
-    let (db, snapshot) = (&view.db, &view.snapshot);
+pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
+    let (db, snapshot) = (view.db, view.snapshot);
     let file = snapshot.file;
     // What was fetched is only shown, and is run by programs that import it.
     if statements(db, file).list.is_empty() || *file.origin(db) != Origin::Local {
         return text(&json!([]));
     }
-    let uri = &*snapshot.uri;
+    let uri = &*snapshot.name;
     let path = file.path(db);
     let project = project_of(path, &snapshot.config, session);
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
-    let mut lenses = Lenses { converter: Converter { text: &snapshot.text, session }, uri, list: Vec::new() };
-    let top = TextRange::empty(TextSize::new(0));
+    let converter = view.converter(session);
+    let top = converter.top();
+    let mut lenses = Lenses { uri, first_line: snapshot.shown.first_line(), list: Vec::new() };
     if project.is_some() {
         lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
     }
     lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
-    for run in view.runs.live(&snapshot.uri) {
+    for run in view.runs.live(&snapshot.name) {
         lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
     }
     lenses.add_last(top, last.iter().find(|last| last.block.is_none()));
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
     for block in blocks {
-        lenses.add(block.range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
-        lenses.add_last(block.range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
+        let range = converter.range(block.range);
+        lenses.add(range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+        lenses.add_last(range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
     }
     text(&lenses.list)
 }
 
 struct Lenses<'a> {
-    converter: Converter<'a>,
     uri: &'a str,
+    first_line: usize,
     list: Vec<Value>,
 }
 
 impl Lenses<'_> {
-    fn add(&mut self, range: TextRange, title: &str, command: &str, argument: Value) {
+    fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
         let command = json!({ "title": title, "command": command, "arguments": [argument] });
-        self.list.push(json!({ "range": self.converter.range(range), "command": command }));
+        self.list.push(json!({ "range": range, "command": command }));
     }
 
-    fn add_last(&mut self, range: TextRange, last: Option<&LastRun>) {
+    fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {
         let Some(last) = last else { return };
         if last.can_be_resumed() {
             self.add(range, "Resume last run", RESUME, last.argument(self.uri));
         }
-        if let Some(result) = last.result() {
+        if let Some(result) = last.result(self.first_line) {
             // Without a command it can be read and does nothing.
             let command = json!({ "title": result, "command": "" });
-            self.list.push(json!({ "range": self.converter.range(range), "command": command }));
+            self.list.push(json!({ "range": range, "command": command }));
         }
     }
 }

@@ -68,11 +68,17 @@ impl Teller<'_> {
         }
     }
 
-    fn take(&self, events: Vec<Event>) {
+    fn take(&self, mut events: Vec<Event>) {
         if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
             events.iter().for_each(|event| run.trace.tell(event));
             // Who hears that it is over must not find it going on.
             run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
+            // The client counts the lines of the document.
+            let sites = events.iter_mut().filter_map(|event| event.site.as_mut());
+            for site in sites.filter(|site| site.program == 0) {
+                site.line += run.first_line;
+                site.last_line += run.first_line;
+            }
         }
         if self.session.hears_events {
             let params = json!({ "run": self.id, "uri": &*self.uri, "events": events });

@@ -1,0 +1,312 @@
+//! Markdown documents: each of their fenced code blocks with a program is a program like any other, with a name of its own, and where it is shown
+//! is the only thing that the rest of the server knows of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_markdown::{Fence, is_markdown, path_of_program};
+
+use super::Owner;
+use crate::documents::{Document, DocumentUri, PartOf};
+use crate::panics::guard;
+use crate::reads::Failure;
+use crate::shown::Shown;
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Program,
+    Markdown,
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(language: &str, path: &Path) -> Self {
+        if ["prose", "openprose"].contains(&language) || path.extension().is_some_and(|it| it == "prose") {
+            Kind::Program
+        } else if language == "markdown" || is_markdown(path) {
+            Kind::Markdown
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+/// A Markdown document that the client has open.
+pub(super) struct Markdown {
+    pub(super) document: Document,
+    /// The names of the programs that were last found in it, in its order.
+    pub(super) programs: Vec<DocumentUri>,
+}
+
+impl Owner {
+    pub(super) fn open_markdown(&mut self, uri: &DocumentUri, document: Document) {
+        // One that is opened twice has the programs that are known of it.
+        let known = self.markdown.remove(uri).map(|markdown| markdown.programs);
+        let markdown = Markdown { document, programs: known.unwrap_or_default() };
+        self.markdown.insert(Arc::clone(uri), markdown);
+    }
+
+    /// Finds the programs of a document in its present state. A program whose text is what it was is only shown elsewhere, and not analysed again.
+    pub(super) fn find_programs(&mut self, uri: &DocumentUri) {
+        let Some(markdown) = self.markdown.get(uri) else { return };
+        let (path, version) = (markdown.document.path.clone(), markdown.document.version());
+        let (text, before) = (markdown.document.text().clone(), markdown.programs.clone());
+        let found = if self.settings.of(&path).serves_markdown() {
+            let found =
+                guard("finding the programs of a document", || prose_markdown::programs(&text.to_string()));
+            // What was known of the document is then as good as nothing, since nobody knows where it stands now.
+            found.unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let name = |fence: &Fence| DocumentUri::from(format!("{uri}#{}", fence.number));
+        let names: Vec<DocumentUri> = found.iter().map(name).collect();
+        for gone in before.iter().filter(|known| !names.contains(known)) {
+            self.forget_program(gone);
+        }
+        if let Some(markdown) = self.markdown.get_mut(uri) {
+            markdown.programs.clone_from(&names);
+        }
+        for (name, fence) in names.iter().zip(found) {
+            let path_of_program = path_of_program(&path, fence.number);
+            let program = match self.documents.get_mut(name) {
+                Some(program) if *program.text() == *fence.text => Ok(program),
+                Some(program) => program.replace(&fence.text).map(|()| program),
+                None => Document::new(path_of_program, version, &fence.text)
+                    .map(|program| self.documents.entry(Arc::clone(name)).or_insert(program)),
+            };
+            // A part is not longer than the document.
+            let Ok(program) = program else { continue };
+            let shown = Shown::in_fence(text.clone(), Arc::new(fence));
+            program.set_part_of(PartOf { uri: Arc::clone(uri), path: path.clone(), shown }, version);
+            // Who asks for it is told; the others have what was known of it before.
+            if let Ok((file, _)) = self.sync(name)
+                && let Some(program) = self.documents.get(name)
+            {
+                Arc::make_mut(&mut self.programs).open(file, Arc::clone(name), program);
+            }
+        }
+    }
+
+    /// The document that the client has open of a program.
+    pub(super) fn document_of(&self, name: &DocumentUri) -> DocumentUri {
+        let part_of = self.documents.get(name).and_then(Document::part_of);
+        Arc::clone(part_of.map_or(name, |part_of| &part_of.uri))
+    }
+
+    /// The names of all programs of a document, which is one itself if it is no Markdown document.
+    pub(super) fn names_of_programs(&self, uri: &DocumentUri) -> Vec<DocumentUri> {
+        self.markdown.get(uri).map_or_else(|| vec![Arc::clone(uri)], |markdown| markdown.programs.clone())
+    }
+
+    /// The paths of all programs of a document.
+    pub(super) fn paths_of_programs(&self, uri: &DocumentUri) -> Vec<PathBuf> {
+        let names = self.names_of_programs(uri);
+        let programs = names.iter().filter_map(|name| self.documents.get(name));
+        programs.map(|program| program.path.clone()).collect()
+    }
+
+    /// The program that is meant by a name, which may be that of a document with one program.
+    pub(super) fn program_named(&mut self, asked: &DocumentUri) -> Result<DocumentUri, Failure> {
+        self.sync_all();
+        let known = self.known_name(asked);
+        let Some(markdown) = self.markdown.get(&known) else { return Ok(known) };
+        let name = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
+        let programs = &markdown.programs;
+        let is_part = asked.rsplit('/').next().is_some_and(|name| name.contains('#'));
+        match programs.as_slice() {
+            _ if is_part => Err(Failure::Refused(format!(
+                "{} is no program any more; the document has {} now",
+                name(asked),
+                counted(programs.len())
+            ))),
+            [] => Err(Failure::Refused(format!(
+                "{} has no program: a block that starts with ```prose would be one",
+                name(&known)
+            ))),
+            [only] => Ok(Arc::clone(only)),
+            [first, ..] => Err(Failure::Refused(format!(
+                "{} has {}; say which one is meant, as with the lens above it: the first one is {}",
+                name(&known),
+                counted(programs.len()),
+                name(first)
+            ))),
+        }
+    }
+}
+
+/// `1 program`, `2 programs`
+fn counted(programs: usize) -> String {
+    if programs == 1 { "1 program".to_owned() } else { format!("{programs} programs") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    use expect_test::{Expect, expect};
+    use prose_analysis::{AnalysisHost, Database};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::owner::{Message, Notification};
+    use crate::questions::Questions;
+    use crate::runs::Runs;
+
+    const URI: &str = "file:///nowhere/docs/guide.md";
+
+    const GUIDE: &str = "# Guide
+
+```prose
+agent writer:
+  prompt: \"Write\"
+session: writer
+```
+
+More:
+
+> ```prose
+> session: nobody
+> ```
+";
+
+    /// The owner of a session in which a document is edited, and what it does.
+    struct Desk {
+        owner: Owner,
+        queries: Arc<Mutex<Vec<String>>>,
+        told: futures_channel::mpsc::UnboundedReceiver<Vec<Notification>>,
+        version: i32,
+    }
+
+    impl Desk {
+        fn open(text: &str) -> Self {
+            let (to_self, _) = channel();
+            let (to_client, told) = futures_channel::mpsc::unbounded();
+            let questions = Questions::new(to_client.clone());
+            let runs = Runs::new(to_self.clone(), to_client.clone(), questions);
+            let mut owner = Owner::new(to_self, to_client, runs);
+            let queries: Arc<Mutex<Vec<String>>> = Arc::default();
+            let log = Arc::clone(&queries);
+            owner.host =
+                AnalysisHost::with_database(Database::with_log(move |query| log.lock().unwrap().push(query)));
+            let mut desk = Self { owner, queries, told, version: 1 };
+            desk.receive(Message::Open {
+                uri: URI.into(),
+                language: "markdown".to_owned(),
+                version: 1,
+                text: text.to_owned(),
+            });
+            desk
+        }
+
+        /// Deals with a message, with all that it leads to. Gives which queries ran.
+        fn receive(&mut self, message: Message) -> Vec<String> {
+            self.queries.lock().unwrap().clear();
+            self.owner.receive(message);
+            while !self.owner.is_up_to_date() {
+                self.owner.catch_up();
+            }
+            let queries = self.queries.lock().unwrap();
+            let mut names: Vec<String> =
+                queries.iter().map(|query| query.split('(').next().unwrap_or(query).to_owned()).collect();
+            names.sort();
+            names.dedup();
+            names
+        }
+
+        /// Replaces what is the first `old` in the document.
+        fn edit(&mut self, old: &str, new: &str) -> Vec<String> {
+            self.version += 1;
+            let text = self.owner.markdown[URI].document.text().to_string();
+            let at = text.find(old).unwrap();
+            let position = |at: usize| {
+                let line_start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+                json!({ "line": text[..at].matches('\n').count(), "character": at - line_start })
+            };
+            let change: crate::convert::lsp::TextDocumentContentChangeEvent = serde_json::from_value(json!({
+                "range": { "start": position(at), "end": position(at + old.len()) },
+                "text": new,
+            }))
+            .unwrap();
+            let changes = vec![change.into()];
+            self.receive(Message::Change { uri: URI.into(), version: self.version, changes })
+        }
+
+        /// What the client was told last: the version and, for each diagnostic, line, column and code.
+        fn told(&mut self) -> Value {
+            let mut last = Value::Null;
+            while let Ok(told) = self.told.try_recv() {
+                for notification in told {
+                    let of = |item: &Value| {
+                        let start = &item["range"]["start"];
+                        json!([start["line"], start["character"], item["code"]])
+                    };
+                    let items = notification.params["diagnostics"].as_array().unwrap().iter().map(of);
+                    last = json!([notification.params["version"], items.collect::<Vec<_>>()]);
+                }
+            }
+            last
+        }
+    }
+
+    #[track_caller]
+    fn check_queries(queries: &[String], expect: Expect) {
+        expect.assert_eq(&queries.join(" "));
+    }
+
+    #[test]
+    fn an_edit_beside_the_programs_analyses_nothing_again() {
+        let mut desk = Desk::open(GUIDE);
+        assert_eq!(desk.told(), json!([1, [[11, 11, "E007"]]]));
+        check_queries(&desk.edit("# Guide\n", "# The guide\n\nWith a text.\n\n"), expect![""]);
+        assert_eq!(desk.told(), json!([2, [[14, 11, "E007"]]]));
+        // Where its lines start is not what they say.
+        check_queries(&desk.edit("> session: nobody", ">session: nobody"), expect![""]);
+        assert_eq!(desk.told(), json!([3, [[14, 10, "E007"]]]));
+    }
+
+    #[test]
+    fn an_edit_of_a_program_is_one_of_that_program_alone() {
+        let mut desk = Desk::open(GUIDE);
+        let before = desk.owner.documents.len();
+        desk.edit("nobody", "writer");
+        assert_eq!(desk.told(), json!([2, [[11, 11, "E007"]]]));
+        let programs =
+            desk.queries.lock().unwrap().iter().filter(|query| query.starts_with("parse(")).count();
+        assert_eq!((programs, before), (1, 2));
+    }
+
+    #[test]
+    fn programs_come_and_go_with_their_fences() {
+        let mut desk = Desk::open(GUIDE);
+        desk.edit("> ```prose\n", "> ```prose,ignore\n");
+        assert_eq!(desk.told(), json!([2, []]));
+        assert_eq!(desk.owner.documents.keys().collect::<Vec<_>>(), [&DocumentUri::from(format!("{URI}#1"))]);
+        assert_eq!(desk.owner.host.len(), 1);
+        desk.edit("```prose,ignore", "```prose");
+        assert_eq!(desk.told(), json!([3, [[11, 11, "E007"]]]));
+        desk.receive(Message::Close { uri: URI.into() });
+        assert_eq!(desk.told(), json!([null, []]));
+        assert!(desk.owner.documents.is_empty() && desk.owner.host.is_empty() && desk.owner.names.is_empty());
+    }
+
+    #[test]
+    fn a_setting_takes_the_programs_away() {
+        let mut desk = Desk::open(GUIDE);
+        desk.told();
+        desk.receive(Message::Configure(json!({ "markdown": { "enabled": false } })));
+        assert_eq!(desk.told(), json!([1, []]));
+        desk.receive(Message::Configure(json!({ "markdown": { "enabled": true } })));
+        assert_eq!(desk.told(), json!([1, [[11, 11, "E007"]]]));
+    }
+
+    #[test]
+    fn a_document_without_programs_is_not_spoken_of() {
+        let mut desk = Desk::open("# Nothing but prose\n");
+        assert_eq!(desk.told(), Value::Null);
+        desk.edit("\n", "\n```prose\nsession: x\n```\n");
+        assert_eq!(desk.told()[0], 2);
+    }
+}
