@@ -267,7 +267,7 @@ fn normal(text: &Value) -> String {
 #[track_caller]
 fn look(version: Version) {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("notes.md"), "# Notes\n\n```prose\nsession \"Say hello\"\n```\n").unwrap();
+    fs::write(folder.path().join("notes.md"), "# Notes\n\n```prose\nsession \"Say hello\n```\n").unwrap();
     let seen = play(version, folder.path(), PROGRAM, "features", "");
 
     let captures = seen["captures"].as_object().unwrap().iter();
@@ -283,8 +283,11 @@ fn look(version: Version) {
         writer: -> ["prose.variable","prose.type.definition"]
     "##]]
     .assert_eq(&captures);
+    assert_eq!(seen["misfits"], json!([]));
     assert_eq!(seen["fold_levels"], json!([0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 2, 2, 2, 2, 0, 1, 1]));
     assert_eq!(seen["fence"], json!(["markdown.markup.raw.block", "prose.keyword.function"]));
+    assert_eq!(seen["fence_diagnostics"][0]["code"], "E001", "{}", seen["fence_diagnostics"]);
+    assert_eq!(seen["fence_diagnostics"][0]["line"], 3);
     let hover = "```prose\nagent writer:\n```\n\n- Model: `sonnet`\n\n```text\nWrite warmly\n```";
     assert_eq!(seen["hover"], hover);
     assert!(seen["completion"].as_array().unwrap().contains(&json!("topic}")), "{}", seen["completion"]);

@@ -30,6 +30,20 @@ player.play(function(seen)
   end)
   vim.treesitter.get_parser(program):parse(true)
   seen.captures = captured({ "session:", "writer:", '"Write warmly', "topic}", "a = ", "for whom", "# Two", "parallel" })
+
+  -- Other editors are not here to say whether their queries fit the grammar.
+  seen.misfits = {}
+  for _, pattern in ipairs({ "helix/queries/prose/*.scm", "zed/languages/prose/*.scm" }) do
+    local files = vim.fn.glob(vim.env.PROSE_PLUGIN .. "/../" .. pattern, false, true)
+    assert(#files > 0, "no file is " .. pattern)
+    for _, file in ipairs(files) do
+      local fits, problem = pcall(vim.treesitter.query.parse, "prose", table.concat(vim.fn.readfile(file), "\n"))
+      if not fits then
+        table.insert(seen.misfits, ("%s: %s"):format(file, problem))
+      end
+    end
+  end
+
   vim.wo.foldmethod = "expr"
   vim.wo.foldexpr = "v:lua.vim.treesitter.foldexpr()"
   seen.fold_levels = player.wait_for("folds", function()
@@ -80,4 +94,7 @@ player.play(function(seen)
   vim.treesitter.start(0, "markdown")
   vim.treesitter.get_parser(0, "markdown"):parse(true)
   seen.fence = captures("session")
+  seen.fence_diagnostics = player.wait_for("the mistake in Markdown", function()
+    return #player.diagnostics() > 0 and player.diagnostics()
+  end)
 end)

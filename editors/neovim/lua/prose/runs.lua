@@ -7,8 +7,17 @@ local window = require("prose.window")
 local M = {}
 
 local runs = {}
--- The last run of each program, by its URI.
+-- The last run of each program and of each document with programs, by its URI.
 local last_of = {}
+
+--- The document that a program is in: a Markdown document has several, which are numbered behind a `#`.
+local function document_of(uri)
+  return (uri:gsub("#%d+$", ""))
+end
+
+local function note_last(uri, id)
+  last_of[uri], last_of[document_of(uri)] = id, id
+end
 
 local function notify(message, level)
   vim.notify("OpenProse: " .. message, level or vim.log.levels.INFO)
@@ -29,7 +38,7 @@ local function go_to_statement(run)
   if not line or not run.uri then
     return
   end
-  local bufnr = vim.uri_to_bufnr(run.uri)
+  local bufnr = vim.uri_to_bufnr(document_of(run.uri))
   local target = vim.fn.bufwinid(bufnr)
   if target == -1 then
     vim.cmd("wincmd p")
@@ -102,7 +111,7 @@ end
 function M.take(params)
   local run = run_of(params.run)
   run.uri = params.uri
-  last_of[params.uri] = params.run
+  note_last(params.uri, params.run)
   for _, event in ipairs(params.events) do
     run.narration:tell(event)
     if event.event == "run-ended" then
@@ -117,7 +126,7 @@ local function program()
   local bufnr = vim.api.nvim_get_current_buf()
   for _, run in pairs(runs) do
     if run.bufnr == bufnr and run.uri then
-      return vim.uri_to_bufnr(run.uri), run.uri
+      return vim.uri_to_bufnr(document_of(run.uri)), run.uri
     end
   end
   return bufnr, vim.uri_from_bufnr(bufnr)
@@ -129,7 +138,7 @@ function M.resume(argument)
   local last = runs[last_of[uri] or ""]
   -- The server goes by the names of recorded runs, which do not say which of two runs of the same second was the last.
   if not argument.run and last and last.narration.status ~= "completed" then
-    argument.run = last.id
+    argument.run, argument.uri = last.id, last.uri
   end
   M.start("prose.resume", argument)
 end
@@ -146,7 +155,7 @@ function M.start(command, argument, bufnr)
     end
     local run = run_of(result.run)
     run.uri, run.folder = argument.uri, vim.uri_to_fname(result.folder)
-    last_of[argument.uri] = result.run
+    note_last(argument.uri, result.run)
     if vim.g.prose_run_window ~= false then
       show(run, false)
     else
