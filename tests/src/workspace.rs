@@ -207,7 +207,9 @@ impl Workspace {
 
 fn runs_programs(action: &Value) -> bool {
     let command = action["command"]["command"].as_str();
-    command.is_some_and(|command| ["prose.run", "prose.dryRun", "prose.cancel", "prose.resume"].contains(&command))
+    command.is_some_and(|command| {
+        ["prose.run", "prose.dryRun", "prose.cancel", "prose.resume"].contains(&command)
+    })
 }
 
 /// The codes of diagnostics, in their order.

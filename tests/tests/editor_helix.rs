@@ -33,7 +33,13 @@ output reply = session "Put it together"
 fn everything_is_installed() {
     let helix = Helix::install();
     let health = helix.run(&["hx", "--health", "prose"]);
-    for part in ["prose-on-path/prose", "Tree-sitter parser: ✓", "Highlight queries: ✓", "Textobject queries: ✓", "Indent queries: ✓"] {
+    for part in [
+        "prose-on-path/prose",
+        "Tree-sitter parser: ✓",
+        "Highlight queries: ✓",
+        "Textobject queries: ✓",
+        "Indent queries: ✓",
+    ] {
         assert!(health.contains(part), "`{part}` is not in:\n{health}");
     }
 
@@ -135,7 +141,8 @@ impl Helix {
     #[track_caller]
     fn tmux(&self, arguments: &[&str]) -> String {
         let socket = socket(self.folder.path());
-        let output = self.command().args(["tmux", "-S", &socket, "-f", "/dev/null"]).args(arguments).output().unwrap();
+        let output =
+            self.command().args(["tmux", "-S", &socket, "-f", "/dev/null"]).args(arguments).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "tmux {arguments:?} failed, {}:\n{stderr}", output.status);
         String::from_utf8(output.stdout).unwrap()

@@ -160,7 +160,10 @@ fn run(version: Version) {
         json!(["cancel", "dry-run", "install-parser", "log", "resume", "run", "runs"])
     );
     let options = seen["options"].as_array().unwrap();
-    assert!(options.contains(&json!("--harness=claude")) && options.contains(&json!("topic=")), "{options:?}");
+    assert!(
+        options.contains(&json!("--harness=claude")) && options.contains(&json!("topic=")),
+        "{options:?}"
+    );
     assert_eq!(seen["lenses"], json!(["▶ Run program", "Dry run"]));
     let question = seen["question"].as_str().unwrap();
     // What is asked cannot be looked at in old versions.
@@ -221,7 +224,9 @@ fn run(version: Version) {
     assert_eq!(seen["log"], seen["withdrawn"], "a run is told the same from its journal");
     let dry_run = seen["dry_run"].as_str().unwrap();
     assert!(
-        dry_run.starts_with("# Prompt 1, line 8, agent writer, model sonnet\n\nWrite warmly\n\nWrite about [topic]"),
+        dry_run.starts_with(
+            "# Prompt 1, line 8, agent writer, model sonnet\n\nWrite warmly\n\nWrite about [topic]"
+        ),
         "{dry_run}"
     );
     assert_eq!(
@@ -242,7 +247,8 @@ fn normal(text: &Value) -> String {
     let mut lines = Vec::new();
     for line in text.as_str().unwrap().lines() {
         let mut line = line.to_owned();
-        if let Some(start) = line.find(" → ").map(|at| at + " → ".len()).filter(|at| made_up(&line[*at..])) {
+        if let Some(start) = line.find(" → ").map(|at| at + " → ".len()).filter(|at| made_up(&line[*at..]))
+        {
             line.replace_range(start.., "REPLY");
         } else if line.starts_with("  ") && made_up(&line) {
             line = "  REPLY".to_owned();
@@ -254,7 +260,8 @@ fn normal(text: &Value) -> String {
         if let Some((start, end)) = line.rfind(" (").zip(line.find(" s)").or_else(|| line.find(" ms)"))) {
             line.replace_range(start + 2..end + line[end..].find(')').unwrap(), "TIME");
         }
-        let is_id = |word: &&str| word.len() == 22 && word.as_bytes()[8] == b'-' && word.as_bytes()[15] == b'-';
+        let is_id =
+            |word: &&str| word.len() == 22 && word.as_bytes()[8] == b'-' && word.as_bytes()[15] == b'-';
         if let Some(id) = line.split(' ').find(is_id).map(str::to_owned) {
             line = line.replace(&id, "ID");
         }

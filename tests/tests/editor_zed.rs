@@ -57,7 +57,13 @@ fn the_extension_is_prepared_for_zed_with_the_grammar_of_this_clone() {
     let grammar = format!("{revision}:syntaxes/tree-sitter-prose/src/parser.c");
     let status = Command::new("git").arg("-C").arg(repository()).args(["cat-file", "-e", &grammar]).status();
     assert!(status.unwrap().success(), "{revision} has no grammar");
-    for file in ["Cargo.toml", "Cargo.lock", "src/lib.rs", "languages/prose/config.toml", "languages/prose/highlights.scm"] {
+    for file in [
+        "Cargo.toml",
+        "Cargo.lock",
+        "src/lib.rs",
+        "languages/prose/config.toml",
+        "languages/prose/highlights.scm",
+    ] {
         assert!(prepared.join(file).is_file(), "{file} is missing");
     }
 }

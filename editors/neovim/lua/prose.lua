@@ -147,6 +147,7 @@ function M.enable()
     callback = function(event)
       M.attach(event.buf)
       require("prose.lenses").show_in(event.buf)
+      require("prose.keys").set(event.buf)
       if event.match == "prose" then
         require("prose.parser").highlight(event.buf)
       end

@@ -1,7 +1,9 @@
 //! OpenProse for Zed: finds the language server and tells it what the settings say.
 
 use zed_extension_api::settings::LspSettings;
-use zed_extension_api::{Command, Extension, LanguageServerId, Result, Worktree, register_extension, serde_json};
+use zed_extension_api::{
+    Command, Extension, LanguageServerId, Result, Worktree, register_extension, serde_json,
+};
 
 struct OpenProse;
 

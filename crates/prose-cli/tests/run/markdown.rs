@@ -17,12 +17,17 @@ fn quoted(program: &str) -> String {
 #[test]
 fn the_only_program_of_a_document_is_run() {
     let workspace = Workspace::new(&[("guide.md", &document(&[TWO])), ("answers.toml", ANSWERS)]);
-    workspace.check(&["run", "guide.md", "--script", "answers.toml", "--quiet"], expect![[r#"
+    workspace.check(
+        &["run", "guide.md", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: two
-    "#]]);
-    workspace.check(&["runs", "list"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
         status: 2
         ---- stderr
         List, show and remove runs
@@ -40,7 +45,8 @@ fn the_only_program_of_a_document_is_run() {
               --color <WHEN>  When to use colours [default: auto] [possible values: auto, always, never]
           -h, --help          Print help (see more with '--help')
           -V, --version       Print version
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -50,32 +56,46 @@ fn of_several_programs_one_has_to_be_named() {
         ("empty.md", "Nothing.\n"),
         ("answers.toml", ANSWERS),
     ]);
-    workspace.check(&["run", "guide.md"], expect![[r#"
+    workspace.check(
+        &["run", "guide.md"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: `guide.md` has several programs; say which one is meant: `guide.md#1`, `guide.md#2`
-    "#]]);
-    workspace.check(&["run", "guide.md#3"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "guide.md#3"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: `guide.md#3` is not there; the document has `guide.md#1`, `guide.md#2`
-    "#]]);
-    workspace.check(&["run", "empty.md"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "empty.md"],
+        expect![[r#"
         status: 2
         ---- stderr
         error: `empty.md` has no program: a block that starts with ```prose would be one
-    "#]]);
-    workspace.check(&["run", "guide.md#2", "--script", "answers.toml", "--quiet"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["run", "guide.md#2", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: two
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn mistakes_are_shown_where_they_stand_in_the_document() {
     let workspace = Workspace::new(&[("guide.md", &document(&["session: nobody\n"]))]);
-    workspace.check(&["run", "guide.md"], expect![[r#"
+    workspace.check(
+        &["run", "guide.md"],
+        expect![[r#"
         status: 2
         ---- stderr
         error[E007]: there is no agent `nobody`
@@ -85,7 +105,8 @@ fn mistakes_are_shown_where_they_stand_in_the_document() {
           |            ^^^^^^
 
         error: `guide.md` has 1 error and is not run
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -108,9 +129,12 @@ fn a_run_of_a_program_in_a_document_goes_on_with_it() {
         reply = "…"
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
-    workspace.check(&["resume", "--script", "answers.toml", "--quiet"], expect![[r#"
+    workspace.check(
+        &["resume", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
         status: 0
         ---- stdout
         text: two
-    "#]]);
+    "#]],
+    );
 }

@@ -14,7 +14,8 @@ use crate::reads::View;
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
     let lenses = lenses(view, session).into_iter();
-    let lenses: Vec<Value> = lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect();
+    let lenses: Vec<Value> =
+        lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect();
     text(&lenses)
 }
 
