@@ -240,11 +240,11 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                 Ok(None) => {}
                 Err(error) => summary.error = Some(error.to_string()),
             }
-            if end.is_none() {
-                if let Some((sessions, usage)) = count_sessions(&path) {
-                    summary.sessions = Some(sessions);
-                    summary.usage = usage;
-                }
+            if end.is_none()
+                && let Some((sessions, usage)) = count_sessions(&path)
+            {
+                summary.sessions = Some(sessions);
+                summary.usage = usage;
             }
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),

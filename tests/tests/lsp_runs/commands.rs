@@ -105,7 +105,6 @@ fn clients_without_lenses_run_programs_by_code_actions() {
 }
 
 #[test]
-
 fn a_dry_run_shows_what_the_harness_would_be_sent() {
     let program =
         "let a = session \"First\"\nsession \"Use\"\n  context:\n    file: \"notes.md\"\n    a: a\n";
