@@ -50,12 +50,8 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     let converter = view.converter(session);
     let top = converter.top();
     let errors = errors(db, file, &snapshot.config);
-    let mut lenses = Lenses {
-        uri,
-        can_run: errors.is_empty(),
-        first_line: snapshot.shown.first_line(),
-        list: Vec::new(),
-    };
+    let mut lenses =
+        Lenses { uri, can_run: errors.is_empty(), first_line: snapshot.shown.first_line(), list: Vec::new() };
     if !errors.is_empty() {
         let count = match errors.len() {
             1 => "1 error".to_owned(),
