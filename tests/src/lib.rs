@@ -70,6 +70,18 @@ pub fn prose_binary() -> PathBuf {
     BINARY.get_or_init(|| std::env::var_os("PROSE_BINARY").map_or_else(build_binary, PathBuf::from)).clone()
 }
 
+/// A command in the Debian trixie that `tests/install/trixie` installs; its program and arguments come next. The folders are there what they
+/// are here, as the repository and `/tmp` always are.
+pub fn in_trixie(folders: &[&Path]) -> Command {
+    let mut command = Command::new(repository().join("tests/in-trixie"));
+    // It has no other locale.
+    command.env("LC_ALL", "C.UTF-8");
+    for folder in folders {
+        command.arg("--with").arg(folder);
+    }
+    command
+}
+
 fn build_binary() -> PathBuf {
     // Tests are in `target/<profile>/deps`, binaries in `target/<profile>`.
     let test = std::env::current_exe().expect("a running test has a path");

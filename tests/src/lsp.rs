@@ -124,7 +124,8 @@ impl LspClient {
 
     /// Opens a document.
     pub fn open(&mut self, uri: &str, version: i64, text: &str) {
-        let document = json!({ "uri": uri, "languageId": "prose", "version": version, "text": text });
+        let language = if uri.ends_with(".md") { "markdown" } else { "prose" };
+        let document = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 

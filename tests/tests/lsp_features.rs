@@ -60,6 +60,7 @@ fn the_server_introduces_itself() {
                   "prose.run",
                   "prose.dryRun",
                   "prose.resume",
+                  "prose.showError",
                   "prose.cancel"
                 ]
               },

@@ -32,6 +32,24 @@ fn a_for_takes_no_options() {
 }
 
 #[test]
+fn a_program_has_no_parts_to_call() {
+    check(
+        r#"
+        //- /main.prose
+        use "./research.prose" as http
+        let a = http.get("tides")
+        #       ^^^^^^^^ warning[E025] `http` is a program and has nothing to be called; call the program itself, `http(…)`, and take the part from its result: `http(…).name`
+        session "Look at {a}"
+        let b = http(topic: "tides").findings
+        session "Look at {b}"
+        //- /research.prose
+        input topic: "What to research"
+        output findings = session "Research {topic}"
+        "#,
+    );
+}
+
+#[test]
 fn a_for_goes_through_the_result_of_a_program() {
     check(
         r#"

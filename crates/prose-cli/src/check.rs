@@ -6,7 +6,7 @@ pub(crate) mod parts;
 pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod walk;
-mod write;
+pub(crate) mod write;
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -25,6 +25,7 @@ pub(crate) use self::diagnose::text_of_other;
 pub(crate) use self::diagnose::{Analyst, Common};
 use self::outcome::Outcome;
 use self::settings::{Rules, Settings, SettingsFile, is_settings};
+use self::write::Change;
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
@@ -311,7 +312,7 @@ impl Job {
         if self.mode != Mode::Fix {
             return (checked, fixed);
         }
-        match fixed.as_deref().map(|fixed| write::replace(path, text, fixed)) {
+        match fixed.as_deref().map(|fixed| write::replace(path, text, fixed, Change::Fixes)) {
             None | Some(Ok(())) => (checked, fixed),
             // The file is what it was, and so are its findings.
             Some(Err(reason)) => {

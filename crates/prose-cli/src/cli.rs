@@ -3,6 +3,7 @@
 pub(crate) mod run;
 
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -31,6 +32,7 @@ const BANNER: &str = "┌──────────────────�
   prose run review.prose         run a program
   prose check                    check every program below the current folder
   prose check deploy.prose       check one program
+  prose fmt                      put every program below the current folder into the one style
   prose explain E001             say what a code means, with an example
   prose lock                     pin the imported programs to the texts they have now
   prose lsp                      serve an editor, which starts this itself")]
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     // To compile a program is to check it without running it (R1, R126).
     #[command(alias = "compile")]
     Check(CheckArgs),
+    Fmt(FmtArgs),
     Explain(ExplainArgs),
     Lsp(LspArgs),
     Fetch(FetchArgs),
@@ -188,6 +191,55 @@ fn parse_level(text: &str) -> Result<(Code, Level), String> {
 
 fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
+}
+
+/// Put programs into the one style
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the programs are formatted; with --check and --diff, they were before
+  1  with --check and --diff, at least one program would be formatted
+  2  wrong usage, or a file that could not be read or written; the others are still formatted
+
+Examples:
+  prose fmt                          every program below the current folder
+  prose fmt --check                  change nothing, and fail where something would be
+  prose fmt --diff flows/            show what would be changed
+  prose fmt --lines 10-20 a.prose    only the statements of these lines
+  prose fmt - < a.prose              from standard input to standard output")]
+pub(crate) struct FmtArgs {
+    /// Programs and folders to format; `-` is standard input
+    ///
+    /// In folders, files named `*.prose` are formatted, except hidden ones and those that `.gitignore` or `.ignore` files
+    /// exclude. Texts and conditions are never touched, and what has mistakes in it stays as it is.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Change nothing, and list the programs that would be changed
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Change nothing, and show what would be changed, as a unified diff
+    #[arg(long)]
+    pub(crate) diff: bool,
+
+    /// Format only the statements that these lines touch, such as `10-20`, counted from 1
+    #[arg(long, value_name = "FIRST-LAST", value_parser = parse_lines)]
+    pub(crate) lines: Option<RangeInclusive<usize>>,
+
+    /// Write no summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+fn parse_lines(lines: &str) -> Result<RangeInclusive<usize>, String> {
+    const FORM: &str = "lines are two numbers such as 10-20, or one";
+    let number = |text: &str| text.trim().parse::<usize>().ok().filter(|line| *line > 0).ok_or(FORM);
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    let (first, last) = (number(first)?, number(last)?);
+    if last < first {
+        return Err(format!("line {last} stands before line {first}"));
+    }
+    Ok(first..=last)
 }
 
 /// Explain a diagnostic code
@@ -397,5 +449,38 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_page_of_the_command_line_is_up_to_date() {
+        let options = clap_markdown::MarkdownOptions::new()
+            .title("The command line".to_owned())
+            .show_footer(false)
+            .show_aliases(true);
+        // The banner is made for terminals.
+        let command = super::Cli::command().before_help(None);
+        let made = clap_markdown::help_markdown_command_custom(&command, &options);
+        let note = "<!-- Made from the definition of the command line by a test: UPDATE_EXPECT=1 cargo test -p prose-cli page_of -->";
+        let page = made.replacen('\n', &format!("\n\n{note}\n"), 1);
+        expect_test::expect_file!["../../../docs/cli.md"].assert_eq(&with_fenced_examples(&page));
+    }
+
+    /// Examples are lines that belong below each other, which Markdown would make a paragraph of.
+    fn with_fenced_examples(page: &str) -> String {
+        let mut fenced = String::new();
+        let mut inside = false;
+        for line in page.lines() {
+            if inside && !line.starts_with("  ") {
+                inside = false;
+                fenced += "```\n";
+            }
+            fenced += line;
+            fenced.push('\n');
+            if line == "Examples:" {
+                inside = true;
+                fenced += "\n```console\n";
+            }
+        }
+        fenced
     }
 }

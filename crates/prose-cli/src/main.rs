@@ -7,6 +7,7 @@ mod examples;
 mod explain;
 mod fetch;
 mod finding;
+mod fmt;
 mod gather;
 mod imports;
 mod lock;
@@ -75,6 +76,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
+        Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,

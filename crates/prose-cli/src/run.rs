@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     // A script may know inputs, and a dry run makes them up.
     if !args.dry_run && harness != "script" && !io::stdin().is_terminal() {
         let missing = given::missing(&inputs, &loaded.program);
-        if let Some(message) = missing {
+        if let Some(message) = missing.or_else(|| loaded.program.refusal_of_calls()) {
             return refuse(terminal, &message);
         }
     }
@@ -155,27 +155,27 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
             return refuse(terminal, &message);
         }
     };
-    let narrated = prose_run::narrated(&text);
+    let narrated = prose_run::read_narration(&text);
     if narrated.is_complete {
         return refuse(
             terminal,
             "the narration tells of a program that has come to its end; there is nothing left to do",
         );
     }
-    let Some(program) = args.run.clone().or(narrated.program) else {
+    let Some(program) = args.run.as_ref().or(narrated.program.as_ref()) else {
         return refuse(
             terminal,
             "the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`",
         );
     };
-    let Some(loaded) = load(&program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
-    if narrated.sha256.is_some_and(|before| before != loaded.program.sha256) {
+    let Some(loaded) = load(program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    if narrated.sha256.as_ref().is_some_and(|before| *before != loaded.program.sha256) {
         writeln!(
             terminal.stderr(),
             "{WARNING}note{WARNING:#}: the program has changed since it was narrated; results of sessions that are asked the same are kept"
         )?;
     }
-    let mut inputs = narrated.inputs;
+    let mut inputs = narrated.inputs.clone();
     match given::read(&args.inputs, None, &loaded.program) {
         Ok(given) => {
             inputs.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
@@ -183,7 +183,7 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
         }
         Err(message) => return refuse(terminal, &message),
     }
-    let start = Start::Transcript(text);
+    let start = Start::Transcript(narrated.into());
     let order = Order { state: StateMode::InContext, inputs, ..order(&args.runner, &loaded, start) };
     execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), terminal)
 }
@@ -252,7 +252,7 @@ fn execute(
 ) -> io::Result<Ended> {
     let is_kept = order.state == StateMode::Filesystem;
     let goes_on = order.start != Start::New;
-    if let Some(Err(message)) = args.record_script.as_deref().map(recorded::check) {
+    if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
     let interrupts = Interrupts::listen();
@@ -353,7 +353,6 @@ fn execute(
 
 /// Writes what each session would be told.
 fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let order = Order { harness: Some("offline".to_owned()), ..order };
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -361,12 +360,17 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
     let mut written = Ok(());
     let mut number = 0;
     let mut observer = |event: &Event, _: bool| {
-        if let What::SessionStarted { task, .. } = &event.what
-            && written.is_ok()
-        {
-            number += 1;
-            let line = event.site.map_or(0, |site| site.line);
-            written = write_prompt(number, line, task, terminal);
+        let line = event.site.map_or(0, |site| site.line);
+        match &event.what {
+            What::SessionStarted { task, .. } if written.is_ok() => {
+                number += 1;
+                written = write_prompt(number, line, task, terminal);
+            }
+            What::Warning { message } if written.is_ok() => {
+                let message = printed::shown(message);
+                written = writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: line {line}: {message}");
+            }
+            _ => {}
         }
     };
     let around = Around {

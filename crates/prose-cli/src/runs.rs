@@ -9,7 +9,6 @@ use prose_state::StateError;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_vm::event::What;
-use smol_str::SmolStr;
 
 use crate::Status;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand};
@@ -119,16 +118,9 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
             ));
         }
         (None, Some(last)) => last.id,
-        (Some(start), Some(_)) => find(project, start)?,
+        (Some(start), Some(_)) => project.find_run(start).map_err(words)?,
     };
     project.show_run(&id).map_err(words)
-}
-
-fn find(project: &Project, start: &str) -> Result<SmolStr, String> {
-    if start.is_empty() {
-        return Err("the name of a run is empty; `prose runs list` shows the runs of this project".to_owned());
-    }
-    project.find_run(start).map_err(|error| error.to_string())
 }
 
 fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), Failed> {
@@ -139,6 +131,9 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
     if let Some(head) = &details.head {
         writeln!(out, "program:  {}", one_line(&head.from))?;
         writeln!(out, "harness:  {}", head.harness)?;
+        if let Some(script) = &head.script {
+            writeln!(out, "script:   {}", one_line(&script.path))?;
+        }
         for (name, value) in &head.inputs {
             writeln!(out, "input:    {name} = {}", first_line(&value.to_string()))?;
         }
@@ -230,7 +225,7 @@ fn tail(
 
 fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), Failed> {
     for start in runs {
-        let id = find(project, start).map_err(Failed::Said)?;
+        let id = project.find_run(start)?;
         project.remove_run(&id)?;
         writeln!(terminal.stdout(), "removed {id}")?;
     }

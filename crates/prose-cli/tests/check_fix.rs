@@ -368,17 +368,12 @@ mod unix {
         let workspace = Workspace::new(&[("closed/a.prose", "session 'a'\n")]);
         let closed = workspace.path("closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-        // The superuser may write all the same.
-        let is_closed = fs::write(closed.join("b"), "").is_err();
+        prose_fixture::permissions::obey_permissions();
         let run = workspace.prose(&["check", "--fix", "--output-format", "concise"]);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-        if is_closed {
-            assert_eq!(run.status, 2);
-            assert!(run.stderr.contains("its folder cannot be written to: permission denied"), "{run:?}");
-            assert_eq!(read(&workspace, "closed/a.prose"), "session 'a'\n");
-        } else {
-            assert_eq!(run.status, 0);
-        }
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains("its folder cannot be written to: permission denied"), "{run:?}");
+        assert_eq!(read(&workspace, "closed/a.prose"), "session 'a'\n");
     }
 
     #[test]

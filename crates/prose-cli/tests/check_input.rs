@@ -335,20 +335,15 @@ mod unix {
         let workspace = Workspace::new(&[("a.prose", CLEAN), ("closed/b.prose", CLEAN)]);
         let closed = workspace.path("closed");
         std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
-        // The superuser may list it all the same.
-        let is_closed = std::fs::read_dir(&closed).is_err();
+        prose_fixture::permissions::obey_permissions();
         let run = workspace.prose(&["check"]);
         std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
-        if is_closed {
-            run.check(expect![[r#"
-                status: 2
-                ---- stderr
-                error: `closed` cannot be read: permission denied
-                The file is clean; 1 could not be checked.
-            "#]]);
-        } else {
-            assert_eq!(run.status, 0);
-        }
+        run.check(expect![[r#"
+            status: 2
+            ---- stderr
+            error: `./closed` cannot be read: permission denied
+            1 file is clean; 1 could not be checked.
+        "#]]);
     }
 }
 

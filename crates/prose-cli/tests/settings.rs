@@ -496,19 +496,19 @@ fn levels_are_for_the_file_itself_too() {
         &files,
         &[],
         expect![[r#"
-        status: 1
-        ---- stdout
-        prose.toml:1:1: error[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `models`, `registry` and `run`
-    "#]],
+            status: 1
+            ---- stdout
+            prose.toml:1:1: error[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
+        "#]],
     );
     check(
         &files,
         &["--level", "W141=hint"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        prose.toml:1:1: hint[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `models`, `registry` and `run`
-    "#]],
+            status: 0
+            ---- stdout
+            prose.toml:1:1: hint[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
+        "#]],
     );
 }
 

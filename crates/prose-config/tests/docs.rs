@@ -152,7 +152,7 @@ const IGNORE_COMMENTS: &str = r#"
 
 A program can take a single line from what is reported:
 
-```prose
+```prose,ignore
 session: reviewer  # prose: ignore[E007] the host defines this agent
 
 # prose: ignore[E019, W115] one draft for each reader

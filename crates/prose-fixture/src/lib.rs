@@ -46,6 +46,7 @@
 //! Mistakes in a fixture panic: they are mistakes of the test's author.
 
 mod marks;
+pub mod permissions;
 
 pub use marks::{Mark, render};
 use rowan::{TextRange, TextSize};

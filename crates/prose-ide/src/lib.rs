@@ -29,7 +29,7 @@ pub use hover::{Hover, hover};
 pub use links::{DocumentLink, LinkTarget, document_links};
 pub use references::{Access, Reference, references};
 pub use rename::{FileEdits, Refusal, Renameable, prepare_rename, rename};
-pub use runnable::{RunnableBlock, block_program, runnable_blocks};
+pub use runnable::{RunnableBlock, block_parts, block_program, runnable_blocks};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

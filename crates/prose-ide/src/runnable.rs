@@ -41,14 +41,8 @@ pub fn runnable_blocks(db: &dyn Db, file: SourceFile) -> Vec<RunnableBlock> {
 /// The program that does nothing but run a block of a file: the definitions that the block needs, each in its line, and a call. What the block takes as
 /// parameters the program takes as inputs. None if there is no such block at the top level, or if it needs what only the whole program gives.
 pub fn block_program(db: &dyn Db, file: SourceFile, name: &str) -> Option<String> {
-    let blocks = statements(db, file).list.iter().map(|placed| placed.statement);
-    let (definition, params) =
-        blocks.map(|block| (block, body(db, block))).find_map(|(definition, model)| {
-            let (id, params) = block(model)?;
-            (model[id].text == name).then(|| (definition, params.iter().map(|param| &model[*param].text)))
-        })?;
+    let (definition, params) = definition_of(db, file, name)?;
     let needed = needed(db, definition)?;
-    let params: Vec<&SmolStr> = params.collect();
     let text = file.text(db);
     let text = text.as_str();
     let mut program = String::with_capacity(text.len());
@@ -78,6 +72,28 @@ pub fn block_program(db: &dyn Db, file: SourceFile, name: &str) -> Option<String
         params => program.push_str(&format!("do {name}({})\n", params.join(", "))),
     }
     Some(program)
+}
+
+/// The bytes of the definitions that such a program consists of, in the order of the text; none where there is no such program.
+pub fn block_parts(db: &dyn Db, file: SourceFile, name: &str) -> Vec<TextRange> {
+    let needed = definition_of(db, file, name).and_then(|(definition, _)| needed(db, definition));
+    let needed = needed.unwrap_or_default();
+    let parts = statements(db, file).list.iter().filter(|placed| needed.contains(&placed.statement));
+    parts.map(|placed| placed.statement.range(db, placed.start.into())).collect()
+}
+
+/// The first block of that name at the top level, which answers (R8), and its parameters.
+fn definition_of<'db>(
+    db: &'db dyn Db,
+    file: SourceFile,
+    name: &str,
+) -> Option<(TopStatement<'db>, Vec<&'db SmolStr>)> {
+    statements(db, file).list.iter().find_map(|placed| {
+        let model = body(db, placed.statement);
+        let (id, params) = block(model)?;
+        let params = || params.iter().map(|param| &model[*param].text).collect();
+        (model[id].text == name).then(|| (placed.statement, params()))
+    })
 }
 
 fn is_definition(kind: SyntaxKind) -> bool {

@@ -93,8 +93,12 @@ pub(crate) struct Session {
     pub(crate) is_vscode: bool,
     /// The client can be told to ask for inlay hints again.
     pub(crate) refreshes_hints: bool,
+    /// The client shows code lenses.
+    pub(crate) shows_lenses: bool,
     /// The client can be told to ask for code lenses again.
     pub(crate) refreshes_lenses: bool,
+    /// The client can be told to show a place.
+    pub(crate) shows_documents: bool,
     /// The client asks a person for the inputs of programs that run.
     pub(crate) asks_inputs: bool,
     /// The client wants to be told every event of a run.
@@ -145,7 +149,9 @@ impl Session {
                     .any(|known| name.starts_with(known))
             }),
             refreshes_hints: flag("workspace/inlayHint/refreshSupport"),
+            shows_lenses: capability("textDocument/codeLens").is_some_and(Value::is_object),
             refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
+            shows_documents: flag("window/showDocument/support"),
             asks_inputs: is_announced("proseInput"),
             hears_events: is_announced("proseRunEvents"),
             folders: folders(params),

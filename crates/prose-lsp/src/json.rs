@@ -24,10 +24,10 @@ pub(crate) fn json(value: &impl Serialize) -> Json {
     }
 }
 
-/// One list of several ones. A list on its own stays as it is, and so does anything else on its own.
+/// One list of several ones. A list on its own stays as it is, and so does anything else on its own. Of none at all there is nothing to say.
 pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
     let mut lists = lists.into_iter();
-    let Some(mut joined) = lists.next() else { return json(&[(); 0]) };
+    let Some(mut joined) = lists.next() else { return json(&()) };
     for mut list in lists {
         if list.is_empty_list() {
             continue;
@@ -81,7 +81,7 @@ mod tests {
         let text = |json: Json| String::from_utf8(json.into_pieces().concat()).unwrap();
         assert_eq!(text(joined(lists.map(|list| json(&list)))), "[1,2,3]");
         assert_eq!(text(joined([json(&[0; 0]), json(&[0; 0])])), "[]");
-        assert_eq!(text(joined([])), "[]");
+        assert_eq!(text(joined([])), "null");
         assert_eq!(text(joined([json(&"alone")])), "\"alone\"");
         let long: Vec<_> = (0..10_000).collect();
         let read: Vec<i32> = serde_json::from_str(&text(joined([json(&long), json(&long)]))).unwrap();

@@ -22,7 +22,10 @@ use std::time::Duration;
 
 use dashmap::DashMap;
 use futures_channel::mpsc::UnboundedSender;
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{Database, SourceFile};
 use prose_run::{Order, Project};
+use prose_syntax::{Diagnostic, Severity};
 use prose_vm::value::Value;
 use ropey::Rope;
 use smol_str::SmolStr;
@@ -286,6 +289,14 @@ pub(crate) fn project_of(program: &Path, config: &FileConfig, session: &Session)
     let open = open.max_by_key(|open| open.components().count()).map(|open| open.as_path());
     let root = of_settings.or(open).unwrap_or(folder);
     Some(Project { home: std::env::home_dir(), ..Project::new(root) })
+}
+
+/// The errors that keep a program from being run (decision 15), the first one first.
+pub(crate) fn errors<'db>(db: &'db Database, file: SourceFile, config: &FileConfig) -> Vec<&'db Diagnostic> {
+    let found = diagnostics(db, file).iter();
+    let mut errors: Vec<_> = found.filter(|found| config.severity(found) == Some(Severity::Error)).collect();
+    errors.sort_by_key(|error| error.range.start());
+    errors
 }
 
 /// How many runs are under way, dry ones too.

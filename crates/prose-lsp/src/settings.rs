@@ -39,6 +39,8 @@ pub(crate) struct RunSettings {
     environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
+    /// Whether agents may keep their memory in folders outside the project (decision 14).
+    pub(crate) allows_outside: bool,
 }
 
 impl Default for RunSettings {
@@ -50,6 +52,7 @@ impl Default for RunSettings {
             command: None,
             environment: None,
             inlay_hints: true,
+            allows_outside: false,
         }
     }
 }
@@ -92,6 +95,7 @@ impl RunSettings {
             command: words("command"),
             environment: words("environment"),
             inlay_hints: flag(settings, "run", "inlayHints").unwrap_or(true),
+            allows_outside: flag(settings, "run", "allowOutside").unwrap_or(false),
         }
     }
 }
@@ -305,6 +309,7 @@ mod tests {
                 "command": ["my-agent", "--quiet"],
                 "environment": [],
                 "inlayHints": false,
+                "allowOutside": true,
             },
             "trusted": false,
         });
@@ -316,6 +321,7 @@ mod tests {
             command: words(&["my-agent", "--quiet"]),
             environment: words(&[]),
             inlay_hints: false,
+            allows_outside: true,
         };
         assert_eq!(RunSettings::read(&run), expected);
         assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
@@ -323,7 +329,7 @@ mod tests {
         for odd in [
             json!(null),
             json!({ "run": { "harness": "" } }),
-            json!({ "run": { "harness": "x", "inlayHints": 3 } }),
+            json!({ "run": { "harness": "x", "inlayHints": 3, "allowOutside": "x" } }),
             json!({ "run": { "maxParallel": 0, "command": "my-agent", "environment": [""] } }),
         ] {
             assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");

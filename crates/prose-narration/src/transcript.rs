@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Recovered {
 }
 
 /// What a narration tells of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recovered {
     /// What the program was read from, where the narration says so.
     pub program: Option<String>,
@@ -47,7 +47,7 @@ pub struct Finding {
 }
 
 /// An effect that a narration tells of.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 struct Entry {
     line: usize,
     about: About,
@@ -56,7 +56,7 @@ struct Entry {
 }
 
 /// What an effect was about, as far as it is told.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 enum About {
     Session(Told),
     /// A condition; without a text where none is told.
@@ -66,6 +66,7 @@ enum About {
     Extract,
     Summarise,
     Memory,
+    File,
     Sleep,
 }
 
@@ -81,7 +82,7 @@ struct Told {
 }
 
 /// What came of an effect.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Outcome(Outcome),
     /// A label that was chosen; which of the labels it is, the request will say.
@@ -149,6 +150,7 @@ impl fmt::Display for About {
             About::Extract => f.write_str("part of a text"),
             About::Summarise => f.write_str("summary"),
             About::Memory => f.write_str("memory of an agent"),
+            About::File => f.write_str("file of a context"),
             About::Sleep => f.write_str("pause"),
         }
     }

@@ -1,5 +1,6 @@
 //! Narrations of programs that the machine executes, and the same programs going on from them.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,13 +10,14 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
-use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, StateMode, What};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore, Recall, Waiting};
+use prose_vm::store::{Fresh, NoStore, Recall, Store, Waiting};
 
 fn program(fixture: &str) -> Arc<Program> {
     let fixture = Fixture::parse(fixture);
@@ -29,6 +31,38 @@ fn program(fixture: &str) -> Arc<Program> {
     Program::new(host.db(), files[0])
 }
 
+/// Keeps nothing, and has a file.
+struct Docs;
+
+impl Store for Docs {
+    fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
+        NoStore.record(event, is_new)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        NoStore.settle()
+    }
+
+    fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
+        NoStore.read_binding(binding)
+    }
+
+    fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
+        NoStore.read_memory(place)
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+        match path {
+            "docs/a.md" => Ok("# A\n\nOf the docs.\n".into()),
+            _ => Err(Failure { kind: ErrorKind::Other, message: format!("there is no file {path}") }),
+        }
+    }
+
+    fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
+        NoStore.has_written_memory(memory)
+    }
+}
+
 /// Runs a program with answers of a script, in virtual time, in which each answer takes as long as the script says.
 fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recall) -> (Vec<Event>, RunEnd) {
     let mut settings = Settings::new("20260115-143052-a7b3c9");
@@ -39,7 +73,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recall) -
     let mut events = Vec::new();
     let host = Host {
         harness: Arc::new(script),
-        store: &mut NoStore,
+        store: &mut Docs,
         recall,
         inputs: Arc::new(NoInputs),
         observer: &mut |event, _| events.push(event.clone()),
@@ -104,6 +138,9 @@ fn check_cuts(fixture: &str, script: &str, events: &[Event]) {
         let told = lines[..count].iter().filter(|line| tells_session(line)).count();
         let sessions = recall.recalled.iter().filter(|(_, it)| matches!(it, Outcome::Reply(_))).count();
         assert_eq!(sessions, told, "from\n{text}");
+        let told_of_files = lines[..count].iter().filter(|line| line.contains("[Binding] File: ")).count();
+        let files = recall.recalled.iter().filter(|(_, it)| matches!(it, Outcome::Value(_))).count();
+        assert_eq!(files, told_of_files, "from\n{text}");
         // What was recalled is told in the same words.
         assert!(narrate(&again).iter().filter(|line| tells_session(line)).count() >= told);
     }
@@ -445,6 +482,82 @@ reason = "nothing burns"
                [Task with serialized context]
             [Success] Session complete: "ten"
             [Output] output result = <result> (will return to caller)
+
+            [Program] Program Complete
+        "#]],
+    );
+}
+
+#[test]
+fn r109_files_that_were_passed_are_part_of_the_narration() {
+    check(
+        r#"
+session "Use"
+  context:
+    file: "docs/a.md"
+    file: "docs/gone.md"
+block work():
+  session "Use again"
+    context:
+      file: "docs/a.md"
+do work()
+"#,
+        "[[session]]\nreply = \"ok\"\n",
+        StateMode::InContext,
+        expect![[r##"
+            [Program] Program Start
+               Collecting definitions...
+               - Block: work()
+
+            [Position] Statement 1: session "Use"
+            [Binding] File: "# A\n\nOf the docs.\n"
+            [Warning] No answer to file (other): there is no file docs/gone.md
+            [Warning] the file `docs/gone.md` of the context is not passed to the session: there is no file docs/gone.md
+               [Task with serialized context]
+            [Success] Session complete: "ok"
+
+            [Position] Statement 2: do work()
+            [Frame+] Entering block: work (execution_id: 1, depth: 1)
+               [Binding] File: "# A\n\nOf the docs.\n"
+
+               [Position] session "Use again" with context: a.md
+                  [Task with serialized context]
+               [Success] Session complete: "ok"
+
+            [Frame-] Exiting block: work (execution_id: 1)
+
+            [Program] Program Complete
+        "##]],
+    );
+}
+
+#[test]
+fn d1_verdict_that_ends_a_loop_at_once_is_told_and_recovered() {
+    check(
+        "loop until **done**:\n  session \"Work\"\nloop while **open**:\n  session \"Work\"\nsession \"Last\"\n",
+        "[[condition]]\nlabel = \"done\"\nmet = true\nreason = \"all is there\"\n[[condition]]\nmet = false\n[[session]]\nreply = \"x\"\n",
+        StateMode::InContext,
+        expect![[r#"
+            [Program] Program Start
+               Collecting definitions...
+
+            [Position] Statement 1: loop until **done**
+            [Loop] Starting loop
+               [Loop] Evaluating: **done**
+               [Flow] Satisfied! (all is there)
+
+            [Loop] Loop exited: condition satisfied at iteration 0
+
+            [Position] Statement 2: loop while **open**
+            [Loop] Starting loop
+               [Loop] Evaluating: **open**
+               [Flow] Not satisfied
+
+            [Loop] Loop exited: condition no longer satisfied at iteration 0
+
+            [Position] Statement 3: session "Last"
+               [Task tool call]
+            [Success] Session complete: "x"
 
             [Program] Program Complete
         "#]],

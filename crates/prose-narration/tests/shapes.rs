@@ -131,7 +131,7 @@ fn r108_loops_end_in_several_ways() {
 
 /// D1: what the check before the first iteration says is told by whether there is one.
 #[test]
-fn r108_first_check_is_silent() {
+fn r108_first_check_is_silent_unless_it_ends_the_loop() {
     check(
         |play| {
             play.statement("loop until **a** and **b**", StatementKind::Loop, |play| {
@@ -161,6 +161,8 @@ fn r108_first_check_is_silent() {
 
             [Position] Statement 2: loop until **done**
             [Loop] Starting loop
+               [Loop] Evaluating: **done**
+               [Flow] Satisfied! (it is there)
 
             [Loop] Loop exited: condition satisfied at iteration 0
         "#]],

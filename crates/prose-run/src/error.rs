@@ -5,6 +5,7 @@ use std::io;
 
 use prose_harness::registry::HarnessError;
 use prose_state::StateError;
+use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
 
 /// Why a run cannot be started or has to stop, apart from what goes wrong in its program.
@@ -22,6 +23,13 @@ pub enum RunFailure {
         before: String,
         /// The harness that it would have now.
         now: String,
+    },
+    /// The file is gone that the run takes its answers from.
+    ScriptGone {
+        /// The run.
+        run: String,
+        /// The file.
+        script: ScriptFile,
     },
     /// The program has changed since the run was started.
     Changed {
@@ -52,6 +60,11 @@ impl fmt::Display for RunFailure {
                 f,
                 "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; go on with `{before}`, or use \
                 `--accept-changes` to have the remaining sessions told otherwise"
+            ),
+            RunFailure::ScriptGone { run, script } => write!(
+                f,
+                "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or name another one with `--script FILE.toml`",
+                script.given, script.path
             ),
             RunFailure::Changed { run, difference } => write!(
                 f,

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_config::RunConfig;
+use prose_harness::offline::Offline;
 use prose_harness::registry::{HarnessSettings, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
-use prose_narration::transcript::Recovered;
+pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
@@ -46,7 +47,7 @@ pub struct Order {
     pub state: StateMode,
     /// The harness; none is the one that a resumed run had, or the one that the project's settings name.
     pub harness: Option<String>,
-    /// The file with answers for the harness `script`.
+    /// The file with answers for the harness `script`; none is the one that a resumed run had.
     pub script: Option<PathBuf>,
     /// What decides what the offline harness answers, in a run that starts.
     pub seed: u64,
@@ -61,11 +62,11 @@ pub struct Order {
 }
 
 /// Whether a run starts or goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// A new run.
     New,
-    /// A new run that leaves nothing behind and asks nobody: its prompts are what is wanted.
+    /// A new run that leaves nothing behind and asks nobody: the prompts are wanted that the harness would get. The offline harness answers.
     Dry,
     /// A run that has files goes on.
     Resume {
@@ -75,7 +76,7 @@ pub enum Start {
         accept_changes: bool,
     },
     /// A run goes on that left nothing but its narration.
-    Transcript(String),
+    Transcript(Box<Recovered>),
 }
 
 /// Is told a line of a narration.
@@ -122,6 +123,9 @@ pub struct Finished {
 /// Makes or opens what a run needs.
 pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
     let program = Arc::clone(&order.program);
+    if order.start != Start::Dry {
+        program.named_memories().iter().try_for_each(|place| order.project.check_memory(place))?;
+    }
     let opened = state::open(&order)?;
     let name = order
         .harness
@@ -135,7 +139,9 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         &HarnessSettings {
             seed,
             delay: order.delay,
-            script: order.script.clone(),
+            // What a person has just named is called in messages as they have named it.
+            script: (order.script.clone())
+                .or_else(|| opened.script.as_ref().map(|script| PathBuf::from(&script.path))),
             commands: state::commands(&order.config),
             environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
             ..HarnessSettings::new(workplace)
@@ -156,6 +162,11 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         }
     };
     let settings = settings(&order, &opened, harness.as_ref())?;
+    // The prompts of a dry run are those for its harness, which nobody asks.
+    let harness: Arc<dyn Harness> = match order.start {
+        Start::Dry => Arc::new(Offline::new(seed)),
+        _ => harness,
+    };
     let size = program.extent();
     Ok(Prepared {
         machine: Machine::new(program, settings.clone()),
@@ -173,7 +184,10 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
 /// The settings of a run: those it was started with if it goes on, since the same settings give the same run.
 fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
-    let has_files = opened.folder.is_some();
+    let has_files = match order.start {
+        Start::Dry => order.state == StateMode::Filesystem,
+        _ => opened.folder.is_some(),
+    };
     let mut settings = match &opened.head {
         Some(head) => Settings::of(head),
         None => Settings {
@@ -200,6 +214,7 @@ fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Res
         }
     } else {
         settings.harness = harness.name().into();
+        settings.script = opened.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
     }
@@ -285,23 +300,4 @@ impl Recall for Counted<'_> {
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }
-}
-
-/// What a narration tells of the run that it narrates, as far as a person has to know it before the run goes on.
-pub struct Narrated {
-    /// What the program was read from, where the narration says so.
-    pub program: Option<String>,
-    /// The inputs that the program was started with.
-    pub inputs: Vec<(SmolStr, Value)>,
-    /// Whether the program has come to its end.
-    pub is_complete: bool,
-    /// The SHA-256 of the text that the program had, where the narration says so.
-    pub sha256: Option<String>,
-}
-
-/// Reads what a narration tells of its run.
-pub fn narrated(text: &str) -> Narrated {
-    let recovered = prose_narration::transcript::read(text);
-    let Recovered { program, sha256, inputs, is_complete, .. } = recovered;
-    Narrated { program, inputs, is_complete, sha256 }
 }

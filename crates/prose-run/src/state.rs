@@ -1,17 +1,17 @@
 //! The state systems behind one interface.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::CommandSettings;
-use prose_narration::transcript::{self, TranscriptRecall};
+use prose_narration::transcript::TranscriptRecall;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_state::runs::RunState;
-use prose_vm::event::{RunHead, StateMode};
+use prose_vm::event::{RunHead, ScriptFile, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
 use smol_str::SmolStr;
 
@@ -25,6 +25,8 @@ pub(crate) struct Opened {
     pub(crate) folder: Option<PathBuf>,
     /// What the run was started with, if it goes on.
     pub(crate) head: Option<RunHead>,
+    /// The file with answers for the harness `script`.
+    pub(crate) script: Option<ScriptFile>,
     pub(crate) store: StoreKind,
     pub(crate) recall: Remembered,
     pub(crate) notes: Vec<String>,
@@ -69,11 +71,18 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
     let memories = || StoreKind::InContext(InContextStore::new(&order.project));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
-        Opened { run, folder: None, head: None, store, recall, notes }
+        Opened { run, folder: None, head: None, script: given_script(order), store, recall, notes }
     };
     let fresh = || Remembered::Fresh(Fresh);
     match &order.start {
-        Start::Dry => Ok(without_files(StoreKind::Nothing(NoStore), fresh(), Vec::new())),
+        Start::Dry => {
+            // A text that was never saved lies in no folder, and nothing belongs to it.
+            let store = match order.project.root.as_os_str().is_empty() {
+                true => StoreKind::Nothing(NoStore),
+                false => StoreKind::InContext(InContextStore::dry(&order.project)),
+            };
+            Ok(without_files(store, fresh(), Vec::new()))
+        }
         Start::New if order.state == StateMode::InContext => {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }
@@ -83,13 +92,13 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 run: store.run().into(),
                 folder: Some(store.folder().to_owned()),
                 head: None,
+                script: given_script(order),
                 store: StoreKind::Files(store.into()),
                 recall: fresh(),
                 notes: Vec::new(),
             })
         }
-        Start::Transcript(text) => {
-            let recovered = transcript::read(text);
+        Start::Transcript(recovered) => {
             let (doubtful, known): (Vec<_>, Vec<_>) =
                 recovered.findings().partition(|finding| finding.doubt.is_some());
             let mut notes: Vec<String> = doubtful
@@ -106,7 +115,7 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 1 => "1 result is recovered from the narration".to_owned(),
                 known => format!("{known} results are recovered from the narration"),
             });
-            let recall = Remembered::Transcript(Box::new(recovered.into_recall()));
+            let recall = Remembered::Transcript(Box::new(recovered.as_ref().clone().into_recall()));
             Ok(without_files(memories(), recall, notes))
         }
         Start::Resume { run, accept_changes } => resume(order, run, *accept_changes),
@@ -126,16 +135,42 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     if let Some(difference) = changed.filter(|_| !accept_changes) {
         return Err(RunFailure::Changed { run: run.to_string(), difference });
     }
+    let script = match given_script(order) {
+        Some(given) => Some(given),
+        None => details.head.as_ref().map_or(Ok(None), |head| remembered_script(order, head))?,
+    };
     let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
     let resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
     Ok(Opened {
         run: run.clone(),
         folder: Some(resumed.store.folder().to_owned()),
         head: details.head,
+        script,
         store: StoreKind::Files(resumed.store.into()),
         recall: Remembered::Files(resumed.recall),
         notes: resumed.notes,
     })
+}
+
+/// The script that an order names. One of the project is known by where it lies there, so that it is found when the project has been moved.
+fn given_script(order: &Order) -> Option<ScriptFile> {
+    let path = order.script.as_deref()?;
+    let given = path.strip_prefix(&order.project.root).unwrap_or(path);
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Some(ScriptFile { given: text(given), path: text(&absolute) })
+}
+
+/// The script that a run was started with, if it goes on with that.
+fn remembered_script(order: &Order, head: &RunHead) -> Result<Option<ScriptFile>, RunFailure> {
+    let goes_on_with_it = order.harness.as_deref().is_none_or(|harness| harness == head.harness);
+    let Some(script) = head.script.as_ref().filter(|_| goes_on_with_it) else { return Ok(None) };
+    let moved = order.project.root.join(&script.given).to_string_lossy().into_owned();
+    let places = [&script.path, &moved];
+    match places.into_iter().find(|path| Path::new(path).exists()) {
+        Some(path) => Ok(Some(ScriptFile { given: script.given.clone(), path: path.clone() })),
+        None => Err(RunFailure::ScriptGone { run: head.run.to_string(), script: script.as_ref().clone() }),
+    }
 }
 
 /// The programs of agents that a project's settings name.

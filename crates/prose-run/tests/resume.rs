@@ -25,6 +25,7 @@ struct Runs {
     folder: TempDir,
     /// Where the program lies.
     path: RefCell<&'static str>,
+    allows_outside: bool,
 }
 
 /// What is known of a run when it has stopped.
@@ -36,7 +37,7 @@ struct Stopped {
 
 impl Runs {
     fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), path: RefCell::new("/main.prose") }
+        Self { folder: TempDir::new().unwrap(), path: RefCell::new("/main.prose"), allows_outside: false }
     }
 
     fn rename(&self, path: &'static str) {
@@ -67,7 +68,7 @@ impl Runs {
         let file = host.set_text(Path::new(*self.path.borrow()), Text::new(program));
         let order = Order {
             program: Program::new(host.db(), file),
-            project: Project::new(self.folder.path()),
+            project: Project { allows_outside: self.allows_outside, ..Project::new(self.folder.path()) },
             start,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
@@ -255,6 +256,44 @@ output report = "{research} {security} {perf} {again}"
     let listed = Project::new(runs.folder.path()).list_runs().unwrap();
     let listed: Vec<_> = listed.iter().map(|run| (run.id.as_str(), run.status.name())).collect();
     assert_eq!(listed, [("20260103-143052-a7b3c9", "completed")]);
+}
+
+#[test]
+fn a_run_goes_on_with_the_files_that_it_has_read() {
+    let runs = Runs::new();
+    let notes = runs.folder.path().join("notes.md");
+    let program = "session \"First\"\n  context:\n    file: \"notes.md\"\n    file: \"gone.md\"\nsession \"Second\"\n  context:\n    file: \"notes.md\"\n";
+    let failing = format!("{FIRST}[[session]]\nlabel = \"Second\"\nfail = \"no\"\n");
+    fs::write(&notes, "Of the first time.").unwrap();
+    runs.run(program, &failing);
+    // Were they read again, the run would not go the way it went before.
+    fs::write(&notes, "Of another time.").unwrap();
+    fs::write(runs.folder.path().join("gone.md"), "Back again.").unwrap();
+    runs.resume(program, &failing, false).unwrap();
+    fs::remove_file(&notes).unwrap();
+    let rest = "[[session]]\nlabel = \"Second\"\nreply = \"two\"\n";
+    let stopped = runs.resume(program, rest, false).unwrap();
+    assert_eq!((stopped.end.value, stopped.end.error, stopped.reused), (Value::from("two"), None, 1));
+    let journal = Project::new(runs.folder.path()).last_run().unwrap().unwrap().folder.join("journal.jsonl");
+    let journal = fs::read_to_string(journal).unwrap();
+    assert!(journal.contains("Of the first time.") && !journal.contains("Of another time."));
+    assert!(!journal.contains("Back again."));
+}
+
+#[test]
+fn a_file_outside_the_project_can_be_allowed_when_the_run_goes_on() {
+    let outside = TempDir::new().unwrap();
+    let path = outside.path().join("notes.md");
+    fs::write(&path, "Of elsewhere.").unwrap();
+    let mut runs = Runs::new();
+    let program = format!("session \"First\"\n  context:\n    file: {path:?}\n");
+    let stopped = runs.run(&program, FIRST);
+    let error = stopped.end.error.unwrap();
+    assert!(error.message.contains("lies outside the project"), "{error}");
+    assert_eq!((error.line, error.statement.as_str()), (1, "session \"First\""));
+    runs.allows_outside = true;
+    let stopped = runs.resume(&program, FIRST, false).unwrap();
+    assert_eq!(stopped.end.value, Value::from("one"));
 }
 
 #[test]

@@ -234,7 +234,8 @@ fn temporary(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, State
     #[cfg(unix)]
     builder.permissions(permissions);
     let mut file = builder.tempfile_in(folder).map_err(StateError::io("write", path))?;
-    file.write_all(bytes).map_err(StateError::io("write", path))?;
+    // The file itself tells what is wrong without the temporary name.
+    file.as_file_mut().write_all(bytes).map_err(StateError::io("write", path))?;
     Ok(file)
 }
 

@@ -23,6 +23,17 @@ pub enum StateError {
         /// Where runs of this project lie.
         folder: PathBuf,
     },
+    /// A program names a folder outside the project for the memory of an agent (decision 14).
+    Outside {
+        /// The folder as the program names it.
+        folder: String,
+        /// The agent.
+        agent: String,
+        /// The folder of the project.
+        project: PathBuf,
+    },
+    /// The beginning of an id is empty.
+    NoName,
     /// Several runs have ids that start like that.
     Ambiguous {
         /// What the ids start with.
@@ -116,6 +127,9 @@ impl fmt::Display for StateError {
                 "there is no run `{run}` in {}. `prose runs list` shows the runs of this project",
                 folder.display()
             ),
+            Self::NoName => {
+                f.write_str("the name of a run is empty; `prose runs list` shows the runs of this project")
+            }
             Self::Ambiguous { start, runs } => {
                 write!(f, "several runs start with `{start}`: {}. Give more of the id", runs.join(", "))
             }
@@ -147,6 +161,12 @@ impl fmt::Display for StateError {
                 path.display()
             ),
             Self::Damaged(damage) => write!(f, "{damage}"),
+            Self::Outside { folder, agent, project } => write!(
+                f,
+                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or run with \
+                `--allow-outside`",
+                project.display()
+            ),
             Self::Unsafe { path, why } => write!(f, "`{path}` is refused: {why}"),
         }
     }
@@ -168,9 +188,11 @@ impl From<StateError> for io::Error {
             StateError::Io { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
-            StateError::Unsafe { .. } | StateError::Ambiguous { .. } | StateError::Ended { .. } => {
-                io::ErrorKind::InvalidInput
-            }
+            StateError::Unsafe { .. }
+            | StateError::Outside { .. }
+            | StateError::Ambiguous { .. }
+            | StateError::NoName
+            | StateError::Ended { .. } => io::ErrorKind::InvalidInput,
             StateError::Version { .. } | StateError::Damaged(_) => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error.to_string())

@@ -1,11 +1,12 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
+use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::event::{Event, What};
 use prose_vm::store::Store;
 use prose_vm::value::Value;
@@ -13,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::binding_file;
+use crate::context_file;
 use crate::disk::{Identity, Tree, refuse_link};
 use crate::error::{Damage, StateError};
 use crate::executions::Executions;
@@ -21,7 +23,7 @@ use crate::folder::{PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
-use crate::memory::{Memories, segment_record};
+use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
 use crate::remembered::Journals;
 pub use crate::remembered::Remembered;
@@ -34,6 +36,7 @@ pub struct FilesystemStore {
     journal: Journal,
     writer: Writer,
     memories: Memories,
+    project: Project,
     /// Whether events that happened before are written too: the journal is a new one.
     writes_all: bool,
     /// Requests whose agent wrote the binding file itself.
@@ -70,12 +73,22 @@ impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
         let (run, folder) = project.make_run(at)?;
-        let lock = RunLock::acquire(&folder, &run)?;
-        let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
-        let mut tree = Tree::new(&folder)?;
-        tree.write(PROGRAM_FILE, text.as_bytes())?;
-        tree.make_folder("bindings")?;
-        Ok(Self::new(project, run, folder, text, lock, journal, tree, true))
+        let made = || {
+            let lock = RunLock::acquire(&folder, &run)?;
+            let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
+            let mut tree = Tree::new(&folder)?;
+            tree.write(PROGRAM_FILE, text.as_bytes())?;
+            tree.make_folder("bindings")?;
+            Ok((lock, journal, tree))
+        };
+        match made() {
+            Ok((lock, journal, tree)) => Ok(Self::new(project, run, folder, text, lock, journal, tree, true)),
+            Err(error) => {
+                // Nobody has a use for a run that never started. What cannot be removed says less than the reason.
+                let _ = fs::remove_dir_all(&folder);
+                Err(error)
+            }
+        }
     }
 
     /// Goes on with a run. The text is that of the program as it is executed now.
@@ -154,6 +167,7 @@ impl FilesystemStore {
             journal,
             writer: Writer::new(tree, Executions::new(text)),
             memories,
+            project: project.clone(),
             writes_all,
             written_by_agent: FxHashSet::default(),
             prepared: FxHashMap::default(),
@@ -193,10 +207,7 @@ impl FilesystemStore {
                     }
                 }
             }
-            What::MemoryWritten { place, memory, segment, prompt, record } => {
-                let record = segment_record(*segment, event.at, prompt, record);
-                self.memories.take_up(place, memory, *segment, &record, is_new)?;
-            }
+            What::MemoryWritten { .. } => self.memories.take_up(event, is_new)?,
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
                 self.writer.files().tree.write(&path, text.as_bytes())?;
@@ -263,7 +274,7 @@ impl Store for FilesystemStore {
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        self.journal.flush()?;
+        self.journal.settle()?;
         Ok(self.writer.settle()?)
     }
 
@@ -288,6 +299,10 @@ impl Store for FilesystemStore {
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
         Ok(self.memories.read(place)?)
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+        context_file::read(&self.project, path)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {

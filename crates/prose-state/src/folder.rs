@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use smol_str::{SmolStr, format_smolstr};
@@ -24,7 +24,7 @@ pub struct Project {
     pub root: PathBuf,
     /// The home folder, for the memory of agents that lasts across projects; none where there is none.
     pub home: Option<PathBuf>,
-    /// Whether a program may name a folder outside the project for the memory of an agent (decision 14).
+    /// Whether a program may name files and folders outside the project: for the memory of an agent, and to pass on (decision 14).
     pub allows_outside: bool,
 }
 
@@ -32,6 +32,24 @@ impl Project {
     /// The project whose `.prose` lies in that folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), home: None, allows_outside: false }
+    }
+
+    /// Where a path leads that a program names: from the folder that holds `.prose`, or, behind `~/`, from the home folder. None if that is outside the
+    /// project and the person's own `.prose`, and nobody has allowed it (decision 14).
+    pub(crate) fn named_by_program(&self, path: &str) -> Option<PathBuf> {
+        let named = match path.strip_prefix("~/") {
+            Some(rest) => self.home.as_ref()?.join(rest),
+            None => self.root.join(path),
+        };
+        if self.allows_outside {
+            return Some(named);
+        }
+        let goes_up = named.components().any(|part| part == Component::ParentDir);
+        let target = resolved(&named);
+        let home = self.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
+        let is_inside =
+            target.starts_with(resolved(&self.root)) || home.is_some_and(|home| target.starts_with(home));
+        (is_inside && !goes_up).then_some(named)
     }
 
     /// The folder of all runs.

@@ -6,40 +6,49 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use prose_vm::effect::{Binding, Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse};
 use prose_vm::event::{Event, What};
 use prose_vm::store::Store;
 
+use crate::context_file;
 use crate::folder::Project;
-use crate::memory::{Memories, segment_record};
+use crate::memory::Memories;
 
 /// Keeps what agents remember: that of the run in its own memory, that of the project and of the person where it always lies (R42).
 #[derive(Debug)]
 pub struct InContextStore {
+    project: Project,
     files: Memories,
-    of_run: HashMap<MemoryPlace, Memory>,
+    /// Whether what lasts longer than the run is written.
+    writes: bool,
+    kept: HashMap<MemoryPlace, Memory>,
 }
 
 impl InContextStore {
     /// The store of a run of a project.
     pub fn new(project: &Project) -> Self {
         // Nothing is written below the folder of a run that has none.
-        Self { files: Memories::new(project, Path::new("")), of_run: HashMap::new() }
+        let files = Memories::new(project, Path::new(""));
+        Self { project: project.clone(), files, writes: true, kept: HashMap::new() }
+    }
+
+    /// The store of a run that reads what other runs do, and writes nothing: a dry run.
+    pub fn dry(project: &Project) -> Self {
+        Self { writes: false, ..Self::new(project) }
     }
 }
 
 impl Store for InContextStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
-        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
+        let What::MemoryWritten { place, memory, segment, .. } = &event.what else {
             return Ok(());
         };
-        if place.scope == MemoryScope::Execution {
+        if place.scope == MemoryScope::Execution || !self.writes {
             let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
-            self.of_run.insert(place.clone(), memory);
+            self.kept.insert(place.clone(), memory);
             return Ok(());
         }
-        let record = segment_record(*segment, event.at, prompt, record);
-        Ok(self.files.take_up(place, memory, *segment, &record, is_new)?)
+        Ok(self.files.take_up(event, is_new)?)
     }
 
     fn settle(&mut self) -> io::Result<()> {
@@ -51,10 +60,15 @@ impl Store for InContextStore {
     }
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
-        if place.scope == MemoryScope::Execution {
-            return Ok(self.of_run.get(place).cloned().unwrap_or_default());
+        match self.kept.get(place) {
+            Some(memory) => Ok(memory.clone()),
+            None if place.scope == MemoryScope::Execution => Ok(Memory::default()),
+            None => Ok(self.files.read(place)?),
         }
-        Ok(self.files.read(place)?)
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+        context_file::read(&self.project, path)
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

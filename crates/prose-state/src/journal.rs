@@ -25,8 +25,8 @@ pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
 /// How long the part of a line is that the checksum does not cover.
 pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
 
-/// How long the journal gathers lines at least before it has them synced. A loss of power costs at most what was written since; the end of a
-/// process costs nothing.
+/// How long the journal gathers lines at least between two syncs. A loss of power costs at most what was written since the last one; the end of a process
+/// costs nothing.
 const SYNC_PAUSE: Duration = Duration::from_millis(20);
 
 /// How many times the duration of a sync passes before the next one: where many files are made, each sync has to bring all of them to the disk, and
@@ -130,6 +130,17 @@ impl Journal {
         Ok(())
     }
 
+    /// Writes the events that wait, and returns when they are on the disk, unless results come faster than the disk takes them: then they are gathered and
+    /// synced soon.
+    pub fn settle(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.syncer.wait();
+        match self.syncer.take_error() {
+            Some(error) => Err(self.fail("sync", error)),
+            None => Ok(()),
+        }
+    }
+
     /// Returns when everything is on the disk.
     pub fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
@@ -195,11 +206,17 @@ struct Syncer {
 struct Shared {
     state: Mutex<SyncState>,
     changed: Condvar,
+    synced: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct SyncState {
+    /// Whether something has been written since the last sync began.
     dirty: bool,
+    /// Whether what was written before is being synced.
+    syncing: bool,
+    /// Whether lines are gathered, since the last sync was a moment ago.
+    gathering: bool,
     closing: bool,
     error: Option<io::Error>,
 }
@@ -229,6 +246,16 @@ impl Syncer {
         }
     }
 
+    /// Waits for a sync that begins at once. One that has to wait itself is not waited for.
+    fn wait(&self) {
+        let state = self.shared.lock();
+        let _state = self
+            .shared
+            .synced
+            .wait_while(state, |state| (state.dirty && !state.gathering) || state.syncing)
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+
     fn take_error(&self) -> Option<io::Error> {
         self.shared.lock().error.take()
     }
@@ -254,6 +281,7 @@ fn sync_in_groups(file: &File, shared: &Shared) {
             .unwrap_or_else(PoisonError::into_inner);
         if state.dirty {
             state.dirty = false;
+            state.syncing = true;
             drop(state);
             let start = Instant::now();
             let result = file.sync_data();
@@ -262,6 +290,9 @@ fn sync_in_groups(file: &File, shared: &Shared) {
             if let Err(error) = result {
                 state.error = Some(error);
             }
+            state.syncing = false;
+            state.gathering = true;
+            shared.synced.notify_all();
         }
         if state.closing {
             return;
@@ -271,6 +302,7 @@ fn sync_in_groups(file: &File, shared: &Shared) {
             .wait_timeout_while(state, pause, |state| !state.closing)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
+        state.gathering = false;
     }
 }
 
@@ -298,6 +330,30 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         let again = journal.append(&warning(2)).unwrap_err();
         assert_eq!(again.to_string(), expected);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_result_that_comes_alone_is_synced_before_the_program_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(&folder.path().join(JOURNAL_FILE)).unwrap();
+        for seq in 1..4 {
+            journal.append(&warning(seq)).unwrap();
+            journal.settle().unwrap();
+            let state = journal.syncer.shared.lock();
+            assert!(!state.dirty && !state.syncing, "{state:?}");
+            drop(state);
+            while journal.syncer.shared.lock().gathering {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let writer = File::from(std::os::fd::OwnedFd::from(writer));
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), 0, 0).unwrap();
+        journal.append(&warning(1)).unwrap();
+        let error = journal.settle().unwrap_err();
+        assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
     }
 
     #[test]

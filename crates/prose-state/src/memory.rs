@@ -1,10 +1,11 @@
 //! The memory of persistent agents on the disk (R42, R46, R47).
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::event::{Event, What};
 use prose_vm::names::segment_file;
 
 use crate::disk::{self, Tree, check_part};
@@ -17,6 +18,13 @@ const MEMORY_FILE: &str = "memory.md";
 
 /// How old a file has to be that a killed run may have left beside a memory, since other runs write there, too.
 const LONG_AGO: Duration = Duration::from_secs(60);
+
+impl Project {
+    /// Refuses a folder that a program names for the memory of an agent and that lies where memories may not lie (decision 14), before a run starts.
+    pub fn check_memory(&self, place: &MemoryPlace) -> Result<(), StateError> {
+        Memories::new(self, Path::new("")).folder(place).map(drop)
+    }
+}
 
 /// Where the memories of agents lie.
 #[derive(Debug)]
@@ -64,27 +72,14 @@ impl Memories {
     }
 
     fn custom_folder(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
-        let folder = match place.folder.strip_prefix("~/") {
-            Some(rest) => self.home(place)?.join(rest),
-            None => self.project.root.join(place.folder.as_ref()),
-        };
-        if self.project.allows_outside {
-            return Ok(folder);
+        if place.folder.starts_with("~/") {
+            self.home(place)?;
         }
-        let goes_up = folder.components().any(|part| part == Component::ParentDir);
-        let target = resolved(&folder);
-        let home = self.project.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
-        let is_inside = target.starts_with(resolved(&self.project.root))
-            || home.is_some_and(|home| target.starts_with(home));
-        if goes_up || !is_inside {
-            let why = format!(
-                "agent `{}` would keep its memory outside the project {}. Name a folder inside it, or run with `--allow-outside`",
-                place.agent,
-                self.project.root.display()
-            );
-            return Err(StateError::refused(place.folder.as_ref(), why));
-        }
-        Ok(folder)
+        self.project.named_by_program(&place.folder).ok_or_else(|| StateError::Outside {
+            folder: place.folder.to_string(),
+            agent: place.agent.to_string(),
+            project: self.project.root.clone(),
+        })
     }
 
     pub(crate) fn read(&self, place: &MemoryPlace) -> Result<Memory, StateError> {
@@ -129,16 +124,13 @@ impl Memories {
 
     /// Takes up that a session has written a memory. In a run that is executed again, other runs may have written the memory since; where the segment
     /// stands, this run has written both.
-    pub(crate) fn take_up(
-        &self,
-        place: &MemoryPlace,
-        memory: &str,
-        segment: u32,
-        record: &str,
-        is_new: bool,
-    ) -> Result<(), StateError> {
-        if is_new || !self.has_segment(place, segment)? {
-            self.write(place, memory, segment, record, is_new)?;
+    pub(crate) fn take_up(&self, event: &Event, is_new: bool) -> Result<(), StateError> {
+        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
+            return Ok(());
+        };
+        if is_new || !self.has_segment(place, *segment)? {
+            let record = segment_record(*segment, event.at, prompt, record);
+            self.write(place, memory, *segment, &record, is_new)?;
         }
         Ok(())
     }
@@ -149,7 +141,7 @@ impl Memories {
 }
 
 /// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
-pub(crate) fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
+fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
     let prompt = serde_json::Value::from(prompt);
     let record = record.trim_end();
     format!(

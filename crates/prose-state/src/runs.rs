@@ -141,6 +141,9 @@ impl Project {
 
     /// The id of the run that is meant by an id or by the beginning of one.
     pub fn find_run(&self, start: &str) -> Result<SmolStr, StateError> {
+        if start.is_empty() {
+            return Err(StateError::NoName);
+        }
         if self.existing_run(start).is_ok() {
             return Ok(start.into());
         }
@@ -153,7 +156,7 @@ impl Project {
         runs.extend(legacy.filter(|id| id.starts_with(start)));
         runs.sort();
         match &runs[..] {
-            [run] if !start.is_empty() => Ok(run.into()),
+            [run] => Ok(run.into()),
             [] => Err(StateError::NoRun { run: start.to_owned(), folder: self.runs() }),
             _ => Err(StateError::Ambiguous { start: start.to_owned(), runs }),
         }
@@ -237,11 +240,11 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                 Ok(None) => {}
                 Err(error) => summary.error = Some(error.to_string()),
             }
-            if end.is_none() {
-                if let Some((sessions, usage)) = count_sessions(&path) {
-                    summary.sessions = Some(sessions);
-                    summary.usage = usage;
-                }
+            if end.is_none()
+                && let Some((sessions, usage)) = count_sessions(&path)
+            {
+                summary.sessions = Some(sessions);
+                summary.usage = usage;
             }
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),

@@ -47,6 +47,8 @@ pub enum Effect {
     Input(Arc<InputRequest>),
     /// The memory of a persistent agent is looked up (R42 to R45).
     Memory(MemoryPlace),
+    /// The content of a file that a context names, for an agent that cannot read it itself (decision 12).
+    File(Arc<str>),
     /// Time passes before a retry (R78).
     Sleep(Duration),
 }
@@ -62,12 +64,13 @@ impl Effect {
             Effect::Summarise(_) => "summarise",
             Effect::Input(_) => "input",
             Effect::Memory(_) => "memory",
+            Effect::File(_) => "file",
             Effect::Sleep(_) => "sleep",
         }
     }
 
     /// The kinds of which none [needs an agent](Effect::needs_agent), as [`Effect::kind`] names them.
-    pub const KINDS_WITHOUT_AGENT: [&str; 3] = ["input", "memory", "sleep"];
+    pub const KINDS_WITHOUT_AGENT: [&str; 4] = ["input", "memory", "file", "sleep"];
 
     /// Whether an agent works on it, so that it counts against the most that run at the same time (R58).
     pub fn needs_agent(&self) -> bool {
@@ -128,6 +131,7 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
         }
         Effect::Input(input) => serde_json::json!([input.name, input.prompt]).to_string(),
         Effect::Memory(place) => serde_json::json!([place.agent, place.scope]).to_string(),
+        Effect::File(path) => path.to_string(),
         Effect::Sleep(duration) => (duration.as_millis() as u64).to_string(),
     };
     digest(&format!("{} {asked}", effect.kind()))
@@ -210,7 +214,8 @@ pub enum PermissionRule {
 pub struct ContextItem {
     /// What it is called.
     pub name: SmolStr,
-    /// The file it lies in, relative to the folder that holds `.prose`; none where values are passed.
+    /// The file it lies in, relative to the folder that holds `.prose`; none where values are passed. One that the program names itself is told with its
+    /// content, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Arc<str>>,
     /// The value, shortened as R38 says; none where only the path is passed.
@@ -349,6 +354,10 @@ pub struct InputRequest {
     /// Its name; none for `input "…"` as a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<SmolStr>,
+    /// By what it can be given beforehand, the best one first: its name; for one that has none, the variable that takes it and its number among such
+    /// inputs of the program.
+    #[serde(default)]
+    pub keys: Vec<SmolStr>,
     /// What it is for, to be shown as it stands (R89).
     pub prompt: Arc<str>,
     /// Whether the prompt may be put into other words: it was written between `**`.
@@ -369,7 +378,7 @@ pub enum Outcome {
     Verdict(Verdict),
     /// What was chosen.
     Choice(Choice),
-    /// What was taken out of a text, a summary, or an input; `null` for an optional input that nobody gives.
+    /// What was taken out of a text, a summary, the content of a file, or an input; `null` for an optional input that nobody gives.
     Value(Value),
     /// What an agent remembers.
     Memory(Memory),

@@ -255,6 +255,9 @@ pub struct RunHead {
     pub state: StateMode,
     /// The harness.
     pub harness: SmolStr,
+    /// The file that it takes its answers from, if it is one that does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Box<ScriptFile>>,
     /// What decides what the offline harness answers.
     pub seed: u64,
     /// Whether context is passed by reference.
@@ -269,6 +272,15 @@ pub struct RunHead {
     pub backoff_cap_ms: u64,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
+}
+
+/// The file that a run takes its answers from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptFile {
+    /// Its path, as the person gave it.
+    pub given: String,
+    /// The same from the root on, for runs that go on in another folder.
+    pub path: String,
 }
 
 /// The form of journals that this version writes.

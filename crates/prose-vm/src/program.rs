@@ -11,12 +11,16 @@ use prose_analysis::location::Origin;
 use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
 use prose_analysis::statements::{body, statements};
 use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
-use prose_syntax::suggest::nearest;
 use prose_syntax::{SyntaxNode, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
+mod inputs;
+mod preconditions;
+
+use self::inputs::UnnamedInput;
+pub(crate) use self::inputs::is_optional;
 use crate::place::Site;
 
 /// A program that can be run.
@@ -38,9 +42,13 @@ pub struct Program {
     pub(crate) statements: Vec<TopLevel>,
     agents: FxHashMap<SmolStr, At>,
     blocks: FxHashMap<SmolStr, At>,
+    /// Its inputs without a name, in the order of the text.
+    unnamed: Vec<UnnamedInput>,
     /// The models that have a name of their own, with what they stand for (decision 5).
     models: Arc<std::collections::BTreeMap<SmolStr, String>>,
     line_starts: Vec<u32>,
+    /// Its calls of programs that leave out an input, each in words with its line (E026).
+    incomplete_calls: Vec<String>,
 }
 
 /// A program that another one imports.
@@ -106,9 +114,11 @@ impl Program {
             statements: Vec::with_capacity(placed.len()),
             agents: FxHashMap::default(),
             blocks: FxHashMap::default(),
+            unnamed: Vec::new(),
             models: Arc::clone(file.settings(db).models(db)),
             line_starts: line_starts(&text),
             text,
+            incomplete_calls: Vec::new(),
         };
         for placed in placed {
             let body = body(db, placed.statement).clone();
@@ -146,56 +156,9 @@ impl Program {
             program.statements.push(TopLevel { start: placed.start, body, texts });
         }
         around.pop();
+        program.unnamed = program.unnamed_inputs();
+        program.incomplete_calls = program.find_incomplete_calls(db, file);
         Arc::new(program)
-    }
-
-    /// The names of all inputs, also of those inside bodies, in the order of the text.
-    pub fn inputs(&self) -> Vec<SmolStr> {
-        let mut names: Vec<SmolStr> = Vec::new();
-        for top in &self.statements {
-            for (_, data) in top.body.stmts() {
-                if let Stmt::Input { name: Some(name), .. } = &data.stmt {
-                    let name = &top.body[*name].text;
-                    if !names.contains(name) {
-                        names.push(name.clone());
-                    }
-                }
-            }
-        }
-        names
-    }
-
-    /// The names of the inputs that the program asks for before it does anything else, without those that it does without (B3).
-    pub fn inputs_at_start(&self) -> Vec<SmolStr> {
-        let mut names = Vec::new();
-        for TopLevel { body, .. } in &self.statements {
-            match &body[StmtId::ROOT].stmt {
-                Stmt::Input { name: Some(name), description, .. } => {
-                    let description =
-                        description.and_then(|description| body.text(description)?.value.as_deref());
-                    if !description.is_some_and(is_optional) {
-                        names.push(body[*name].text.clone());
-                    }
-                }
-                stmt if is_definition(stmt) => {}
-                _ => break,
-            }
-        }
-        names
-    }
-
-    /// Why an input of that name cannot be given; none if the program has one. A name that it does not have is most likely another one, misspelt.
-    pub fn refusal_of_input(&self, name: &str) -> Option<String> {
-        let names = self.inputs();
-        if names.iter().any(|input| input == name) {
-            return None;
-        }
-        let hint = match nearest(name, &names, |name| name) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if names.is_empty() => "it has none".to_owned(),
-            None => format!("it has `{}`", names.join("`, `")),
-        };
-        Some(format!("the program has no input `{name}`; {hint}"))
     }
 
     /// Every program that is imported, directly or by others, by path and hash in the order in which they are met.
@@ -342,11 +305,6 @@ pub struct Extent {
     pub imports: usize,
     /// How deep bodies are nested.
     pub nesting: usize,
-}
-
-/// Whether a program does without an input of that description (B3).
-pub(crate) fn is_optional(description: &str) -> bool {
-    description.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
 }
 
 fn is_definition(stmt: &Stmt) -> bool {

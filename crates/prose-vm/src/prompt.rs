@@ -81,8 +81,12 @@ fn context(items: &[ContextItem], by_reference: bool) -> Option<String> {
         out.push_str("Context provided:\n---\n");
         for item in values {
             match (&item.text, &item.path) {
-                (Some(text), _) => _ = writeln!(out, "{}: \"{}\"", item.name, text.trim_end()),
-                (None, Some(path)) => _ = writeln!(out, "{}: the file {path}", item.name),
+                // Files in different folders may have the same name.
+                (Some(text), path) => {
+                    let name = path.as_deref().unwrap_or(&item.name);
+                    _ = writeln!(out, "{name}: \"{}\"", text.trim_end());
+                }
+                (None, Some(path)) => _ = writeln!(out, "{path}: (not available)"),
                 // A branch that was cancelled has no value (R40).
                 (None, None) => _ = writeln!(out, "{}: (not available)", item.name),
             }

@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, RunEnd, RunStatus, What};
 use crate::harness::{Answer, Harness};
 use crate::machine::{Happening, Machine, Said};
-use crate::place::Place;
+use crate::place::{Place, Site};
 use crate::store::{Recall, Store, Waiting};
 use crate::value::Value;
 
@@ -76,8 +76,8 @@ impl Inputs for NoInputs {
             if input.optional {
                 return Ok(Value::Null);
             }
-            let hint = match &input.name {
-                Some(name) => format!("give it with `--input {name}=…`"),
+            let hint = match input.keys.first() {
+                Some(key) => format!("give it with `--input {key}=…`"),
                 None => "run the program at a terminal to answer".to_owned(),
             };
             let message = format!(
@@ -93,7 +93,12 @@ impl Inputs for NoInputs {
 #[derive(Debug)]
 pub enum RunError {
     /// Its state cannot be kept.
-    Store(io::Error),
+    Store {
+        /// What the store says.
+        error: io::Error,
+        /// The part of the text that the last event was about.
+        site: Option<Site>,
+    },
     /// It does not go the way it went before.
     Diverged(Box<Divergence>),
 }
@@ -110,7 +115,15 @@ pub struct Divergence {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::Store(error) => write!(f, "the state of the run cannot be kept: {error}"),
+            RunError::Store { error, site } => {
+                f.write_str("the state of the run cannot be kept")?;
+                match site {
+                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line} on")?,
+                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program on")?,
+                    None => {}
+                }
+                write!(f, ": {error}")
+            }
             RunError::Diverged(divergence) => {
                 let Divergence { expected, found } = divergence.as_ref();
                 let line = |event: &Event| event.site.map_or(0, |site| site.line);
@@ -137,7 +150,7 @@ fn name(what: &What) -> String {
 
 impl From<io::Error> for RunError {
     fn from(error: io::Error) -> Self {
-        RunError::Store(error)
+        RunError::Store { error, site: None }
     }
 }
 
@@ -165,10 +178,16 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         last_to_wait: None,
         began: BTreeMap::new(),
         resumed: false,
+        last: None,
     };
-    let end = runner.drive(&mut machine).await?;
-    runner.host.store.settle()?;
-    Ok(end)
+    let mut end = runner.drive(&mut machine).await;
+    if end.is_ok() {
+        runner.host.store.settle()?;
+    }
+    if let Err(RunError::Store { site, .. }) = &mut end {
+        *site = runner.last;
+    }
+    end
 }
 
 type Work = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
@@ -203,6 +222,8 @@ struct Runner<'a> {
     began: BTreeMap<RequestId, u64>,
     /// Whether it was told that the run goes on.
     resumed: bool,
+    /// The part of the text that the last event was about.
+    last: Option<Site>,
 }
 
 impl Runner<'_> {
@@ -242,7 +263,7 @@ impl Runner<'_> {
                     self.say_aside(What::Resumed { harness });
                 }
             }
-            if let Some((id, outcome)) = self.remembered()? {
+            if let Some((id, outcome)) = self.looked_up()? {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
@@ -339,6 +360,7 @@ impl Runner<'_> {
     }
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
+        self.last = event.site.or(self.last);
         self.host.store.record(event, is_new)?;
         (self.host.observer)(event, is_new);
         Ok(())
@@ -363,17 +385,22 @@ impl Runner<'_> {
         self.at_once.remove(&id);
     }
 
-    /// The memory that an agent asks for. It is read before anything else goes on: what an agent knows then depends neither on how many agents
-    /// work at the same time nor on how long they take.
-    fn remembered(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
+    /// The memory or the file that a session asks for. It is read before anything else goes on: what an agent knows then depends neither on how many
+    /// agents work at the same time nor on how long they take.
+    fn looked_up(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
         for id in &self.at_once {
             let Some(request) = self.waiting.get(id) else { continue };
-            let Effect::Memory(place) = &request.effect else { continue };
-            let memory = match self.host.harness.memory(request, place) {
-                Some(memory) => memory,
-                None => self.host.store.read_memory(place)?,
+            let found = match &request.effect {
+                Effect::Memory(place) => Outcome::Memory(match self.host.harness.memory(request, place) {
+                    Some(memory) => memory,
+                    None => self.host.store.read_memory(place)?,
+                }),
+                Effect::File(path) => {
+                    outcome(self.host.store.read_file(path).map(|text| Outcome::Value(Value::Text(text))))
+                }
+                _ => continue,
             };
-            return Ok(Some((*id, Outcome::Memory(memory))));
+            return Ok(Some((*id, found)));
         }
         Ok(None)
     }
@@ -452,13 +479,13 @@ impl Runner<'_> {
         self.running.push(Abortable::new(work, registration));
     }
 
-    /// What answers a request; none for a memory, which is read at once.
+    /// What answers a request; none for what is looked up at once.
     fn work(&self, request: Request) -> Option<Work> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
-            Effect::Memory(_) => return None,
+            Effect::Memory(_) | Effect::File(_) => return None,
             Effect::Sleep(duration) => {
                 let duration = *duration;
                 Box::pin(async move {

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::event::{RunHead, StateMode};
+use crate::event::{RunHead, ScriptFile, StateMode};
 use crate::value::Value;
 
 /// How a program is run. Two runs with the same settings, program and outcomes are the same.
@@ -16,6 +16,8 @@ pub struct Settings {
     pub state: StateMode,
     /// The name of the harness.
     pub harness: SmolStr,
+    /// The file that the harness takes its answers from.
+    pub script: Option<Box<ScriptFile>>,
     /// What decides what the offline harness answers.
     pub seed: u64,
     /// The inputs that the caller gives (R88).
@@ -43,6 +45,7 @@ impl Settings {
             origin: None,
             state: StateMode::Filesystem,
             harness: "offline".into(),
+            script: None,
             seed: 0,
             inputs: Vec::new(),
             context_by_reference: false,
@@ -60,6 +63,7 @@ impl Settings {
             origin: Some((head.program.clone(), head.from.clone())),
             state: head.state,
             harness: head.harness.clone(),
+            script: head.script.clone(),
             seed: head.seed,
             inputs: head.inputs.clone(),
             context_by_reference: head.context_by_reference,

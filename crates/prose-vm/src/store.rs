@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
-use crate::effect::{Binding, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use crate::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use crate::error::ErrorKind;
 use crate::event::Event;
 
 /// Keeps the state of a run. All calls come from one thread, in the order in which things happen.
@@ -30,6 +32,10 @@ pub trait Store {
 
     /// What an agent remembers.
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory>;
+
+    /// The content of a file that a program passes on, by its path from the folder that holds `.prose` (decision 12). A path that leads out of the
+    /// places that the run may read is an [`ErrorKind::UnsafePath`] (decision 14).
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure>;
 
     /// Whether an agent has written its memory and its segment.
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
@@ -67,7 +73,7 @@ impl Recall for Fresh {
     }
 }
 
-/// Keeps nothing: a dry run.
+/// Keeps nothing and knows nothing: a run that stands for itself.
 pub struct NoStore;
 
 impl Store for NoStore {
@@ -85,6 +91,11 @@ impl Store for NoStore {
 
     fn read_memory(&mut self, _: &MemoryPlace) -> io::Result<Memory> {
         Ok(Memory::default())
+    }
+
+    fn read_file(&mut self, _: &str) -> Result<Arc<str>, Failure> {
+        let message = "this run has no folder to read files from".to_owned();
+        Err(Failure { kind: ErrorKind::Other, message })
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

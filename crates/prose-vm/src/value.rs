@@ -40,7 +40,7 @@ pub enum Value {
     Object(Arc<[(SmolStr, Value)]>),
     /// The failure of a branch under the policy `continue`, or what a `catch` names.
     Error(Arc<RuntimeError>),
-    /// A file that is passed on without being read (C14).
+    /// A file that is passed on (C14).
     File(Arc<str>),
 }
 
@@ -65,7 +65,10 @@ impl Value {
         match json {
             serde_json::Value::Null => Value::Null,
             serde_json::Value::Bool(value) => Value::Bool(*value),
-            serde_json::Value::Number(number) => number.as_f64().map_or(Value::Null, Value::Number),
+            serde_json::Value::Number(number) if number.is_f64() => {
+                number.as_f64().map_or(Value::Null, Value::Number)
+            }
+            serde_json::Value::Number(number) => whole_number(&number.to_string()),
             serde_json::Value::String(text) => Value::text(text.as_str()),
             serde_json::Value::Array(items) => Value::array(items.iter().map(Value::from_json)),
             serde_json::Value::Object(entries) => {
@@ -92,7 +95,11 @@ impl Value {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
-            Value::Text(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+            Value::Text(text) => match text.trim().parse().ok().filter(|number: &f64| number.is_finite())? {
+                // The digits of such a number are more than a number could keep, as those of an id.
+                number if number.abs() > LARGEST_EXACT => None,
+                number => Some(number),
+            },
             _ => None,
         }
     }
@@ -144,6 +151,17 @@ impl Value {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Value::text(text)
+    }
+}
+
+/// The largest whole number that no other one is rounded to.
+pub(crate) const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
+
+/// A whole number that comes from outside. One with more digits than a number keeps stays text, so that an id is the same when it is passed on.
+fn whole_number(digits: &str) -> Value {
+    match digits.parse() {
+        Ok(number) if f64::abs(number) <= LARGEST_EXACT => Value::Number(number),
+        _ => Value::text(digits),
     }
 }
 
@@ -255,11 +273,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Number(number as f64))
+        Ok(whole_number(&number.to_string()))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Number(number as f64))
+        Ok(whole_number(&number.to_string()))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {

@@ -20,6 +20,8 @@ type Shown = "both" | "timeline" | "graph";
 
 /** How often something is drawn while a run goes on and nothing happens in it: its bars grow. */
 const TICK = 100;
+/** How often what happens is drawn at most. What a person does is drawn in the next frame. */
+const CALM = 33;
 
 const FILTERS: Record<string, { label: string; wants: ((item: Item) => boolean) | undefined }> = {
   all: { label: "All", wants: undefined },
@@ -32,6 +34,8 @@ const model = new RunModel();
 let run = "";
 let follows = true;
 let scheduled = false;
+let isUrgent = false;
+let drawnAt = 0;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 /** What came since the last frame. */
 let pending: RunEvent[] = [];
@@ -202,6 +206,11 @@ function describe(item: Item): void {
 }
 
 function schedule(): void {
+  isUrgent = true;
+  scheduleCalmly();
+}
+
+function scheduleCalmly(): void {
   if (scheduled) return;
   scheduled = true;
   requestAnimationFrame(frame);
@@ -211,6 +220,12 @@ function frame(): void {
   scheduled = false;
   clearTimeout(ticking);
   const now = Date.now();
+  if (!isUrgent && now - drawnAt < CALM) {
+    scheduleCalmly();
+    return;
+  }
+  isUrgent = false;
+  drawnAt = now;
   if (pending.length > 0) {
     model.apply(pending);
     pending = [];
@@ -219,7 +234,7 @@ function frame(): void {
   drawHeading(now);
   if (document.body.dataset.shows !== "graph") timeline.draw(now);
   if (document.body.dataset.shows !== "timeline") graph.draw(now, follows);
-  if (model.root !== undefined && !model.isOver) ticking = setTimeout(schedule, TICK);
+  if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
 }
 
 function drawHeading(now: number): void {
@@ -270,7 +285,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
     case "events":
       if (data.run !== run) break;
       pending.push(...data.events);
-      schedule();
+      scheduleCalmly();
       break;
     case "can":
       can(data.can);

@@ -517,6 +517,8 @@ export class Timeline {
   private listen(): void {
     const { scroller } = this;
     scroller.addEventListener("scroll", () => {
+      // Where the view itself has scrolled to is drawn already.
+      if (Math.abs(scroller.scrollTop - this.scrolledTo) < 1) return;
       if (Math.abs(scroller.scrollTop - this.scrolledTo) > ROW) this.events.leave();
       this.scrolledTo = scroller.scrollTop;
       this.events.draw();

@@ -186,13 +186,14 @@ test("a session is a document with its prompt, its context, its memory and its r
   const text = sessionAsText([failed, SESSION]);
   const headings = text.split("\n").filter((line) => line.startsWith("#"));
   assert.deepEqual(headings, [
-    "# critic: Look for facts", "## Reply", "## Prompt", "## System prompt", "## Context", "### draft ([file](file:///d.md))",
-    "### old", "## Memory", "### Before", "### After",
+    "# critic: Look for facts", "## Reply", "## Prompt", "## System prompt", "## Context", "### draft", "### old",
+    "## Memory", "### Before", "### After", "## Files",
   ]);
   assert.match(text, /complete · model opus · line 9 · took 1.5 s · waited 2.0 s · attempt 2 of 3 · 10 tokens read, 5 written, \$0.25/);
   assert.match(text, /Attempt 1 failed: the agent is gone/);
   assert.match(text, /````\nLook for facts\n```\nin code\n```\n````/);
   assert.match(text, /The file is no longer there/);
+  assert.match(text, /- \[draft\]\(file:\/\/\/d.md\)/);
 });
 
 test("a session that goes on has no reply yet", () => {

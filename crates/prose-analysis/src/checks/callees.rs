@@ -22,6 +22,15 @@ impl Checker<'_, '_> {
         let called = match &body[self.owner(callee)].expr {
             Expr::Name(name) => match self.resolution.of(*name) {
                 Resolved::Root | Resolved::Local(_) => Some(&body[*name]),
+                // A program has outputs once it was called, and nothing else.
+                Resolved::Program if self.owner(callee) != callee => {
+                    let program = &body[*name].text;
+                    let message = format!(
+                        "`{program}` is a program and has nothing to be called; call the program itself, `{program}(…)`, and take the part from its \
+                         result: `{program}(…).name`"
+                    );
+                    return self.report(Diagnostic::new(Code::E025, body[callee].range, message));
+                }
                 _ => return,
             },
             // Something that is missing or not written yet may become a program.

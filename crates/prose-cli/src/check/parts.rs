@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prose_markdown::{Fence, is_markdown, is_reported, path_of_program};
+use prose_syntax::{TextEdit, TextRange};
 
 use super::Diagnosed;
 
@@ -36,6 +37,22 @@ impl Part<'_> {
         match self {
             Part::Whole(_, text) => text,
             Part::Fenced(_, fence) => &fence.text,
+        }
+    }
+
+    /// The part of a range in the file that is in the program; none if it touches nothing of it.
+    pub(crate) fn range_in_text(&self, range: TextRange) -> Option<TextRange> {
+        match self {
+            Part::Whole(..) => Some(range),
+            Part::Fenced(_, fence) => fence.range_in_text(range),
+        }
+    }
+
+    /// The edit of the file that is an edit of the program.
+    pub(crate) fn edit_in_document(&self, edit: &TextEdit) -> TextEdit {
+        match self {
+            Part::Whole(..) => edit.clone(),
+            Part::Fenced(_, fence) => fence.edit_in_document(edit),
         }
     }
 

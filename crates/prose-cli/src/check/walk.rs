@@ -16,8 +16,8 @@ use super::source;
 /// What a walk came across.
 #[derive(Default)]
 pub(crate) struct Walked {
-    /// The programs, in the order of their paths.
-    programs: Vec<PathBuf>,
+    /// The programs and the documents that somebody has named, in the order of their paths.
+    pub(crate) programs: Vec<PathBuf>,
     /// The Markdown documents that nobody has named, likewise.
     documents: Vec<PathBuf>,
     /// Folders that could not be listed and the like.

@@ -1,4 +1,4 @@
-//! Writing fixed programs back, so that whatever happens there is either the old program or the new one.
+//! Writing changed programs back, so that whatever happens there is either the old program or the new one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -6,20 +6,52 @@ use std::path::Path;
 
 use super::source::reason;
 
+/// Why a program is written anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Its mistakes are fixed.
+    Fixes,
+    /// It is put into the one style.
+    Format,
+}
+
+impl Change {
+    /// What is so as long as it is not written, to stand before "but".
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Fixes => "has fixes",
+            Self::Format => "is not formatted",
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Fixes => "prose check --fix -",
+            Self::Format => "prose fmt -",
+        }
+    }
+
+    fn process(self) -> &'static str {
+        match self {
+            Self::Fixes => "it was being fixed",
+            Self::Format => "it was being formatted",
+        }
+    }
+}
+
 /// Puts `new` in the place of `old`, the text that was read from `path`. A link stays one; what it leads to is changed.
-pub(super) fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
-    let unwritable = |error: io::Error| format!("has fixes, but cannot be written: {}", reason(&error));
+pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Result<(), String> {
+    let but = |what: String| format!("{}, but {what}", change.reason());
+    let unwritable = |error: io::Error| but(format!("cannot be written: {}", reason(&error)));
     let target = path.canonicalize().map_err(unwritable)?;
     let metadata = target.metadata().map_err(unwritable)?;
     if !metadata.is_file() {
-        return Err(
-            "has fixes, but is no file to write them to; `prose check --fix -` writes to standard output"
-                .to_owned(),
-        );
+        let command = change.command();
+        return Err(but(format!("is no file to write it to; `{command}` writes to standard output")));
     }
     // Renaming only asks whether the folder may be changed, not whether the file may.
     if metadata.permissions().readonly() {
-        return Err("has fixes, but is read-only".to_owned());
+        return Err(but("is read-only".to_owned()));
     }
     OpenOptions::new().write(true).open(&target).map_err(unwritable)?;
 
@@ -30,14 +62,14 @@ pub(super) fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
             .prefix(".prose-check-")
             .suffix(".tmp")
             .tempfile_in(folder)
-            .map_err(|error| format!("has fixes, but its folder cannot be written to: {}", reason(&error)))?;
+            .map_err(|error| but(format!("its folder cannot be written to: {}", reason(&error))))?;
     temporary.write_all(new.as_bytes()).map_err(unwritable)?;
     keep_owner(temporary.as_file(), &metadata);
     temporary.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
     // Without this, a power failure could leave an empty file under the old name.
     temporary.as_file().sync_all().map_err(unwritable)?;
     if std::fs::read(&target).map_err(unwritable)? != old.as_bytes() {
-        return Err("was changed while it was being fixed, and is left as it is".to_owned());
+        return Err(format!("was changed while {}, and is left as it is", change.process()));
     }
     temporary.persist(&target).map_err(|error| unwritable(error.error))?;
     Ok(())
@@ -65,7 +97,7 @@ mod tests {
         std::fs::write(&path, "old").unwrap();
         prepare(&path);
         let before = std::fs::read(&path).ok();
-        expected.assert_eq(&replace(&path, "old", "new").unwrap_err());
+        expected.assert_eq(&replace(&path, "old", "new", Change::Fixes).unwrap_err());
         assert_eq!(std::fs::read(&path).ok(), before);
         assert!(std::fs::read_dir(folder.path()).unwrap().count() <= 1, "nothing is left behind");
     }
@@ -75,7 +107,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.prose");
         std::fs::write(&path, "old").unwrap();
-        assert_eq!(replace(&path, "old", "new"), Ok(()));
+        assert_eq!(replace(&path, "old", "new", Change::Fixes), Ok(()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -23,6 +23,10 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) record_script: Option<PathBuf>,
 
+    /// Let `--record-script` write over a file
+    #[arg(long, requires = "record_script")]
+    pub(crate) force: bool,
+
     /// How many sessions run at the same time, at most, in place of `run.max-parallel` of `prose.toml`
     #[arg(long, value_name = "N")]
     pub(crate) max_parallel: Option<NonZeroUsize>,
@@ -47,7 +51,7 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) allow_unenforced_permissions: bool,
 
-    /// Let agents keep their memory in folders outside the project, where the program names such a folder
+    /// Let the program name places outside the project: folders for the memory of agents, and files to pass on
     #[arg(long)]
     pub(crate) allow_outside: bool,
 
@@ -90,6 +94,8 @@ pub(crate) struct RunArgs {
     pub(crate) program: String,
 
     /// An input of the program; can be repeated
+    ///
+    /// An input without a name goes by the variable that takes it, or by its number among such inputs.
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
     pub(crate) inputs: Vec<(String, String)>,
 
@@ -107,8 +113,8 @@ pub(crate) struct RunArgs {
 
     /// Ask nobody and keep nothing: write the prompts that would be sent to standard output
     ///
-    /// Replies, conditions and choices are made up on the way, as the harness `offline` does.
-    #[arg(long, conflicts_with_all = ["harness", "script", "record_script", "json", "narrate"])]
+    /// The prompts are those for the harness that would run. Replies, conditions and choices are made up on the way, as the harness `offline` does.
+    #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate"])]
     pub(crate) dry_run: bool,
 
     /// What the harness `offline` makes its answers of: the same number gives the same answers

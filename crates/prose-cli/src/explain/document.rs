@@ -62,7 +62,8 @@ fn write_section(info: &CodeInfo, document: &mut String) {
             if let Some(path) = path {
                 writeln!(document, "\n`{path}`").unwrap();
             }
-            let language = if path.is_some_and(|path| path.ends_with(".toml")) { "toml" } else { "prose" };
+            let language =
+                if path.is_some_and(|path| path.ends_with(".toml")) { "toml" } else { "prose,ignore" };
             let fence = fence(&text);
             writeln!(document, "\n{fence}{language}\n{text}{fence}").unwrap();
         }

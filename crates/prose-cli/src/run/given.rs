@@ -50,8 +50,7 @@ pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> 
 
 /// What to say of the inputs that a program asks for at once and that nobody is there to give.
 pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<String> {
-    let mut missing = program.inputs_at_start();
-    missing.retain(|name| given.iter().all(|(known, _)| known != name));
+    let missing = program.missing_at_start(|key| given.iter().any(|(known, _)| known == key));
     let names = missing.join("`, `");
     let hints: Vec<String> = missing.iter().map(|name| format!("--input {name}=…")).collect();
     let hints = hints.join(" ");
@@ -137,10 +136,9 @@ impl GivenInputs {
 
 impl Inputs for GivenInputs {
     fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
-        let given = input
-            .name
-            .as_ref()
-            .and_then(|name| self.given.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned());
+        let known = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = input.keys.iter().find_map(|key| known.get(key)).cloned();
+        drop(known);
         if let Some(value) = given {
             return Box::pin(async move { Ok(value) });
         }

@@ -9,9 +9,16 @@ use prose_vm::event::Event;
 
 use crate::terminal::{ERROR, Terminal, one_line};
 
-/// Sees to it that a script can be written, before a run costs anything. What is there stays as it is.
-pub(crate) fn check(path: &Path) -> Result<(), String> {
+/// Sees to it that a script can be written, before a run costs anything. What is there stays as it is, and is written over only if that is wanted.
+pub(crate) fn check(path: &Path, is_forced: bool) -> Result<(), String> {
     let is_new = !path.exists();
+    // What is no file, such as `/dev/stdout`, has nothing to lose.
+    if path.is_file() && !is_forced {
+        return Err(format!(
+            "the script `{}` is there already; name another file, or write over it with `--force`",
+            path.display()
+        ));
+    }
     let opened = OpenOptions::new().append(true).create(true).open(path);
     if is_new && opened.is_ok() {
         _ = std::fs::remove_file(path);

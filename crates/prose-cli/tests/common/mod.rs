@@ -43,6 +43,10 @@ impl Workspace {
         fs::write(&path, bytes).expect("files can be written");
     }
 
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("the file can be read")
+    }
+
     /// A command that is free of the settings of whoever runs the tests.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));

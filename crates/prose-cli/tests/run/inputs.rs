@@ -190,3 +190,90 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
     "#]],
     );
 }
+
+#[test]
+fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
+    let program = "let style = input \"Which style?\"\nlet a = session \"First\"\noutput o = [style, input \"Which tone?\"]\n";
+    let workspace =
+        Workspace::new(&[("ask.prose", program), ("in.toml", "style = \"short\"\n2 = \"calm\"\n")]);
+    workspace.check(
+        &["run", "ask.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the input `style`, and nobody is there to give it; add `--input style=…`
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-i", "stile=short"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `stile`; did you mean `style`?
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-i", "3=short"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has no input `3`; it has `style`, `2`
+    "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-q", "-i", "1=short"],
+        expect![[r#"
+            status: 1
+            ---- stderr
+            error: the program failed at line 3: the program needs an input and nobody is there to give it; give it with `--input 2=…`: Which tone?
+            help: `prose resume ID` goes on; what is done is not done again
+        "#]],
+    );
+    workspace.check(
+        &["resume", "-q", "-i", "2=calm"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            o:
+            [
+              "short",
+              "calm"
+            ]
+        "#]],
+    );
+    workspace.check(
+        &["run", "ask.prose", "-q", "--inputs", "in.toml"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        o:
+        [
+          "short",
+          "calm"
+        ]
+    "#]],
+    );
+}
+
+#[test]
+fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
+    let workspace = Workspace::new(&[
+        ("main.prose", "use \"./middle.prose\"\nlet a = session \"First\"\noutput o = middle()\n"),
+        ("middle.prose", "use \"./inner.prose\" as find\noutput o = find()\n"),
+        ("inner.prose", "input topic: \"What about\"\noutput o = session \"On {topic}\"\n"),
+        ("answers.toml", "unmatched = \"offline\"\n[[input]]\nname = \"topic\"\nvalue = \"tides\"\n"),
+    ]);
+    workspace.check(&["run", "middle.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+    "#]]);
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: `./middle.prose`, line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+    "#]]);
+    assert!(workspace.runs().is_empty());
+    let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}

@@ -167,6 +167,133 @@ fn a_dry_run_shows_the_prompts_and_leaves_nothing() {
     assert!(!workspace.path(".prose").exists());
 }
 
+/// A session that is passed a file and a result.
+const WITH_FILES: &str = "let a = session \"First\"\nsession \"Use\"\n  context:\n    file: \"notes.md\"\n    file: \"gone.md\"\n    a: a\n";
+
+#[test]
+fn a_dry_run_passes_files_as_the_harness_takes_them() {
+    let workspace = Workspace::new(&[("main.prose", WITH_FILES), ("notes.md", "Tides\ncome.\n")]);
+    // Without files, and with files: the one that prose.toml names is meant where none is on the command line.
+    workspace.check(&["run", "main.prose", "--dry-run"], expect![[r#"
+        status: 0
+        ---- stdout
+        == 1: line 1
+        First
+
+        == 2: line 2
+        Use
+
+        Context provided:
+        ---
+        notes.md: "Tides
+        come."
+        gone.md: (not available)
+        a: "Went through First with an eye on the details. Compared with the rest, First is the smaller part. As far as First goes, this can go ahead as planned. [offline]"
+        ---
+
+        ---- stderr
+        warning: line 2: the file `gone.md` of the context is not passed to the session: there is no file FOLDER/gone.md
+        2 prompts; nothing was sent, and the answers on the way were made up.
+    "#]]);
+    workspace.write("prose.toml", b"[run]\nharness = \"claude\"\n");
+    workspace.check(
+        &["run", "main.prose", "--dry-run"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        == 1: line 1
+        First
+
+        When you complete this task, write your output to:
+          .prose/runs/ID/bindings/a.md
+
+        Format:
+        # a
+
+        kind: let
+
+        source:
+        ```prose
+        let a = session "First"
+        ```
+
+        ---
+
+        [Your output here]
+
+        Then return only a confirmation, not the content:
+        Binding written: a
+        Location: .prose/runs/ID/bindings/a.md
+        Summary: [1 or 2 sentences about the result]
+
+        == 2: line 2
+        Use
+
+        Context (by reference):
+        - notes.md: notes.md
+        - gone.md: gone.md
+        - a: .prose/runs/ID/bindings/a.md
+
+        Read these files to access the content. For large bindings, read selectively.
+
+        When you complete this task, write your output to:
+          .prose/runs/ID/bindings/anon_001.md
+
+        Format:
+        # anon_001
+
+        kind: let
+
+        source:
+        ```prose
+        session "Use"
+          context:
+            file: "notes.md"
+            file: "gone.md"
+            a: a
+        ```
+
+        ---
+
+        [Your output here]
+
+        Then return only a confirmation, not the content:
+        Binding written: anon_001
+        Location: .prose/runs/ID/bindings/anon_001.md
+        Summary: [1 or 2 sentences about the result]
+
+        ---- stderr
+        2 prompts; nothing was sent, and the answers on the way were made up.
+    "#]],
+    );
+    // Such a run has no files to refer to.
+    let in_context = workspace.prose(&["run", "main.prose", "--dry-run", "--in-context"]);
+    assert!(in_context.stdout.contains("\nnotes.md: \"Tides\ncome.\"\n"), "{in_context:?}");
+    let codex = workspace.prose(&["run", "main.prose", "--dry-run", "--harness", "codex"]);
+    assert!(codex.stdout.contains("\n- notes.md: notes.md\n"), "{codex:?}");
+    workspace.check(
+        &["run", "main.prose", "--dry-run", "--harness", "cloude"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: there is no harness `cloude`; did you mean `claude`?
+        "#]],
+    );
+    assert!(!workspace.path(".prose").exists());
+}
+
+#[test]
+fn a_dry_run_goes_by_what_agents_remember() {
+    let program = "agent captain:\n  persist: project\nresume: captain\n  prompt: \"Go on\"\nresume: captain\n  prompt: \"And on\"\n";
+    let memory = "# Agent Memory: captain\n\nThe ship leaks.\n";
+    let workspace = Workspace::new(&[("main.prose", program), (".prose/agents/captain/memory.md", memory)]);
+    let run = workspace.prose(&["run", "main.prose", "--dry-run"]);
+    assert_eq!(run.stdout.matches("The ship leaks.").count(), 2, "{run:?}");
+    let kept = std::fs::read_to_string(workspace.path(".prose/agents/captain/memory.md")).unwrap();
+    assert_eq!(kept, memory);
+    assert!(!workspace.path(".prose/runs").exists());
+}
+
 #[test]
 fn a_recorded_script_gives_the_same_run() {
     let program = r#"

@@ -123,6 +123,7 @@ fn arguments_that_contradict_each_other() {
     for arguments in [
         &["--json", "--narrate", "emoji"][..],
         &["--dry-run", "--json"],
+        &["--dry-run", "--script", "x.toml"],
         &["--dry-run", "--narrate", "emoji"],
         &["--dry-run", "--record-script", "x.toml"],
         &["--max-parallel", "0"],
@@ -133,6 +134,25 @@ fn arguments_that_contradict_each_other() {
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
     }
     assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn a_script_is_recorded_over_a_file_only_if_that_is_wanted() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    workspace.check(
+        &["run", "two.prose", "--record-script", "answers.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `answers.toml` is there already; name another file, or write over it with `--force`
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    let read = || std::fs::read_to_string(workspace.path("answers.toml")).expect("it is there");
+    assert_eq!(read(), ANSWERS);
+    let run = workspace.prose(&["run", "two.prose", "-q", "--record-script", "answers.toml", "--force"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(read().contains("[offline]"), "{}", read());
 }
 
 #[test]

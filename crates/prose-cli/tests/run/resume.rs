@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use crate::common::Workspace;
+use crate::common::{Run, Workspace};
+use crate::{ANSWERS, TWO};
 
 const FIVE: &str = r#"let a = session "One"
 let b = session "Two"
@@ -187,6 +188,82 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
         reply = "…"
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
+    workspace.write("more.toml", answer("Second").as_bytes());
+    let run = workspace.prose(&["resume", "-q", "--script", "more.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_run_remembers_its_script() {
+    let workspace =
+        Workspace::new(&[("prose.toml", ""), ("flows/two.prose", TWO), ("flows/answers.toml", ANSWERS)]);
+    let mut command = workspace.command();
+    command.current_dir(workspace.path("flows"));
+    command.args(["run", "two.prose", "-q", "--script", "answers.toml", "--max-sessions", "1"]);
+    assert_eq!(command.status().expect("the binary starts").code(), Some(3));
+    let shown = || workspace.masked(&workspace.prose(&["runs", "show"]).stdout);
+    let before = shown();
+    assert!(before.contains("script:   FOLDER/flows/answers.toml\n"), "{before}");
+
+    std::fs::rename(workspace.path("flows/answers.toml"), workspace.path("flows/put-away.toml"))
+        .expect("it is there");
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run ID takes its answers from the script `answers.toml`, and `FOLDER/flows/answers.toml` is gone; put it back, or name another one with `--script FILE.toml`
+    "#]]);
+    assert_eq!(shown(), before, "the run that was refused is another one");
+    workspace.check(
+        &["resume", "--script", "flows/put-away.toml", "--max-sessions", "0"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        Run ID with script
+        … Second
+        What was recorded is done; the run goes on.
+        Reused 1 result of the earlier execution, ran 0.
+        stopped: it has started 0 sessions, which is the most it may (`--max-sessions`)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+    std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))
+        .expect("it is there");
+    workspace.check(
+        &["resume"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+        ---- stderr
+        Run ID with script
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]],
+    );
+}
+
+#[test]
+fn the_script_of_a_run_moves_with_its_project() {
+    let workspace = Workspace::new(&[("before/two.prose", TWO), ("before/answers.toml", ANSWERS)]);
+    let prose = |folder: &str, arguments: &[&str]| {
+        let mut command = workspace.command();
+        Run::of(command.current_dir(workspace.path(folder)).args(arguments))
+    };
+    prose("before", &["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
+    std::fs::rename(workspace.path("before"), workspace.path("after")).expect("it is there");
+    let run = prose("after", &["resume", "-q"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "text: two\n"), "{run:?}");
+}
+
+#[test]
+fn a_run_with_a_script_goes_on_with_another_harness_if_that_is_wanted() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
+    std::fs::remove_file(workspace.path("answers.toml")).expect("it is there");
+    let run = workspace.prose(&["resume", "--harness", "offline"]);
+    assert_eq!(run.status, 0, "{run:?}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         imports: Vec::new(),
         state: StateMode::Filesystem,
         harness: "claude".into(),
+        script: None,
         seed: 0,
         context_by_reference: false,
         agents_write: false,

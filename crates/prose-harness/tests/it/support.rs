@@ -79,7 +79,8 @@ pub(crate) fn summary(at: &str, name: &str, text: &str, extent: Extent) -> Reque
 
 pub(crate) fn input(at: &str, name: &str, prompt: &str) -> Request {
     let name = (!name.is_empty()).then(|| name.into());
-    let input = InputRequest { name, prompt: prompt.into(), may_rephrase: false, optional: false };
+    let input =
+        InputRequest { name, keys: Vec::new(), prompt: prompt.into(), may_rephrase: false, optional: false };
     request(at, Effect::Input(Arc::new(input)))
 }
 
@@ -107,6 +108,7 @@ pub(crate) async fn answer(harness: &dyn Harness, request: &Request) -> Option<O
         }
         Effect::Input(input) => harness.input(request, input)?.await.map(Outcome::Value),
         Effect::Memory(place) => Ok(Outcome::Memory(harness.memory(request, place)?)),
+        Effect::File(_) => return None,
         Effect::Sleep(_) => Ok(Outcome::Slept),
     };
     Some(answered.unwrap_or_else(Outcome::Failed))

@@ -3,26 +3,26 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::imports::{Imported, import_sites, imported, remote};
 use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_run::{Order, Project, Start};
-use prose_syntax::Severity;
 use prose_vm::event::StateMode;
 use prose_vm::program::Program;
 use prose_vm::runner::Limits;
 use smol_str::SmolStr;
 
-use super::Owner;
+use super::{Notification, Owner};
+use crate::convert::Converter;
 use crate::documents::{DocumentUri, Snapshot};
 use crate::fetcher::When;
-use crate::json::json;
+use crate::json::{Json, json};
+use crate::questions::next_id;
 use crate::reads::{Answer, Failure, send};
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::orders::{Given, RunCommand, RunCommandKind};
 use crate::runs::queries::RunQuery;
-use crate::runs::{Launch, project_of};
+use crate::runs::{Launch, errors, project_of};
 use crate::settings::FileConfig;
 
 /// Why something is not run, in words for a person.
@@ -39,6 +39,9 @@ impl Owner {
         }
         // Without a program the command is not read.
         let Some(uri) = uri else { return };
+        if what == RunCommandKind::ShowError {
+            return send(answer, self.show_error(&uri));
+        }
         match self.order(what, &given, &uri) {
             Ok((order, snapshot)) => self.runs.launch(Launch {
                 order,
@@ -51,6 +54,24 @@ impl Owner {
             }),
             Err(failure) => send(answer, Err(failure)),
         }
+    }
+
+    /// Has the client show the first of the errors that keep a program from being run. There may be none any more.
+    fn show_error(&mut self, uri: &DocumentUri) -> Result<Json, Failure> {
+        let uri = &self.program_named(uri)?;
+        let snapshot = self.snapshot(uri)?;
+        let errors = errors(self.host.db(), snapshot.file, &snapshot.config);
+        if let Some(first) = errors.first() {
+            if !self.session.shows_documents {
+                return Err(Failure::Refused(first.message.to_string()));
+            }
+            let converter = Converter { shown: &snapshot.shown, session: &self.session };
+            let selection = converter.range(first.range);
+            let params =
+                serde_json::json!({ "uri": &*snapshot.uri, "takeFocus": true, "selection": selection });
+            self.notify(Notification { method: "window/showDocument", params, id: Some(next_id()) });
+        }
+        Ok(json(&()))
     }
 
     fn order(
@@ -89,7 +110,7 @@ impl Owner {
             ));
         }
         let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
-            Some(project) => project,
+            Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
             // It leaves nothing behind.
             None if what == RunCommandKind::DryRun => Project::new(""),
             None => {
@@ -104,7 +125,9 @@ impl Owner {
                 let (run, block) = self.run_to_resume(given, &project, &path)?;
                 (Start::Resume { run, accept_changes: given.accept_changes }, block)
             }
-            RunCommandKind::Run | RunCommandKind::Cancel => (Start::New, given.block.clone()),
+            RunCommandKind::Run | RunCommandKind::ShowError | RunCommandKind::Cancel => {
+                (Start::New, given.block.clone())
+            }
         };
         let program = match &block {
             None => self.runnable(&name, snapshot.file, config, snapshot.shown.first_line())?,
@@ -117,13 +140,18 @@ impl Owner {
         let script = given.script.as_ref().map(|script| project.root.join(script));
         let of_script = || script.as_ref().map(|_| "script".to_owned());
         // A run goes on with the harness that it was started with.
-        let of_client = || config.client().harness.filter(|_| start == Start::New);
-        let harness = match start {
-            Start::Dry => Some("offline".to_owned()),
-            _ => (given.harness.clone())
-                .or_else(of_script)
-                .or_else(|| of_client().map(|harness| harness.as_str().to_owned())),
-        };
+        let goes_on = matches!(start, Start::Resume { .. });
+        let of_client = || config.client().harness.filter(|_| !goes_on);
+        let harness = (given.harness.clone())
+            .or_else(of_script)
+            .or_else(|| of_client().map(|harness| harness.as_str().to_owned()));
+        let asks_somebody = self.session.asks_inputs || harness.as_deref() == Some("script");
+        if start == Start::New
+            && !asks_somebody
+            && let Some(refusal) = program.refusal_of_calls()
+        {
+            return Err(refusal);
+        }
         let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
         Ok(Order {
             program,
@@ -159,6 +187,7 @@ impl Owner {
                 )),
             };
         };
+        let run = &project.find_run(run).map_err(|error| error.to_string())?;
         let details = project.show_run(run).map_err(|error| error.to_string())?;
         match details.head {
             // A run of another machine says only what its program is called.
@@ -208,8 +237,7 @@ impl Owner {
         first_line: usize,
     ) -> Result<Arc<Program>, Refusal> {
         let db = self.host.db();
-        let found = diagnostics(db, file).iter();
-        let errors: Vec<_> = found.filter(|found| config.severity(found) == Some(Severity::Error)).collect();
+        let errors = errors(db, file, config);
         let program = Program::new(db, file);
         if let Some(first) = errors.first() {
             let count = match errors.len() {

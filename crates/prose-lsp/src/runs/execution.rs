@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use prose_run::{Around, Finished, Prepared, RunFailure, Start};
+use prose_state::StateError;
 use prose_vm::event::{Event, RunStatus, What};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -201,6 +202,15 @@ fn shown(failure: &RunFailure) -> String {
         RunFailure::OtherHarness { run, before, now } => format!(
             "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
              with `acceptChanges` to have the remaining sessions told otherwise"
+        ),
+        RunFailure::ScriptGone { run, script } => format!(
+            "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",
+            script.given, script.path
+        ),
+        RunFailure::State(StateError::Outside { folder, agent, project }) => format!(
+            "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that with the \
+             setting `prose.run.allowOutside` of the editor",
+            project.display()
         ),
         _ => failure.to_string(),
     }

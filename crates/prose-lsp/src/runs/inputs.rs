@@ -27,8 +27,7 @@ pub(super) struct EditorInputs {
 impl Inputs for EditorInputs {
     fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
         Box::pin(async move {
-            let given = input.name.as_ref().and_then(|name| self.given.get(name));
-            if let Some(value) = given {
+            if let Some(value) = input.keys.iter().find_map(|key| self.given.get(key)) {
                 return Ok(value.clone());
             }
             let Some(client) = &self.client else {
@@ -56,7 +55,7 @@ impl EditorInputs {
         if input.optional {
             return Ok(Value::Null);
         }
-        let reason = match &input.name {
+        let reason = match input.keys.first() {
             Some(name) => format!(
                 "the program waits for the input `{name}` ({}), and {why}. Resume the run with it: \
                  `prose.resume` with {{ \"inputs\": {{ \"{name}\": … }} }}",
@@ -81,8 +80,9 @@ pub(super) struct MadeUp(pub(super) HashMap<SmolStr, Value>);
 impl Inputs for MadeUp {
     fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
         Box::pin(async move {
-            let name = input.name.clone().unwrap_or_else(|| "input".into());
-            Ok(self.0.get(&name).cloned().unwrap_or_else(|| Value::text(format!("[{name}]"))))
+            let given = input.keys.iter().find_map(|key| self.0.get(key));
+            let name = input.name.as_deref().unwrap_or("input");
+            Ok(given.cloned().unwrap_or_else(|| Value::text(format!("[{name}]"))))
         })
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum RunCommandKind {
     DryRun,
     /// Go on with a run.
     Resume,
+    /// See the first of the errors that keep a program from being run.
+    ShowError,
     /// End a run, or all runs of a program.
     Cancel,
 }
@@ -24,6 +26,7 @@ pub(crate) enum RunCommandKind {
 pub(crate) const RUN: &str = "prose.run";
 pub(crate) const DRY_RUN: &str = "prose.dryRun";
 pub(crate) const RESUME: &str = "prose.resume";
+pub(crate) const SHOW_ERROR: &str = "prose.showError";
 pub(crate) const CANCEL: &str = "prose.cancel";
 
 /// The names of the commands.
@@ -31,6 +34,7 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
     (RUN, RunCommandKind::Run),
     (DRY_RUN, RunCommandKind::DryRun),
     (RESUME, RunCommandKind::Resume),
+    (SHOW_ERROR, RunCommandKind::ShowError),
     (CANCEL, RunCommandKind::Cancel),
 ];
 

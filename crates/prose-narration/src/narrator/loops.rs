@@ -72,7 +72,8 @@ impl Narrator {
     pub(super) fn loop_ended(&mut self, event: &Event, why: LoopEnd, iterations: u32) {
         let Some(it) = self.loop_around(&event.place) else { return };
         let (indent, kind, max) = (it.indent, it.kind, it.max);
-        if let Some(first) = it.first.take().filter(|first| first.verdicts > 1) {
+        // No iteration tells the verdict that ended the loop at once, and who goes on from the narration would ask for it once more.
+        if let Some(first) = it.first.take().filter(|first| first.verdicts > 0) {
             for line in first.lines {
                 self.detail(indent + 1, line);
             }

@@ -109,9 +109,6 @@ impl Narrator {
                     self.put(session.indent, Marker::Success, format!("{}: {result}", session.success));
                 }
                 self.replied = Some(reply.text.clone());
-                for warning in &reply.warnings {
-                    self.put(session.indent, Marker::Warning, text::message(warning, self.length));
-                }
             }
             (Some(Outcome::Failed(failure)), _) => {
                 self.session_failed(event, session.indent, failure.kind, &failure.message);
@@ -167,9 +164,14 @@ impl Narrator {
                 let text = memory.text.as_deref().map_or("null".into(), |it| text::quoted(it, self.length));
                 self.put(indent, Marker::Binding, format!("Memory: {text} (segments: {})", memory.segments));
             }
+            ("file", Outcome::Value(value)) if self.length == Length::Whole => {
+                self.put(indent, Marker::Binding, format!("File: {}", text::value(value, self.length)));
+            }
             ("session", _) | ("judge", Outcome::Verdict(_)) => {
                 self.outcomes.insert(request, outcome.clone());
             }
+            // The warning behind it says the same.
+            ("file", Outcome::Failed(_)) if self.length != Length::Whole => {}
             (_, Outcome::Failed(failure)) => {
                 self.failed = Some(failure.message.clone());
                 let message = text::message(&failure.message, self.length);

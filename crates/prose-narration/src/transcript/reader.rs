@@ -278,6 +278,7 @@ impl<'a> Reader<'a> {
                 Some("extract") => About::Extract,
                 Some("summarise") => About::Summarise,
                 Some("memory") => About::Memory,
+                Some("file") => About::File,
                 Some("input") => About::Input(None),
                 _ => return,
             };
@@ -309,7 +310,9 @@ impl<'a> Reader<'a> {
 
     fn binding(&mut self, said: &'a str) {
         let line = self.at;
-        for (phrase, about) in [("Extracted:", About::Extract), ("Summarised:", About::Summarise)] {
+        let told =
+            [("Extracted:", About::Extract), ("Summarised:", About::Summarise), ("File:", About::File)];
+        for (phrase, about) in told {
             if let Some(rest) = after(said, phrase) {
                 let (read, _) = self.value(rest);
                 let answer = match read {

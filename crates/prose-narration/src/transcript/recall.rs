@@ -101,6 +101,7 @@ fn fits(entry: &Entry, request: &Request, is_exact: bool) -> bool {
         (About::Extract, Effect::Extract(_))
         | (About::Summarise, Effect::Summarise(_))
         | (About::Memory, Effect::Memory(_))
+        | (About::File, Effect::File(_))
         | (About::Sleep, Effect::Sleep(_)) => true,
         _ => false,
     };

@@ -94,6 +94,7 @@ impl Play {
             imports: Vec::new(),
             state,
             harness: "offline".into(),
+            script: None,
             seed: 0,
             context_by_reference: false,
             agents_write: false,
@@ -513,6 +514,7 @@ impl Play {
     pub(crate) fn input(&mut self, name: &str, prompt: &str, value: Value) {
         let input = InputRequest {
             name: Some(name.into()),
+            keys: Vec::new(),
             prompt: prompt.into(),
             may_rephrase: false,
             optional: false,

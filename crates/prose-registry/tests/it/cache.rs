@@ -225,6 +225,7 @@ fn a_read_only_folder_is_still_read() {
         }
     };
     set(0o555);
+    prose_fixture::permissions::obey_permissions();
     let other = Cache::at(cache.dir().unwrap());
     let found = other.get(&research.source.url);
     other.put(&program("alice/other", "session \"Other\"\n"));

@@ -99,6 +99,7 @@ impl Foreign {
     fn input(&mut self, name: &str) -> Option<Outcome> {
         let input = InputRequest {
             name: Some(name.into()),
+            keys: Vec::new(),
             prompt: "?".into(),
             may_rephrase: false,
             optional: false,

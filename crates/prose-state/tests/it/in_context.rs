@@ -33,6 +33,15 @@ fn r042_what_lasts_longer_than_a_run_is_on_the_disk_although_the_run_is_not() {
     let mut next = InContextStore::new(&project);
     assert_eq!(next.read_memory(&of_project).unwrap(), known);
     assert_eq!(next.read_memory(&of_run).unwrap(), Memory::default());
+
+    // A dry run goes by what other runs have kept, and keeps what it changes to itself.
+    let of_user = place(MemoryScope::Custom, "notes/captain/");
+    let mut dry = InContextStore::dry(&project);
+    assert_eq!(dry.read_memory(&of_project).unwrap(), known);
+    assert_eq!(dry.read_memory(&of_user).unwrap(), Memory::default());
+    dry.record(&written(&of_user), true).unwrap();
+    assert_eq!(dry.read_memory(&of_user).unwrap(), known);
+    assert!(!folder.path().join("notes").exists());
     assert!(!folder.path().join("agents").exists());
     assert!(!folder.path().join(".prose/runs").exists());
 }

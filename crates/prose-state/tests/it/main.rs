@@ -5,6 +5,7 @@
 mod support;
 
 mod binding_files;
+mod context_files;
 mod faults;
 mod foreign;
 mod in_context;

@@ -89,6 +89,7 @@ impl Driver {
             imports: Vec::new(),
             state: StateMode::Filesystem,
             harness: "offline".into(),
+            script: None,
             seed: 0,
             context_by_reference: false,
             agents_write: false,

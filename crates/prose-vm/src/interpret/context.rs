@@ -9,6 +9,7 @@ use super::scope::RECENT;
 use super::texts::INLINE;
 use super::{Cx, Exec};
 use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary, digest};
+use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
 
 /// From how many characters on only the essentials are passed (R38).
@@ -134,28 +135,46 @@ impl Cx {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
         if let Value::File(path) = value {
-            return Ok(ContextItem { name, path: Some(path), text: None, digest: None });
+            let text = match self.run.world.settings.context_by_reference {
+                true => None,
+                false => self.content(&name, &path).await?,
+            };
+            return Ok(ContextItem { name, path: Some(path), text, digest: None });
         }
         if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
             let digest = Some(digest(&shown(&value)));
             return Ok(ContextItem { name, path: Some(self.path_from_root(&path)), text: None, digest });
         }
-        let text: Arc<str> = shown(&value).into();
-        let extent = match text.chars().count() {
-            0..INLINE => None,
-            INLINE..=LONG => Some(Extent::KeyPoints),
-            _ => Some(Extent::Essentials),
-        };
-        let text = match extent {
-            Some(extent) if !self.run.world.settings.context_by_reference => {
-                self.summarised(&name, text, extent).await?
-            }
-            _ => text,
+        let text = match self.run.world.settings.context_by_reference {
+            true => shown(&value).into(),
+            false => self.shortened(&name, shown(&value).into()).await?,
         };
         Ok(ContextItem { name, path: None, text: Some(text), digest: None })
     }
 
-    async fn summarised(&self, name: &SmolStr, text: Arc<str>, extent: Extent) -> Exec<Arc<str>> {
+    /// The content of a file for an agent that cannot read it (decision 12). An agent that can would find out itself that there is nothing to read, and go
+    /// on without it; so does this one.
+    async fn content(&self, name: &SmolStr, path: &Arc<str>) -> Exec<Option<Arc<str>>> {
+        match self.step("file").ask(Effect::File(Arc::clone(path))).await {
+            Outcome::Value(value) => Ok(Some(self.shortened(name, value.to_string().into()).await?)),
+            Outcome::Failed(failure) if failure.kind != ErrorKind::UnsafePath => {
+                self.warn(format!(
+                    "the file `{path}` of the context is not passed to the session: {}",
+                    failure.message
+                ));
+                Ok(None)
+            }
+            outcome => self.unexpected(&outcome),
+        }
+    }
+
+    /// A text as it is, or what it comes down to if it is long (R38).
+    async fn shortened(&self, name: &SmolStr, text: Arc<str>) -> Exec<Arc<str>> {
+        let extent = match text.chars().count() {
+            0..INLINE => return Ok(text),
+            INLINE..=LONG => Extent::KeyPoints,
+            _ => Extent::Essentials,
+        };
         let key = (Arc::clone(&text), extent);
         let known = self.run.summaries.borrow().get(&key).cloned();
         if let Some(known) = known {

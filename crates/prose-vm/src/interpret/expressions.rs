@@ -9,12 +9,11 @@ use smol_str::SmolStr;
 use super::scope::Target;
 use super::variables::article;
 use super::{Cx, Exec};
-use crate::effect::{Effect, InputRequest, Outcome, Question, RequestId};
+use crate::effect::{Effect, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
-use crate::program::is_optional;
 use crate::structure;
-use crate::value::Value;
+use crate::value::{LARGEST_EXACT, Value};
 
 impl Cx {
     /// The value of what stands where a value is wanted.
@@ -75,7 +74,11 @@ impl Cx {
             }
             Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
             Expr::Number(digits) => match digits.replace('_', "").parse() {
-                Ok(number) if f64::is_finite(number) => Ok(Value::Number(number)),
+                Ok(number) if f64::abs(number) <= LARGEST_EXACT => Ok(Value::Number(number)),
+                Ok(_) => self.fail(
+                    ErrorKind::Type,
+                    format!("`{digits}` is too large for a number; write it as text if it is an id: `\"{digits}\"`"),
+                ),
                 _ => self.fail(ErrorKind::Type, format!("`{digits}` is no number")),
             },
             Expr::Duration(text) => Ok(Value::text(text.as_str())),
@@ -129,16 +132,7 @@ impl Cx {
                 };
                 self.optional(if met { *then } else { *otherwise }).await
             }
-            Expr::Input(prompt) => {
-                let prompt = match prompt {
-                    Some(prompt) => self.text(*prompt).await?,
-                    None => "".into(),
-                };
-                let optional = is_optional(&prompt);
-                let request = InputRequest { name: None, prompt, may_rephrase: false, optional };
-                let at = u32::from(body[id].range.start());
-                self.step(format_args!("e{at}")).ask_for_input(request).await
-            }
+            Expr::Input(prompt) => self.unnamed_input(id, *prompt).await,
         }
     }
 
@@ -195,9 +189,11 @@ impl Cx {
             Operator::And | Operator::Or => None,
         };
         match value {
-            Some(Value::Number(number)) if !number.is_finite() => {
-                self.fail(ErrorKind::Type, "the result is too large for a number")
-            }
+            // It could be another number than it says.
+            Some(Value::Number(number)) if number.is_nan() || number.abs() > LARGEST_EXACT => self.fail(
+                ErrorKind::Type,
+                format!("the result is too large for a number, which is exact up to {LARGEST_EXACT}"),
+            ),
             Some(value) => Ok(value),
             None => {
                 let (left, right) = (article(left.kind()), article(right.kind()));

@@ -31,10 +31,32 @@ impl Cx {
             None => (name.as_str().into(), false),
         };
         let optional = is_optional(&prompt);
-        let request = InputRequest { name: Some(name.clone()), prompt, may_rephrase, optional };
+        let request = InputRequest {
+            name: Some(name.clone()),
+            keys: vec![name.clone()],
+            prompt,
+            may_rephrase,
+            optional,
+        };
         let value = self.ask_for_input(request).await?;
         self.bind_value(&self.scope, name, BindingKind::Input, value.clone());
         Ok(value)
+    }
+
+    /// `input "Which style?"` as a value
+    pub(super) async fn unnamed_input(&self, id: ExprId, prompt: Option<ExprId>) -> Exec<Value> {
+        let keys = self.program().keys_of_input(self.at.top, id).to_vec();
+        if let Some((_, value)) = self.instance.inputs.iter().find(|(given, _)| keys.contains(given)) {
+            return Ok(value.clone());
+        }
+        let prompt = match prompt {
+            Some(prompt) => self.text(prompt).await?,
+            None => "".into(),
+        };
+        let optional = is_optional(&prompt);
+        let request = InputRequest { name: None, keys, prompt, may_rephrase: false, optional };
+        let at = u32::from(self.program().body(self.at)[id].range.start());
+        self.step(format_args!("e{at}")).ask_for_input(request).await
     }
 
     pub(super) async fn ask_for_input(&self, request: InputRequest) -> Exec<Value> {

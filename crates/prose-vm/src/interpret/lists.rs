@@ -97,7 +97,8 @@ impl Cx {
             return;
         }
         self.say(What::InputsReceived { inputs: inputs.clone() });
-        for (name, value) in inputs {
+        // One without a name is no variable until its value is taken.
+        for (name, value) in inputs.iter().filter(|(name, _)| self.program().has_named_input(name)) {
             let at = self.input_statement(name).unwrap_or(self.at);
             let cx = Self { at, ..self.clone() };
             cx.bind_value(&self.scope, name.clone(), BindingKind::Input, value.clone());

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use prose_analysis::model::Stmt;
 use smol_str::SmolStr;
 
 use super::sessions::Spoken;
@@ -12,7 +11,7 @@ use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcom
 use crate::error::ErrorKind;
 use crate::event::What;
 use crate::names;
-use crate::program::{At, property};
+use crate::program::At;
 
 /// What separates a reply from the memory that an agent without files sends along.
 const MEMORY_MARK: &str = "=== MEMORY ===";
@@ -41,30 +40,11 @@ impl Remembered {
 impl Cx {
     /// Where an agent's memory lies; none if it is not persistent (R42).
     pub(super) fn memory_place(&self, agent: &SmolStr, at: At) -> Exec<Option<MemoryPlace>> {
-        let Stmt::Agent { properties, .. } = self.program().stmt(at) else { return Ok(None) };
-        let body = self.program().body(at);
-        let Some(value) = property(properties, "persist").and_then(|property| property.value) else {
-            return Ok(None);
-        };
-        // A word and a string are told apart: `persist: project` is a scope, `persist: "project"` a folder.
-        let is_string = body.word(value).is_none() && body.string(value).is_some();
-        let text = body
-            .string(value)
-            .map_or_else(|| self.program().source(at, body[value].range).to_owned(), str::to_owned);
-        if !names::is_safe(agent) {
+        let place = self.program().memory_place(agent, at, &self.instance.folder);
+        if place.is_some() && !names::is_safe(agent) {
             return self.fail(ErrorKind::UnsafePath, names::unsafe_name("agent", agent));
         }
-        let (scope, folder) = match (is_string, text.trim()) {
-            (false, "false") => return Ok(None),
-            (false, "true") => (MemoryScope::Execution, format!("{}agents/{agent}/", self.instance.folder)),
-            (false, "project") => (MemoryScope::Project, format!(".prose/agents/{agent}/")),
-            (false, "user") => (MemoryScope::User, format!(".prose/agents/{agent}/")),
-            (_, path) => {
-                let path = path.trim_end_matches('/');
-                (MemoryScope::Custom, format!("{path}/"))
-            }
-        };
-        Ok(Some(MemoryPlace { agent: agent.clone(), scope, folder: folder.into() }))
+        Ok(place)
     }
 
     /// The path of a file of a memory, as agents are told it.

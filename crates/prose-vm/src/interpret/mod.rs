@@ -219,6 +219,7 @@ pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         imports: program.imported(),
         state: settings.state,
         harness: settings.harness.clone(),
+        script: settings.script.clone(),
         seed: settings.seed,
         context_by_reference: settings.context_by_reference,
         agents_write: settings.agents_write,

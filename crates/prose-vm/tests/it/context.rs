@@ -1,9 +1,11 @@
 //! What is passed to sessions (R35 to R41).
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 use prose_vm::effect::ContextItem;
 
-use crate::support::{run, run_with};
+use crate::support::{Ran, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -20,7 +22,9 @@ fn shown(items: &[ContextItem]) -> String {
 /// What the session `Use` gets, by value and by reference.
 #[track_caller]
 fn check(program: &str, expected: Expect) {
-    let by_value = run(program, OK);
+    let by_value = run_with(program, OK, |setup| {
+        setup.files.extend([("docs/a.md".into(), "Of a.".into()), ("docs/b.md".into(), "Of b.".into())]);
+    });
     let by_reference = run_with(program, OK, |setup| setup.settings.context_by_reference = true);
     let by_value = shown(&by_value.session("Use").context);
     let by_reference = shown(&by_reference.session("Use").context);
@@ -116,8 +120,8 @@ fn r035_a_text_and_files() {
     check(
         "session \"Use\"\n  context:\n    file: \"docs/a.md\"\n    file: \"docs/b.md\"\n",
         expect![[r#"
-            a.md in docs/a.md
-            b.md in docs/b.md
+            a.md in docs/a.md = Of a.
+            b.md in docs/b.md = Of b.
             --- by reference
             a.md in docs/a.md
             b.md in docs/b.md
@@ -222,6 +226,109 @@ text = "essentials"
     .assert_eq(&ran.session("Use again").prompt);
     let extents: Vec<_> = ran.asked("summarise");
     assert_eq!(extents.len(), 2);
+}
+
+/// Files that are passed to a session whose agent cannot read them.
+fn with_files(program: &str, script: &str, files: &[(&str, &str)]) -> Ran {
+    run_with(program, script, |setup| {
+        setup.files.extend(files.iter().map(|(path, text)| (Arc::from(*path), Arc::from(*text))));
+    })
+}
+
+#[test]
+fn r035_a_file_is_passed_by_its_content_to_an_agent_that_cannot_read_it() {
+    let ran = with_files(
+        "let where = \"docs\"\nsession \"Use\"\n  context:\n    file: \"{where}/a.md\"\n    file: \"other/a.md\"\n    where: where\n",
+        OK,
+        &[("docs/a.md", "# A\n\nOf the docs.\n"), ("other/a.md", "")],
+    );
+    expect![[r##"
+        Use
+
+        Context provided:
+        ---
+        docs/a.md: "# A
+
+        Of the docs."
+        other/a.md: ""
+        where: "docs"
+        ---"##]]
+    .assert_eq(&ran.session("Use").prompt);
+}
+
+#[test]
+fn r038_long_files_are_shortened() {
+    let program = "session \"Use\"\n  context:\n    file: \"short.md\"\n    file: \"medium.md\"\n    file: \"long.md\"\nsession \"Use again\"\n  context:\n    file: \"long.md\"\n";
+    let script = "[[session]]\nreply = \"ok\"\n[[summary]]\nname = \"medium.md\"\ntext = \"key points\"\n[[summary]]\nname = \"long.md\"\ntimes = 1\ntext = \"essentials\"\n";
+    let (short, medium, long) = ("s".repeat(1999), "m".repeat(2000), "l".repeat(8001));
+    let ran =
+        with_files(program, script, &[("short.md", &short), ("medium.md", &medium), ("long.md", &long)]);
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        short.md: "[1999 characters]"
+        medium.md: "key points"
+        long.md: "essentials"
+        ---"#]]
+    .assert_eq(&ran.session("Use").prompt.replace(&short, "[1999 characters]"));
+    // What was summarised once is not summarised again.
+    expect![[r#"
+        Use again
+
+        Context provided:
+        ---
+        long.md: "essentials"
+        ---"#]]
+    .assert_eq(&ran.session("Use again").prompt);
+    assert_eq!((ran.asked("file").len(), ran.asked("summarise").len()), (4, 2));
+}
+
+#[test]
+fn r040_a_file_that_cannot_be_passed_is_listed_as_absent() {
+    let ran = with_files("session \"Use\"\n  context:\n    file: \"docs/gone.md\"\n", OK, &[]);
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        docs/gone.md: (not available)
+        ---"#]]
+    .assert_eq(&ran.session("Use").prompt);
+    expect![[r#"
+        failed: there is no such file
+        warning: the file `docs/gone.md` of the context is not passed to the session: there is no such file
+        session: Use
+        let anon_001 = ok
+        value: ok
+    "#]]
+    .assert_eq(&ran.story());
+}
+
+#[test]
+fn a_file_outside_the_project_is_an_error_that_can_be_caught() {
+    let program = "try:\n  session \"Use\"\n    context:\n      file: \"../secret\"\ncatch as e:\n  session \"{e.kind} in line {e.line}: {e.message}\"\n";
+    expect![[r#"
+        failed: it lies outside the project
+        caught: it lies outside the project
+        session: unsafe-path in line 2: it lies outside the project
+        let anon_002 = ok
+        value: ok
+    "#]]
+    .assert_eq(&with_files(program, OK, &[]).story());
+}
+
+#[test]
+fn a_file_is_read_each_time_it_is_passed_and_only_for_agents_that_cannot_read_it() {
+    let program = "repeat 2:\n  session \"Use\"\n    retry: 1\n    context:\n      file: \"a.md\"\n";
+    let script = "[[session]]\ntimes = 1\nfail = \"no\"\n[[session]]\nreply = \"ok\"\n";
+    let ran = with_files(program, script, &[("a.md", "A.")]);
+    // The second try is told what the first was.
+    assert_eq!((ran.tasks().len(), ran.asked("file").len()), (3, 2));
+    let ran = run_with(program, script, |setup| setup.settings.context_by_reference = true);
+    assert_eq!((ran.tasks().len(), ran.asked("file").len()), (3, 0));
+    assert!(ran.session("Use").prompt.contains("\n- a.md: a.md\n"));
 }
 
 #[test]

@@ -67,10 +67,30 @@ fn r089_without_anybody_to_ask_a_missing_input_is_an_error_unless_it_is_optional
         "let x = input \"Go on?\"\n",
         OK,
         expect![[r#"
-        failed: the program needs an input and nobody is there to give it; run the program at a terminal to answer: Go on?
-        Failed: the program needs an input and nobody is there to give it; run the program at a terminal to answer: Go on?
-    "#]],
+            failed: the program needs an input and nobody is there to give it; give it with `--input x=…`: Go on?
+            Failed: the program needs an input and nobody is there to give it; give it with `--input x=…`: Go on?
+        "#]],
     );
+}
+
+#[test]
+fn r089_an_input_without_a_name_can_be_given_by_its_variable_or_its_number() {
+    let program = "let style = input \"How?\"\nif input \"Really?\":\n  style = input \"How now?\"\nsession \"{style}\"\n";
+    let ran = run_with(program, OK, |setup| {
+        setup.input("style", "short");
+        setup.input("2", "yes");
+    });
+    assert_eq!(ran.tasks(), ["short"]);
+    let ran = run_with(program, OK, |setup| {
+        setup.input("1", "short");
+        setup.input("2", "yes");
+        setup.input("3", "long");
+    });
+    assert_eq!(ran.tasks(), ["long"]);
+    // What belongs to an input with a name is not taken for another one.
+    let program = "input style: \"How?\"\nblock again():\n  let style = input \"How now?\"\n  output style\noutput o = do again()\n";
+    let failed = run_with(program, OK, |setup| setup.input("style", "short")).story();
+    assert!(failed.contains("give it with `--input 1=…`: How now?"), "{failed}");
 }
 
 #[test]

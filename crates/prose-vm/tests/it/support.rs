@@ -13,9 +13,10 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_vm::effect::{
-    Binding, Choice, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply, Request,
-    SessionTask, Summary, Usage, Verdict,
+    Binding, Choice, Failure, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply,
+    Request, SessionTask, Summary, Usage, Verdict,
 };
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::harness::{Answer, Capabilities, Harness};
 use prose_vm::machine::{Machine, Said};
@@ -61,6 +62,8 @@ pub(crate) struct Setup {
     pub(crate) memories: BTreeMap<Arc<str>, Memory>,
     /// What agents write to the files of bindings.
     pub(crate) written: BTreeMap<Arc<str>, String>,
+    /// The files of the project.
+    pub(crate) files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl Setup {
@@ -92,6 +95,7 @@ pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Set
         interrupted: Box::pin(std::future::pending()),
         memories: BTreeMap::new(),
         written: BTreeMap::new(),
+        files: BTreeMap::new(),
     };
     change(&mut setup);
     run_program(program(fixture), setup)
@@ -106,7 +110,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         let start = tokio::time::Instant::now();
         let host = Host {
             harness: setup.harness,
-            store: &mut Files { memories: setup.memories, written: setup.written },
+            store: &mut Files { memories: setup.memories, written: setup.written, files: setup.files },
             recall: &mut Fresh,
             inputs: setup.inputs,
             observer: &mut |event, _| {
@@ -237,10 +241,11 @@ impl Harness for Counting {
     }
 }
 
-/// Keeps what agents remember, and the files that they have written before they are asked.
+/// Keeps what agents remember, the files that they have written before they are asked, and those of the project.
 struct Files {
     memories: BTreeMap<Arc<str>, Memory>,
     written: BTreeMap<Arc<str>, String>,
+    files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl Store for Files {
@@ -262,6 +267,14 @@ impl Store for Files {
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
         Ok(self.memories.get(&place.folder).cloned().unwrap_or_default())
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+        let failure = |kind, message: &str| Failure { kind, message: message.to_owned() };
+        if path.starts_with("..") {
+            return Err(failure(ErrorKind::UnsafePath, "it lies outside the project"));
+        }
+        self.files.get(path).cloned().ok_or_else(|| failure(ErrorKind::Other, "there is no such file"))
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

@@ -180,6 +180,11 @@ fn r010_numbers_add_arrays_concatenate_and_texts_are_put_together() {
     check_result("let xs = [1]\noutput result = xs + [2] + 3", "[\n  1,\n  2,\n  3\n]");
     check_result("let n = \"5\"\noutput result = n - 1", "4");
     check_result("output result = 0.5 + 0.25", "0.75");
+    // Beside a number, a text that is one counts as one; two texts are put together whatever they say.
+    check_result("output result = \"2\" + 3", "5");
+    check_result("output result = 2 + \" 3 \"", "5");
+    check_result("output result = \"2\" + \"3\"", "23");
+    check_result("output result = 2 + \"3 days\"", "23 days");
 }
 
 #[test]
@@ -449,33 +454,50 @@ fn r009_parts_of_the_same_name_are_asked_for_one_by_one() {
 }
 
 #[test]
+fn r010_no_digit_of_a_number_is_lost() {
+    check_result("output result = 9007199254740990 + 1", "9007199254740991");
+    // What an agent replies keeps its digits, and is compared by them.
+    let program = "let reply = session \"Which ids?\"\noutput result = [reply.a, reply.a == reply.b, reply.a == \"9007199254740993\"]\n";
+    let script = "[[session]]\nreply = '{ \"a\": 9007199254740993, \"b\": 9007199254740992 }'\n";
+    let ids = run(program, script).end.outputs[0].1.to_string();
+    assert_eq!(ids, "[\n  \"9007199254740993\",\n  false,\n  true\n]");
+    check(
+        "let n = 12345678901234567890\n",
+        "",
+        expect![[r#"
+        Failed: `12345678901234567890` is too large for a number; write it as text if it is an id: `"12345678901234567890"`
+    "#]],
+    );
+    check(
+        "let n = \"9007199254740993\"\nlet m = n - 1\n",
+        "",
+        expect![[r#"
+        let n = 9007199254740993
+        Failed: this cannot be worked out for text and a number
+    "#]],
+    );
+}
+
+#[test]
 fn r010_what_is_too_large_for_a_number_is_an_error() {
     check(
         "let n = 2\nrepeat 11:\n  let n = n * n\n",
         "",
         expect![[r#"
-        let n = 2
-        iteration 1
-        let n = 4
-        iteration 2
-        let n = 16
-        iteration 3
-        let n = 256
-        iteration 4
-        let n = 65536
-        iteration 5
-        let n = 4294967296
-        iteration 6
-        let n = 18446744073709552000
-        iteration 7
-        let n = 340282366920938500000000000000000000000
-        iteration 8
-        let n = 115792089237316200000000000000000000000000000000000000000000000000000000000000
-        iteration 9
-        let n = 13407807929942597000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
-        iteration 10
-        loop ended: Failed after 10
-        Failed: the result is too large for a number
-    "#]],
+            let n = 2
+            iteration 1
+            let n = 4
+            iteration 2
+            let n = 16
+            iteration 3
+            let n = 256
+            iteration 4
+            let n = 65536
+            iteration 5
+            let n = 4294967296
+            iteration 6
+            loop ended: Failed after 6
+            Failed: the result is too large for a number, which is exact up to 9007199254740991
+        "#]],
     );
 }

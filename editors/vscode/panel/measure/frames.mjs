@@ -3,7 +3,7 @@
 //   node panel/measure/frames.mjs [SESSIONS] [SECONDS]
 //
 // The events come as the language server sends them, every 16 milliseconds. A frame is the time from one callback of the browser for an
-// animation to the next one; work is the part of it that the main thread was busy in tasks of the page.
+// animation to the next one; empty are those of a page with nothing on it, before; work is the part of it that the main thread was busy in tasks of the page.
 import { chromium } from "playwright-core";
 import { events, graph } from "./synthetic.mjs";
 import { html } from "./page.mjs";
@@ -16,11 +16,13 @@ try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   const failed = [];
   page.on("pageerror", (error) => failed.push(error));
+  const idle = await page.evaluate(nothing, 5);
   await page.setContent(html("dark"));
   const result = await page.evaluate(play, { told: events({ sessions, atOnce: 64, each: 400 }), graph: graph(sessions), seconds });
   if (failed.length > 0) throw failed[0];
   const { frames, work } = result;
   console.log(`${sessions} sessions, ${result.events} events in ${seconds} s, ${frames.length} frames of ${result.rows} rows`);
+  console.log(`empty  ${summary(idle)}`);
   console.log(`frame  ${summary(frames)}`);
   console.log(`work   ${summary(work)}`);
   if (percentile(frames, 0.95) > 50) {
@@ -39,6 +41,19 @@ function percentile(values, share) {
 function summary(values) {
   const shown = [["p50", 0.5], ["p95", 0.95], ["p99", 0.99], ["max", 1]];
   return shown.map(([name, share]) => `${name} ${percentile(values, share).toFixed(1)} ms`).join("  ");
+}
+
+// In a page with nothing on it: the frames that this machine gives now, whatever is drawn.
+async function nothing(seconds) {
+  const frames = [];
+  const end = performance.now() + seconds * 1000;
+  let last = performance.now();
+  while (last < end) {
+    const now = await new Promise(requestAnimationFrame);
+    frames.push(now - last);
+    last = now;
+  }
+  return frames;
 }
 
 // In the page. Every event comes at its share of the time; a person scrolls and moves the mouse meanwhile.

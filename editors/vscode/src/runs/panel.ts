@@ -23,6 +23,8 @@ export class RunPanel implements vscode.Disposable {
   private entry: Entry | undefined;
   private watching: vscode.Disposable | undefined;
   private isReady = false;
+  /** Whether the page knows the run: what happens in it before is part of what it is told then. */
+  private isTold = false;
   private can = "";
   private cursorTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly subscriptions: vscode.Disposable[];
@@ -35,7 +37,7 @@ export class RunPanel implements vscode.Disposable {
     this.subscriptions = [
       store.onDidChange(({ entry, events }) => {
         if (entry !== undefined && events !== undefined && events[0]?.event === "run-started") this.started(entry);
-        else if (entry !== undefined && entry === this.entry && events !== undefined) this.post({ type: "events", run: entry.run, events });
+        else if (entry !== undefined && entry === this.entry && events !== undefined && this.isTold) this.post({ type: "events", run: entry.run, events });
         this.tellWhatCan();
       }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.cursorMoved(textEditor)),
@@ -118,11 +120,13 @@ export class RunPanel implements vscode.Disposable {
   private async tellRun(): Promise<void> {
     const { entry, panel } = this;
     if (entry === undefined || panel === undefined || !this.isReady) return;
+    this.isTold = false;
     panel.title = `Run: ${entry.name}`;
     // Without its files nothing is known of its program, which a run that has just started has in a moment.
     if (entry.summary === undefined) await this.store.refresh();
     const [graph] = await Promise.all([this.actions.graph(entry), this.store.load(entry), this.store.loadText(entry)]);
-    if (this.entry !== entry) return;
+    if (this.entry !== entry || !this.isReady) return;
+    this.isTold = true;
     this.can = "";
     this.post({ type: "run", run: entry.run, events: entry.events, graph, can: [] });
     this.tellWhatCan();
@@ -132,7 +136,7 @@ export class RunPanel implements vscode.Disposable {
 
   private tellWhatCan(): void {
     const { entry } = this;
-    if (entry === undefined) return;
+    if (entry === undefined || !this.isTold) return;
     const can: PanelCommand[] = [];
     if (entry.isHere) can.push("cancel");
     if (!entry.isRunning && entry.uri !== undefined && entry.summary?.canResume) can.push("resume");

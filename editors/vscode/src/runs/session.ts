@@ -47,23 +47,35 @@ export function sessionAsText(attempts: readonly Session[]): string {
   if (session.system !== null) parts.push(`## System prompt\n\n${fenced(session.system)}\n`);
   parts.push(`## Context\n`);
   if (session.context.length === 0) parts.push("*None was passed.*\n");
-  for (const { name, text, file } of session.context) {
-    const link = file === null ? "" : ` ([file](${file}))`;
-    parts.push(`### ${name}${link}\n\n${text === null ? "*The file is no longer there.*" : fenced(text)}\n`);
+  for (const { name, text } of session.context) {
+    parts.push(`### ${name}\n\n${text === null ? "*The file is no longer there.*" : fenced(text)}\n`);
   }
   const { memory } = session;
   if (memory !== null) {
-    const link = memory.file === null ? "" : ` ([file](${memory.file}))`;
-    parts.push(`## Memory\n\nOf the ${memory.scope}${link}.\n`);
+    parts.push(`## Memory\n\n${SCOPES[memory.scope] ?? ""}\n`);
     const before = memory.before ?? (memory.resumes ? "" : "*It started fresh.*");
     parts.push(`### Before\n\n${memory.before === null ? before || "*There was none yet.*" : fenced(memory.before)}\n`);
     if (memory.after !== null) parts.push(`### After\n\n${fenced(memory.after)}\n`);
   }
+  const files: [string, string | null | undefined][] = [
+    [session.name, session.file],
+    ...session.context.map(({ name, file }): [string, string | null] => [name, file]),
+    ["memory.md", memory?.file],
+  ];
+  const links = files.flatMap(([name, file]) => (file == null ? [] : [`- [${name}](${file})`]));
+  if (links.length > 0) parts.push(`## Files\n\n${links.join("\n")}\n`);
   return parts.join("\n");
 }
 
+const SCOPES: Record<string, string> = {
+  execution: "It lasts as long as the run.",
+  project: "It lasts as long as the project.",
+  user: "It lasts as long as the person keeps it.",
+  custom: "It lasts as long as the folder that the program names.",
+};
+
 function factsOf(session: Session): string[] {
-  const { line, model, retries, attempt, began, started, ended, usage, status, skills, permissions, file } = session;
+  const { line, model, retries, attempt, began, started, ended, usage, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
   return [
     status ?? "running",
@@ -75,7 +87,7 @@ function factsOf(session: Session): string[] {
     usage === null ? "" : `${usage.input_tokens} tokens read, ${usage.output_tokens} written${usage.cost === undefined ? "" : `, ${usageText(usage).split(", ")[1]}`}`,
     skills.length === 0 ? "" : `skills ${skills.join(", ")}`,
     ...rules,
-    file === null ? "" : `[${session.name}](${file})`,
+    `bound to \`${name}\``,
   ].filter(Boolean);
 }
 

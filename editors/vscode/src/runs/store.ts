@@ -41,6 +41,8 @@ export class Entry {
   model = new RunModel();
   /** What happened in it, for who comes later. */
   events: RunEvent[] = [];
+  /** The number of the last event, whether it is kept or not. */
+  seq = 0;
   /** Whether the events are those of the server as they happen. */
   isTold = false;
   isLoaded = false;
@@ -67,6 +69,7 @@ export class Entry {
 
   take(events: readonly RunEvent[]): RunEvent[] {
     const kept = slim(events);
+    this.seq = events.at(-1)?.seq ?? this.seq;
     const start = kept.findLastIndex(({ event }) => event === "run-started");
     if (start >= 0) this.events = kept.slice(start);
     else this.events.push(...kept);
@@ -223,7 +226,7 @@ export class RunStore implements vscode.Disposable {
     const [client, folder] = [this.client(), entry.summary?.folder];
     if (client === undefined || folder === undefined) return;
     // A run that goes on after it was stopped has other events in the place of its end.
-    const after = entry.isLoaded && !entry.model.isOver ? entry.model.seq : 0;
+    const after = entry.isLoaded && !entry.model.isOver ? entry.seq : 0;
     const details = await client.sendRequest<RunDetails>("prose/run", { folder, after });
     if (entry.isTold) return;
     entry.isLoaded = true;

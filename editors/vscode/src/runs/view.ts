@@ -170,13 +170,15 @@ export class RunsView implements vscode.Disposable {
     editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
-  private async openSession({ run, summary }: Entry, requests: number[], label: string): Promise<void> {
+  private async openSession({ run, summary, uri: program }: Entry, requests: number[], label: string): Promise<void> {
     if (summary === undefined || requests.length === 0) return;
     const name = label.replace(/[/\\?%*:|"<>\s]+/g, " ").trim().slice(0, 50) || "Session";
     const query: SessionQuery = { run, folder: summary.folder, requests };
     const uri = vscode.Uri.from({ scheme: SESSION, path: `/${name}.md`, query: JSON.stringify(query) });
     const document = await vscode.workspace.openTextDocument(uri);
-    await vscode.window.showTextDocument(document, { preview: true });
+    // Where the program is, so that the panel beside it stays in view.
+    const beside = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === program);
+    await vscode.window.showTextDocument(document, { preview: true, viewColumn: beside?.viewColumn ?? vscode.ViewColumn.One });
   }
 
   private async sessionText(uri: vscode.Uri): Promise<string> {

@@ -1,0 +1,195 @@
+//! `prose fmt`: puts programs into the one style.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use prose_format::{apply, edits, range_edits};
+use prose_syntax::{Parse, TextRange, TextSize, parse};
+
+use crate::Status;
+use crate::check::parts::parts;
+use crate::check::write::{Change, replace};
+use crate::check::{Failure, source, walk};
+use crate::cli::FmtArgs;
+use crate::output::diff;
+use crate::position::line_break_ends;
+use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
+
+/// What became of the programs.
+#[derive(Default)]
+struct Outcome {
+    formatted: usize,
+    unchanged: usize,
+    failures: Vec<Failure>,
+    remarks: Vec<String>,
+}
+
+/// Formats what the arguments name.
+pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
+    let mut outcome = Outcome::default();
+    let (stdin, roots): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
+    if !stdin.is_empty() {
+        format_stdin(args, terminal, &mut outcome)?;
+    }
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let walked = walk::programs(&roots, threads);
+    outcome.failures.extend(walked.failures);
+    outcome.remarks.extend(walked.remarks);
+    if args.lines.is_some() && walked.programs.len() > 1 {
+        outcome.failures.push(Failure {
+            path: PathBuf::from("--lines"),
+            reason: "is about one program, and here are several".to_owned(),
+        });
+    } else {
+        for path in &walked.programs {
+            format_file(args, path, terminal, &mut outcome)?;
+        }
+    }
+    outcome.tell(args, terminal)?;
+    Ok(outcome.status(args))
+}
+
+fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
+    let name = Path::new("-");
+    let text = match source::read_stdin() {
+        Ok(text) => text,
+        Err(reason) => {
+            outcome.failures.push(Failure { path: name.to_owned(), reason });
+            return Ok(());
+        }
+    };
+    let formatted = formatted(args, name, &text, outcome);
+    if args.check || args.diff {
+        return show(args, name, &text, &formatted, terminal, outcome);
+    }
+    // Also what is formatted already is what an editor waits for.
+    let mut stdout = terminal::raw_stdout();
+    stdout.write_all(formatted.as_bytes())?;
+    stdout.flush()
+}
+
+fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
+    let text = match source::read_file(path) {
+        Ok(text) => text,
+        Err(reason) => {
+            outcome.failures.push(Failure { path: path.to_owned(), reason });
+            return Ok(());
+        }
+    };
+    let formatted = formatted(args, path, &text, outcome);
+    if args.check || args.diff {
+        return show(args, path, &text, &formatted, terminal, outcome);
+    }
+    if formatted == text {
+        outcome.unchanged += 1;
+        return Ok(());
+    }
+    match replace(path, &text, &formatted, Change::Format) {
+        Ok(()) => outcome.formatted += 1,
+        Err(reason) => outcome.failures.push(Failure { path: path.to_owned(), reason }),
+    }
+    Ok(())
+}
+
+/// The program in the one style, as far as it is asked for.
+fn formatted(args: &FmtArgs, path: &Path, text: &str, outcome: &mut Outcome) -> String {
+    let mut all_edits = Vec::new();
+    let mut is_whole = true;
+    for part in parts(path, text) {
+        let parsed = parse(part.text());
+        is_whole &= !has_mistakes(&parsed);
+        let edits = match &args.lines {
+            None => edits(&parsed, part.text()),
+            Some(lines) => match part.range_in_text(range_of(text, lines)) {
+                Some(range) => range_edits(&parsed, part.text(), range),
+                None => Vec::new(),
+            },
+        };
+        all_edits.extend(edits.iter().map(|edit| part.edit_in_document(edit)));
+    }
+    if !is_whole {
+        outcome.remarks.push(format!(
+            "`{}` has mistakes, and what has them stays as it is; `prose check` shows them",
+            path.to_string_lossy()
+        ));
+    }
+    apply(text, &all_edits)
+}
+
+fn has_mistakes(parsed: &Parse) -> bool {
+    parsed.diagnostics().iter().any(|found| found.code.as_str().starts_with('E'))
+}
+
+/// The bytes of some lines, which are counted from 1.
+fn range_of(text: &str, lines: &RangeInclusive<usize>) -> TextRange {
+    let ends: Vec<usize> = line_break_ends(text.as_bytes()).collect();
+    let start_of = |line: usize| match line {
+        0 | 1 => 0,
+        line => ends.get(line - 2).copied().unwrap_or(text.len()),
+    };
+    let offset = |at: usize| TextSize::new(at as u32);
+    TextRange::new(offset(start_of(*lines.start())), offset(start_of(lines.end() + 1)))
+}
+
+fn show(
+    args: &FmtArgs,
+    path: &Path,
+    old: &str,
+    new: &str,
+    terminal: &Terminal,
+    outcome: &mut Outcome,
+) -> io::Result<()> {
+    if old == new {
+        outcome.unchanged += 1;
+        return Ok(());
+    }
+    outcome.formatted += 1;
+    let name = path.to_string_lossy();
+    let mut stdout = terminal.stdout();
+    if args.diff {
+        let look =
+            diff::Look { styled: terminal.stdout_is_styled(), on_terminal: terminal::stdout_is_terminal() };
+        stdout.write_all(diff::render(&name, old, new, look).as_bytes())?;
+    } else {
+        writeln!(stdout, "{}", one_line(&name))?;
+    }
+    stdout.flush()
+}
+
+impl Outcome {
+    fn status(&self, args: &FmtArgs) -> Status {
+        if !self.failures.is_empty() {
+            Status::Trouble
+        } else if (args.check || args.diff) && self.formatted > 0 {
+            Status::ErrorsFound
+        } else {
+            Status::Clean
+        }
+    }
+
+    fn tell(&self, args: &FmtArgs, terminal: &Terminal) -> io::Result<()> {
+        let mut stderr = terminal.stderr();
+        for Failure { path, reason } in &self.failures {
+            let path = path.to_string_lossy();
+            writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
+        }
+        for remark in &self.remarks {
+            writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(remark))?;
+        }
+        if args.quiet || self.formatted + self.unchanged == 0 {
+            return Ok(());
+        }
+        let verb = if args.check || args.diff { "would be formatted" } else { "formatted" };
+        let formatted = format!("{} {verb}", counted(self.formatted, "program"));
+        let unchanged = format!("{} already", self.unchanged);
+        let summary = match (self.formatted, self.unchanged) {
+            (0, _) => format!("{} in the one style already", counted(self.unchanged, "program")),
+            (_, 0) => formatted,
+            _ => format!("{formatted}, {unchanged} in the one style"),
+        };
+        writeln!(stderr, "{BOLD}{summary}.{BOLD:#}")
+    }
+}

@@ -1,0 +1,67 @@
+//! Comments at the ends of lines that stand under each other.
+
+use prose_syntax::SyntaxKind::COMMENT;
+
+use crate::layout::Gap;
+use crate::pieces::Place;
+
+/// How many spaces stand before a comment at the end of a line, at least.
+const DISTANCE: usize = 2;
+
+/// Keeps comments at the ends of lines under each other where the writer has put them so.
+pub(crate) fn align(text: &str, gaps: &mut [Gap]) {
+    let mut group: Vec<Trailing> = Vec::new();
+    let mut width = 0;
+    let mut has_comment = false;
+    for at in 0..gaps.len() {
+        let Gap { range, wanted, piece } = &gaps[at];
+        let space = wanted.as_deref().unwrap_or(&text[*range]);
+        let (piece, space_width, ends_line) = (*piece, width_of(space), space.contains(['\n', '\r']));
+        if ends_line {
+            let is_blank = space.matches('\n').count().max(space.matches('\r').count()) > 1;
+            if is_blank || !has_comment {
+                finish(&mut group, gaps);
+            }
+            has_comment = false;
+            width = space_width;
+        } else {
+            if piece.kind == COMMENT && piece.place == Place::Within {
+                let column = width_of(&text[..usize::from(piece.range.start())]);
+                if group.last().is_some_and(|last| last.column != column) {
+                    finish(&mut group, gaps);
+                }
+                group.push(Trailing { gap: at, width, column });
+                has_comment = true;
+            }
+            width += space_width;
+        }
+        let piece_text = &text[piece.range];
+        width = width_of(piece_text) + if piece_text.contains(['\n', '\r']) { 0 } else { width };
+    }
+    finish(&mut group, gaps);
+}
+
+/// A comment behind something else.
+struct Trailing {
+    gap: usize,
+    /// How wide the line is before the gap.
+    width: usize,
+    /// Where the writer has put it.
+    column: usize,
+}
+
+fn finish(group: &mut Vec<Trailing>, gaps: &mut [Gap]) {
+    let widest = group.iter().map(|trailing| trailing.width).max().unwrap_or_default();
+    let several = group.len() > 1;
+    for Trailing { gap, width, .. } in group.drain(..) {
+        if let Some(wanted) = gaps[gap].wanted.as_mut().filter(|_| several) {
+            *wanted = " ".repeat(widest - width + DISTANCE);
+        }
+    }
+}
+
+/// How many characters the last line of a text has.
+fn width_of(text: &str) -> usize {
+    let start = text.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    text[start..].chars().count()
+}

@@ -1,0 +1,206 @@
+//! What stands between the pieces of a program once it is formatted.
+
+use std::ops::Range;
+
+use prose_syntax::SyntaxKind::*;
+use prose_syntax::fix::line_ending;
+use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
+
+use crate::alignment::align;
+use crate::pieces::{Piece, Place, collect};
+use crate::verify::TABS;
+use crate::{comments, spacing};
+
+/// How many spaces a level of indentation is.
+pub(crate) const INDENT: u32 = 2;
+
+/// The part of a program that is formatted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) range: TextRange,
+    /// How many spaces they are indented where they stand now, and still are afterwards.
+    pub(crate) column: u32,
+}
+
+/// The edits that format a part of a program, or all of it, in their order. What stands in `frozen` stays as it is.
+pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[TextRange]) -> Vec<TextEdit> {
+    let mut pieces = collect(parse);
+    comments::indent(&mut pieces);
+    mark_broken_lines(&mut pieces, parse);
+    let first = part.and_then(|part| pieces.iter().find(|piece| piece.range.start() >= part.range.start()));
+    let layout = Layout {
+        text,
+        base: part.zip(first).map(|(part, first)| (first.depth, part.column)),
+        line_break: line_ending(text),
+    };
+    let mut gaps: Vec<Gap> = Vec::with_capacity(pieces.len() + 1);
+    for &piece in &pieces {
+        let is_frozen = is_frozen(frozen, piece.range);
+        if piece.is_superfluous && !piece.is_broken && !is_frozen {
+            continue;
+        }
+        let before = gaps.last().map(|gap| gap.piece);
+        let range = TextRange::new(before.map_or(0.into(), |before| before.range.end()), piece.range.start());
+        let wanted = if is_frozen { None } else { layout.gap(before.as_ref(), &piece, range) };
+        gaps.push(Gap { range, wanted, piece });
+    }
+    align(text, &mut gaps);
+    let end = layout.end(gaps.last().map(|gap| gap.piece).as_ref(), frozen);
+    let wanted = gaps.into_iter().filter_map(|gap| Some((gap.range, gap.wanted?))).chain(end);
+    let is_asked_for = |range: TextRange| part.is_none_or(|part| part.range.contains_range(range));
+    wanted
+        .filter(|(range, new)| is_asked_for(*range) && text[*range] != **new)
+        .map(|(range, new_text)| TextEdit { range, new_text })
+        .collect()
+}
+
+/// What stands before a piece.
+pub(crate) struct Gap {
+    pub(crate) range: TextRange,
+    /// What is to stand there; none if that is for the writer to say.
+    pub(crate) wanted: Option<String>,
+    pub(crate) piece: Piece,
+}
+
+fn is_frozen(frozen: &[TextRange], range: TextRange) -> bool {
+    frozen.iter().any(|frozen| frozen.contains_range(range))
+}
+
+/// The statements at the top level whose indentation is not what it seems, so that moving a line could change what it belongs to.
+pub(crate) fn unclear(parse: &Parse) -> Vec<TextRange> {
+    let root = parse.syntax();
+    let misleading =
+        parse.diagnostics().iter().filter(|found| matches!(found.code.as_str(), "E101" | "E102"));
+    misleading.filter_map(|found| statement_at(&root, found.range.start())).collect()
+}
+
+/// The statement at the top level that a place belongs to: the one around it, or before it.
+fn statement_at(root: &SyntaxNode, at: TextSize) -> Option<TextRange> {
+    let starts_before = |node: &SyntaxNode| node.text_range().start() <= at;
+    root.children()
+        .take_while(starts_before)
+        .last()
+        .or_else(|| root.first_child())
+        .map(|node| node.text_range())
+}
+
+/// A line with a mistake in it stays as it is, but for how far it is indented.
+fn mark_broken_lines(pieces: &mut [Piece], parse: &Parse) {
+    let mistakes: Vec<TextRange> = parse
+        .diagnostics()
+        .iter()
+        .filter(|found| found.code.as_str().starts_with('E') && found.code.as_str() != TABS)
+        .map(|found| found.range)
+        .collect();
+    let mut mistakes = mistakes.into_iter().peekable();
+    let mut start = 0;
+    while start < pieces.len() {
+        let end = pieces[start + 1..]
+            .iter()
+            .position(|piece| matches!(piece.place, Place::Line | Place::FirstLine | Place::Continuation))
+            .map_or(pieces.len(), |length| start + 1 + length);
+        let line = TextRange::new(pieces[start].range.start(), pieces[end - 1].range.end());
+        let mut has_mistake = false;
+        while let Some(mistake) = mistakes.peek() {
+            if mistake.start() > line.end() {
+                break;
+            }
+            has_mistake |= mistake.end() >= line.start();
+            if mistake.end() > line.end() {
+                break;
+            }
+            mistakes.next();
+        }
+        if has_mistake || pieces[start..end].iter().any(|piece| piece.is_broken) {
+            for piece in &mut pieces[start..end] {
+                piece.is_broken = true;
+            }
+        }
+        start = end;
+    }
+}
+
+struct Layout<'a> {
+    text: &'a str,
+    /// The level of the statements that are formatted, if not all are, and the column that they keep.
+    base: Option<(u32, u32)>,
+    line_break: &'static str,
+}
+
+impl Layout<'_> {
+    /// What is to stand between two pieces; none if that is for the writer to say.
+    fn gap(&self, before: Option<&Piece>, piece: &Piece, range: TextRange) -> Option<String> {
+        let Some(before) = before else { return Some(String::new()) };
+        let is_line = matches!(piece.place, Place::Line | Place::FirstLine | Place::Continuation);
+        if (piece.is_broken && !is_line) || (piece.kind == STRAY_LINE) {
+            return None;
+        }
+        if before.kind == BYTE_ORDER_MARK {
+            return Some(String::new());
+        }
+        match piece.place {
+            Place::Within => Some(spacing::between(before, piece).to_owned()),
+            place => {
+                let may_have_blank_line = match place {
+                    Place::Line => true,
+                    Place::Item => !is_bracket(before) && !is_bracket(piece),
+                    _ => before.kind == COMMENT,
+                };
+                let most = if may_have_blank_line && !opens_body(before, piece) { 2 } else { 1 };
+                let mut gap = self.line_breaks(range.into(), piece.newlines.clamp(1, most));
+                gap.extend(std::iter::repeat_n(' ', self.column(piece.depth) as usize));
+                Some(gap)
+            }
+        }
+    }
+
+    fn column(&self, depth: u32) -> u32 {
+        let (base, column) = self.base.unwrap_or_default();
+        column + depth.saturating_sub(base) * INDENT
+    }
+
+    /// What stands behind the last piece, and what is to stand there.
+    fn end(&self, last: Option<&Piece>, frozen: &[TextRange]) -> Option<(TextRange, String)> {
+        let end = TextSize::of(self.text);
+        match last {
+            None => Some((TextRange::up_to(end), String::new())),
+            // An unterminated literal may go on to the end of the file.
+            Some(last) if is_frozen(frozen, last.range) || last.is_broken || last.kind == BYTE_ORDER_MARK => {
+                None
+            }
+            Some(last) => {
+                let rest = TextRange::new(last.range.end(), end);
+                Some((rest, self.line_breaks(rest.into(), 1)))
+            }
+        }
+    }
+
+    /// As many line breaks, those that the text has there first.
+    fn line_breaks(&self, range: Range<usize>, count: u32) -> String {
+        let mut rest = &self.text[range];
+        let mut breaks = String::new();
+        for _ in 0..count {
+            let found = rest.find(['\n', '\r']).map(|at| {
+                let length = if rest[at..].starts_with("\r\n") { 2 } else { 1 };
+                (&rest[at..at + length], &rest[at + length..])
+            });
+            match found {
+                Some((line_break, after)) => {
+                    breaks += line_break;
+                    rest = after;
+                }
+                None => breaks += self.line_break,
+            }
+        }
+        breaks
+    }
+}
+
+/// A comment that is the first thing in a body.
+fn opens_body(before: &Piece, piece: &Piece) -> bool {
+    before.kind == COLON && piece.kind == COMMENT && piece.depth > before.depth
+}
+
+fn is_bracket(piece: &Piece) -> bool {
+    matches!(piece.kind, L_PAREN | L_BRACKET | L_BRACE | R_PAREN | R_BRACKET | R_BRACE)
+}

@@ -1,0 +1,104 @@
+//! The formatter of OpenProse programs.
+//!
+//! There is one style: two spaces a level, one between words, none at the ends of lines, at most one blank line. A formatted program is the same
+//! program: what stands in texts and conditions is never touched, comments stay with what they describe, and lines are neither
+//! joined nor broken, but for lists: one that goes over several lines has each item on its own, any other is on one line.
+//! What has mistakes in it stays as it is.
+
+mod alignment;
+mod comments;
+mod layout;
+mod on_type;
+mod pieces;
+mod range;
+mod spacing;
+mod verify;
+
+pub use on_type::{TYPED, edits_after_typing};
+use prose_syntax::{Parse, TextEdit, TextRange, TextSize, parse};
+
+use crate::layout::Part;
+
+/// The program in the one style.
+///
+/// Formatting what is formatted changes nothing.
+pub fn format(text: &str) -> String {
+    apply(text, &edits(&parse(text), text))
+}
+
+/// The edits that put a program into the one style, in their order; none if that is not possible without a change of meaning.
+///
+/// `text` is that of the tree.
+pub fn edits(parse: &Parse, text: &str) -> Vec<TextEdit> {
+    checked_edits(parse, text, None)
+}
+
+/// The edits that put the statements that the range touches into the one style, in their order. They stay where they are, with what is in them
+/// indented from there, so that they still belong to what is around them.
+pub fn range_edits(parse: &Parse, text: &str, range: TextRange) -> Vec<TextEdit> {
+    range::part(&parse.syntax(), text, range)
+        .map_or_else(Vec::new, |part| checked_edits(parse, text, Some(part)))
+}
+
+fn checked_edits(parse: &Parse, text: &str, part: Option<Part>) -> Vec<TextEdit> {
+    let mut frozen = layout::unclear(parse);
+    let edits = layout::edits(parse, text, part, &frozen);
+    if edits.is_empty() || is_same(parse, text, &edits) {
+        return edits;
+    }
+    // Some statement is read in another way where it stands further left or right, such as one with a text that has texts in it.
+    // It stays as it is.
+    let statements: Vec<TextRange> =
+        parse.syntax().children().map(|statement| statement.text_range()).collect();
+    let mut search = Search { parse, text, edits: &edits, attempts: 0 };
+    search.find_changed(&statements, &mut frozen);
+    let edits = layout::edits(parse, text, part, &frozen);
+    if is_same(parse, text, &edits) { edits } else { Vec::new() }
+}
+
+/// The search for statements that formatting would change the meaning of, by halves.
+struct Search<'a> {
+    parse: &'a Parse,
+    text: &'a str,
+    edits: &'a [TextEdit],
+    attempts: u32,
+}
+
+impl Search<'_> {
+    /// Programs with more such statements than this finds are left as they are.
+    const MOST_ATTEMPTS: u32 = 200;
+
+    fn find_changed(&mut self, statements: &[TextRange], found: &mut Vec<TextRange>) {
+        let is_within = |edit: &&TextEdit| statements.iter().any(|range| range.contains_range(edit.range));
+        let edits: Vec<TextEdit> = self.edits.iter().filter(is_within).cloned().collect();
+        self.attempts += 1;
+        if edits.is_empty() || self.attempts > Self::MOST_ATTEMPTS || is_same(self.parse, self.text, &edits) {
+            return;
+        }
+        if let [statement] = statements {
+            found.push(*statement);
+            return;
+        }
+        let (first, second) = statements.split_at(statements.len() / 2);
+        self.find_changed(first, found);
+        self.find_changed(second, found);
+    }
+}
+
+fn is_same(before: &Parse, text: &str, edits: &[TextEdit]) -> bool {
+    let after = parse(&apply(text, edits));
+    verify::has_same_mistakes(before, &after) && verify::is_same_program(before, &after)
+}
+
+/// The text after the edits, which are in their order and do not overlap.
+pub fn apply(text: &str, edits: &[TextEdit]) -> String {
+    let mut formatted = String::with_capacity(text.len() + text.len() / 8);
+    let mut at = TextSize::new(0);
+    for edit in edits {
+        formatted += &text[TextRange::new(at, edit.range.start())];
+        formatted += &edit.new_text;
+        at = edit.range.end();
+    }
+    formatted += &text[usize::from(at)..];
+    formatted
+}

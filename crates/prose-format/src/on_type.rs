@@ -1,0 +1,136 @@
+//! How far a line is indented while it is typed.
+
+use prose_syntax::SyntaxKind::{self, *};
+use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
+
+use crate::layout::INDENT;
+
+/// The characters after which [`edits_after_typing`] has something to say, the first one first.
+pub const TYPED: [&str; 2] = ["\n", ":"];
+
+/// What becomes of the indentation of the line at `at`, after `typed` was typed before it: a line below one that ends with `:` is indented, and
+/// a clause such as `else:` goes back to the statement that it belongs to.
+pub fn edits_after_typing(parse: &Parse, text: &str, at: TextSize, typed: &str) -> Vec<TextEdit> {
+    let Some(before) = text.get(..usize::from(at)) else { return Vec::new() };
+    let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    if is_in_literal(&parse.syntax(), TextSize::new(line_start as u32)) {
+        return Vec::new();
+    }
+    let line = &text[line_start..];
+    let line = &line[..line.find(['\n', '\r']).unwrap_or(line.len())];
+    let wanted = match typed {
+        "\n" => column_of_new_line(parse, text, line_start),
+        ":" => column_of_clause(parse, text, line_start, line),
+        _ => None,
+    };
+    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let Some(wanted) =
+        wanted.map(|column| " ".repeat(column)).filter(|wanted| *wanted != line[..indentation])
+    else {
+        return Vec::new();
+    };
+    let range = TextRange::at(TextSize::new(line_start as u32), TextSize::new(indentation as u32));
+    vec![TextEdit { range, new_text: wanted }]
+}
+
+fn column_of_new_line(parse: &Parse, text: &str, line_start: usize) -> Option<usize> {
+    let above = lines_above(parse, text, line_start).find(|line| !line.text.trim().is_empty())?;
+    let code = without_comment(parse, &above);
+    let opens = code.ends_with([':', '(', '[', '{']);
+    Some(above.column() + if opens { INDENT as usize } else { 0 })
+}
+
+fn column_of_clause(parse: &Parse, text: &str, line_start: usize, line: &str) -> Option<usize> {
+    let clause = line.trim_start();
+    let column = line.len() - clause.len();
+    let word = clause.split(|c: char| !c.is_alphanumeric()).next()?;
+    let owners: &[&str] = match word {
+        "elif" | "else" => &["if", "elif"],
+        "catch" | "finally" => &["try", "catch"],
+        "option" => &["choice", "option"],
+        _ => return None,
+    };
+    let mut outermost = usize::MAX;
+    for above in
+        lines_above(parse, text, line_start).filter(|line| !line.text.trim().is_empty() && !line.is_comment())
+    {
+        let above_column = above.column();
+        if above_column >= outermost {
+            continue;
+        }
+        outermost = above_column;
+        if above_column > column {
+            continue;
+        }
+        let code = above.text.trim_start();
+        // `let x = try:` owns clauses as well.
+        let statement = code.rsplit("= ").next().unwrap_or(code);
+        let Some(owner) = owners.iter().find(|owner| starts_with_word(statement, owner)) else { continue };
+        let is_first_option = *owner == "choice";
+        return Some(above_column + if is_first_option { INDENT as usize } else { 0 });
+    }
+    None
+}
+
+fn starts_with_word(code: &str, word: &str) -> bool {
+    code.strip_prefix(word)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-')))
+}
+
+/// A line of the program, not one of a literal.
+struct Line<'a> {
+    start: usize,
+    text: &'a str,
+}
+
+impl Line<'_> {
+    fn column(&self) -> usize {
+        self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
+    }
+
+    fn is_comment(&self) -> bool {
+        self.text.trim_start().starts_with('#')
+    }
+}
+
+/// The lines above, from below, without those that begin in a literal.
+fn lines_above<'a>(parse: &Parse, text: &'a str, line_start: usize) -> impl Iterator<Item = Line<'a>> {
+    let root = parse.syntax();
+    let mut end = line_start;
+    std::iter::from_fn(move || {
+        if end == 0 {
+            return None;
+        }
+        let above = text[..end]
+            .trim_end_matches(['\n', '\r'])
+            .len()
+            .max(text[..end - 1].rfind(['\n', '\r']).map_or(0, |at| at + 1));
+        let start = text[..above].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        end = start;
+        Some(Line { start, text: &text[start..above] })
+    })
+    .filter(move |line| !is_in_literal(&root, TextSize::new(line.start as u32)))
+}
+
+/// What stands in the line before a comment.
+fn without_comment<'a>(parse: &Parse, line: &Line<'a>) -> &'a str {
+    let range = TextRange::at(TextSize::new(line.start as u32), TextSize::of(line.text));
+    let mut end = line.text.len();
+    let mut token = parse.syntax().token_at_offset(range.start()).right_biased();
+    while let Some(found) = token.filter(|token| token.text_range().start() < range.end()) {
+        if found.kind() == COMMENT {
+            end = usize::from(found.text_range().start()) - line.start;
+        }
+        token = found.next_token();
+    }
+    line.text[..end].trim_end()
+}
+
+/// Whether the place is inside of a text or a condition, where spaces belong to it.
+fn is_in_literal(root: &SyntaxNode, at: TextSize) -> bool {
+    let Some(token) = root.token_at_offset(at).left_biased() else { return false };
+    let is_literal = |kind: SyntaxKind| matches!(kind, STRING | DISCRETION);
+    token
+        .parent_ancestors()
+        .any(|node| is_literal(node.kind()) && node.text_range().start() < at && at < node.text_range().end())
+}

@@ -1,0 +1,129 @@
+//! The inputs of a program, and by what they can be given (R88, R89).
+
+use prose_analysis::model::{Body, Expr, ExprId, Stmt, StmtId, Target, Value};
+use prose_syntax::suggest::nearest;
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Program, TopLevel, is_definition};
+
+/// `input "Which style?"` as a value.
+#[derive(Debug)]
+pub(super) struct UnnamedInput {
+    top: u32,
+    expr: ExprId,
+    /// By what it can be given, the best one first.
+    keys: Vec<SmolStr>,
+}
+
+impl Program {
+    /// By what each input can be given, also those inside bodies: those with a name in the order of the text, then those without.
+    pub fn inputs(&self) -> Vec<SmolStr> {
+        let mut keys = self.named_inputs();
+        for key in self.unnamed.iter().filter_map(|input| input.keys.first()) {
+            if !keys.contains(key) {
+                keys.push(key.clone());
+            }
+        }
+        keys
+    }
+
+    fn named_inputs(&self) -> Vec<SmolStr> {
+        let mut names: Vec<SmolStr> = Vec::new();
+        for top in &self.statements {
+            for (_, data) in top.body.stmts() {
+                if let Stmt::Input { name: Some(name), .. } = &data.stmt {
+                    let name = &top.body[*name].text;
+                    if !names.contains(name) {
+                        names.push(name.clone());
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    pub(crate) fn has_named_input(&self, name: &str) -> bool {
+        self.named_inputs().iter().any(|input| input == name)
+    }
+
+    /// By what an input without a name can be given, the best one first: the variable that takes it, and its number among such inputs.
+    pub(crate) fn keys_of_input(&self, top: u32, expr: ExprId) -> &[SmolStr] {
+        let found = self.unnamed.iter().find(|input| (input.top, input.expr) == (top, expr));
+        found.map_or(&[], |input| &input.keys)
+    }
+
+    pub(super) fn unnamed_inputs(&self) -> Vec<UnnamedInput> {
+        let named = self.named_inputs();
+        let mut unnamed = Vec::new();
+        for (top, TopLevel { body, .. }) in self.statements.iter().enumerate() {
+            let inputs = body.exprs().filter(|(_, data)| matches!(data.expr, Expr::Input(_)));
+            let mut inputs: Vec<_> = inputs.collect();
+            inputs.sort_by_key(|(_, data)| data.range.start());
+            for (expr, _) in inputs {
+                let number = format_smolstr!("{}", unnamed.len() + 1);
+                let variable = variable_of(body, expr).filter(|variable| !named.contains(variable));
+                let keys = variable.into_iter().chain([number]).collect();
+                unnamed.push(UnnamedInput { top: top as u32, expr, keys });
+            }
+        }
+        unnamed
+    }
+
+    /// By what the inputs can be given that the program asks for before it does anything else and that are not given, without those that it does
+    /// without (B3).
+    pub fn missing_at_start(&self, is_given: impl Fn(&SmolStr) -> bool) -> Vec<SmolStr> {
+        let mut missing = Vec::new();
+        for (top, TopLevel { body, .. }) in self.statements.iter().enumerate() {
+            let (keys, prompt) = match &body[StmtId::ROOT].stmt {
+                Stmt::Input { name: Some(name), description, .. } => {
+                    (std::slice::from_ref(&body[*name].text), *description)
+                }
+                stmt if is_definition(stmt) => continue,
+                Stmt::Let { value: Some(Value::Expr(value)), .. } => match &body[*value].expr {
+                    Expr::Input(prompt) => (self.keys_of_input(top as u32, *value), *prompt),
+                    _ => break,
+                },
+                _ => break,
+            };
+            let prompt = prompt.and_then(|prompt| body.text(prompt)?.value.as_deref());
+            if !prompt.is_some_and(is_optional) && !keys.iter().any(&is_given) {
+                missing.extend(keys.first().cloned());
+            }
+        }
+        missing
+    }
+
+    /// Why an input of that name cannot be given; none if the program has one. A name that it does not have is most likely another one, misspelt.
+    pub fn refusal_of_input(&self, name: &str) -> Option<String> {
+        let names = self.inputs();
+        let is_unnamed = || self.unnamed.iter().any(|input| input.keys.iter().any(|key| key == name));
+        if names.iter().any(|input| input == name) || is_unnamed() {
+            return None;
+        }
+        let hint = match nearest(name, &names, |name| name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => "it has none".to_owned(),
+            None => format!("it has `{}`", names.join("`, `")),
+        };
+        Some(format!("the program has no input `{name}`; {hint}"))
+    }
+}
+
+/// Whether a program does without an input of that description (B3).
+pub(crate) fn is_optional(description: &str) -> bool {
+    description.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
+}
+
+/// The variable whose value is just an input.
+fn variable_of(body: &Body, expr: ExprId) -> Option<SmolStr> {
+    let is_it = |value: &Option<Value>| *value == Some(Value::Expr(expr));
+    body.stmts().find_map(|(_, data)| match &data.stmt {
+        Stmt::Let { names, destructured: false, value, .. } if is_it(value) => {
+            Some(body[*names.first()?].text.clone())
+        }
+        Stmt::Assign { target: Some(Target::Name(name)), value } if is_it(value) => {
+            Some(body[*name].text.clone())
+        }
+        _ => None,
+    })
+}
