@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
-import { beforeEach, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 const EVENTS = readFileSync("test/recorded/review.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
@@ -157,8 +157,9 @@ beforeEach(() => {
   } finally {
     Module._load = original;
   }
-  return () => view.dispose();
 });
+
+afterEach(() => view.dispose());
 
 const OVER = {
   run: EVENTS[0].run, folder: `file:///p/.prose/runs/${EVENTS[0].run}`, program: "review.prose", uri: URI, block: null, harness: "script",
