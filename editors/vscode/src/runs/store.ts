@@ -103,6 +103,7 @@ export class RunStore implements vscode.Disposable {
   private refreshTimer: ReturnType<typeof setTimeout> | undefined;
   private lookTimer: ReturnType<typeof setTimeout> | undefined;
   private roots: Promise<string[]> | undefined;
+  private isDisposed = false;
   /** The runs that somebody looks into. */
   private readonly watched = new Set<Entry>();
 
@@ -120,6 +121,7 @@ export class RunStore implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.isDisposed = true;
     clearTimeout(this.refreshTimer);
     clearTimeout(this.lookTimer);
     this.watcher.dispose();
@@ -266,7 +268,7 @@ export class RunStore implements vscode.Disposable {
   }
 
   private lookLater(): void {
-    if (this.lookTimer !== undefined) return;
+    if (this.lookTimer !== undefined || this.isDisposed) return;
     const foreign = [...this.entries.values()].filter((entry) => entry.isRunning && !entry.isTold);
     if (foreign.length === 0) return;
     this.lookTimer = setTimeout(() => {
