@@ -79,14 +79,17 @@ fn a_program_is_edited_and_run() {
 
     helix.keys(&["/", "session: writer", "Enter"]);
     helix.wait_for(" 6:27");
-    helix.ask(&["Space", "k"], "Model: sonnet");
-    helix.keys(&["Escape", "g", "e", "o", "BSpace", "session \"About {dr"]);
-    helix.wait_for("draft variable");
+    helix.ask(&["Space", "k"], "Model: sonnet", &["Escape"]);
+    helix.keys(&["Escape"]);
+    helix.wait_until("the explanation is gone", |screen| !screen.contains("Model: sonnet"));
+    helix.keys(&["g", "e", "o", "BSpace", "session \"About {dr"]);
+    helix.wait_for("About {dr");
+    helix.ask(&["C-x"], "draft variable", &[]);
     helix.keys(&["Escape", "Escape", "u"]);
     helix.wait_until("the line is gone", |screen| !screen.contains("About"));
 
     // Helix has no code lenses, so that programs are run by code actions.
-    helix.ask(&["Space", "a"], "▶ Run program");
+    helix.ask(&["Space", "a"], "▶ Run program", &["Escape"]);
     helix.keys(&["Enter"]);
     helix.wait_for("program.prose is done: 2 sessions");
     let runs = fs::read_dir(helix.folder.path().join(".prose/runs")).unwrap().count();
@@ -166,7 +169,7 @@ impl Helix {
 
     /// Asks the server for something. Helix drops an answer if the server tells it something else meanwhile; a person asks again then.
     #[track_caller]
-    fn ask(&self, keys: &[&str], answer: &str) {
+    fn ask(&self, keys: &[&str], answer: &str, back: &[&str]) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             self.keys(keys);
@@ -182,7 +185,7 @@ impl Helix {
                 "waited in vain for: {answer}\n{}",
                 self.tmux(&["capture-pane", "-p"])
             );
-            self.keys(&["Escape"]);
+            self.keys(back);
         }
     }
 
