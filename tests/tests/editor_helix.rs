@@ -82,9 +82,8 @@ fn a_program_is_edited_and_run() {
     helix.ask(&["Space", "k"], "Model: sonnet", &["Escape"]);
     helix.keys(&["Escape"]);
     helix.wait_until("the explanation is gone", |screen| !screen.contains("Model: sonnet"));
-    helix.keys(&["g", "e", "o", "BSpace", "session \"About {dr"]);
-    helix.wait_for("About {dr");
-    helix.ask(&["C-x"], "draft variable", &[]);
+    let line = ["g", "e", "o", "BSpace", "session \"About {dr"];
+    helix.ask(&line, "draft variable", &["Escape", "Escape", "u"]);
     helix.keys(&["Escape", "Escape", "u"]);
     helix.wait_until("the line is gone", |screen| !screen.contains("About"));
 
