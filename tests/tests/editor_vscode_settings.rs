@@ -28,8 +28,14 @@ const OF_THE_PROJECT: &[&str] = &[
 ];
 
 /// What is about the editor alone and stands in no `prose.toml`.
-const OF_THE_EDITOR: &[&str] =
-    &["run.inlayHints", "server.logFile", "server.logLevel", "server.path", "trace.server"];
+const OF_THE_EDITOR: &[&str] = &[
+    "run.allowOutside",
+    "run.inlayHints",
+    "server.logFile",
+    "server.logLevel",
+    "server.path",
+    "trace.server",
+];
 
 #[test]
 fn every_setting_of_a_project_is_one_of_the_editor_or_is_the_projects_alone() {
