@@ -648,6 +648,7 @@ fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
         0: 1 wanted
         0: 2 wanted
         0: 3 wanted
+        0: 3 queued
         1000: 1 done, begun None
         1000: 3 begun
         1000: 2 done, begun None
