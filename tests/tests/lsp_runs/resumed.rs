@@ -182,3 +182,23 @@ fn a_run_of_a_block_is_resumed_as_one() {
     let none = refusal(&mut workspace, "prose.resume", "a.prose", json!({}));
     assert!(none.starts_with("there is no run of `"), "{none}");
 }
+
+#[test]
+fn of_runs_of_one_second_the_last_is_the_last() {
+    let program = "session \"one\"\ninput what: \"What?\"\n";
+    let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]);
+    workspace.open_saved("a.prose");
+    let mut last = String::new();
+    for _ in 0..4 {
+        last = run(&mut workspace, "a.prose", json!({}));
+        ended(&mut workspace, &last);
+        message(&mut workspace);
+    }
+    workspace.client.take_all();
+    let answer = execute(
+        &mut workspace,
+        "prose.resume",
+        json!({ "uri": workspace.uri("a.prose"), "inputs": { "what": "x" } }),
+    );
+    assert_eq!(answer["result"]["run"], *last, "{answer}");
+}

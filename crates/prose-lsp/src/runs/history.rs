@@ -61,19 +61,26 @@ impl History {
 fn look(project: &Project, folder: &Path, program: &Path) -> (Vec<(Option<SmolStr>, SmolStr)>, bool) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut ids: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    // Ids start with the time.
+    // Ids start with the time, in seconds.
     ids.sort_by(|a, b| b.cmp(a));
-    let mut last: Vec<(Option<SmolStr>, SmolStr)> = Vec::new();
+    let mut runs = Vec::new();
     let mut is_certain = true;
     for id in ids.into_iter().take(MOST) {
-        let head = project.show_run(&id).ok().and_then(|details| details.head);
-        let Some(head) = head else {
+        let Some((started, head)) =
+            project.show_run(&id).ok().and_then(|details| Some((details.summary.started, details.head?)))
+        else {
             is_certain = false;
             continue;
         };
-        let Some(block) = block_of(&head.from, program) else { continue };
+        if let Some(block) = block_of(&head.from, program) {
+            runs.push((started, block, SmolStr::from(id)));
+        }
+    }
+    runs.sort_by(|(a, ..), (b, ..)| b.cmp(a));
+    let mut last: Vec<(Option<SmolStr>, SmolStr)> = Vec::new();
+    for (_, block, id) in runs {
         if last.iter().all(|(known, _)| *known != block) {
-            last.push((block, id.into()));
+            last.push((block, id));
         }
     }
     (last, is_certain)
