@@ -50,8 +50,16 @@ fn the_server_introduces_itself() {
                 "interFileDependencies": true,
                 "workspaceDiagnostics": false
               },
+              "documentFormattingProvider": true,
               "documentHighlightProvider": true,
               "documentLinkProvider": {},
+              "documentOnTypeFormattingProvider": {
+                "firstTriggerCharacter": "\n",
+                "moreTriggerCharacter": [
+                  ":"
+                ]
+              },
+              "documentRangeFormattingProvider": true,
               "documentSymbolProvider": true,
               "executeCommandProvider": {
                 "commands": [

@@ -20,6 +20,7 @@ use crate::answers;
 use crate::code_actions;
 use crate::commands;
 use crate::documents::DocumentUri;
+use crate::formatting;
 use crate::json::{Json, json};
 use crate::shown::Shown;
 
@@ -177,8 +178,11 @@ impl Session {
                 "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
                 "completionProvider": { "triggerCharacters": prose_ide::completion::TRIGGERS },
                 "definitionProvider": true,
+                "documentFormattingProvider": true,
                 "documentHighlightProvider": true,
                 "documentLinkProvider": {},
+                "documentOnTypeFormattingProvider": formatting::triggers(),
+                "documentRangeFormattingProvider": true,
                 "documentSymbolProvider": true,
                 "executeCommandProvider": { "commands": commands::names() },
                 "foldingRangeProvider": true,

@@ -13,6 +13,7 @@ mod diagnostics;
 mod documents;
 mod face;
 mod fetcher;
+mod formatting;
 mod framing;
 mod json;
 mod logging;

@@ -6,8 +6,9 @@ use prose_syntax::TextSize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
-    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
-    FoldingRangeParams, InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensParams,
+    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
+    DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
+    InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensParams,
     SemanticTokensRangeParams, TextDocumentPositionParams, Uri,
 };
 
@@ -17,7 +18,7 @@ use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
 use crate::runs::{hints, lenses};
-use crate::{answers, diagnostics, rename};
+use crate::{answers, diagnostics, formatting, rename};
 
 /// What a read request asks for.
 pub(crate) struct ReadParams {
@@ -169,6 +170,23 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             text(&ranges.collect::<Vec<_>>())
         };
         Ok(ReadParams::new(&text_document.uri, Work::Tree(Box::new(work))))
+    }),
+    ("textDocument/formatting", |params| {
+        let DocumentFormattingParams { text_document, .. } = decode(params)?;
+        Ok(ReadParams::tree(&text_document.uri, formatting::whole))
+    }),
+    ("textDocument/rangeFormatting", |params| {
+        let DocumentRangeFormattingParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::tree(&text_document.uri, move |snapshot, session| {
+            formatting::part(snapshot, session, range)
+        }))
+    }),
+    ("textDocument/onTypeFormatting", |params| {
+        let DocumentOnTypeFormattingParams { text_document_position: at, ch, .. } = decode(params)?;
+        let work = move |snapshots: &[Snapshot], session: &Session| {
+            formatting::typed(snapshots, session, at.position, &ch)
+        };
+        Ok(ReadParams::new(&at.text_document.uri, Work::Tree(Box::new(work))))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
