@@ -58,6 +58,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),
+    Doctor(DoctorArgs),
     Lsp(LspArgs),
     Fetch(FetchArgs),
     Lock(LockArgs),
@@ -255,6 +256,19 @@ pub(crate) struct ExplainArgs {
     /// How to write the answer
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainFormat::Text)]
     pub(crate) output_format: ExplainFormat,
+}
+
+/// Say what is wrong with the set-up
+///
+/// Looks at the settings, the agent that answers sessions, the folders for runs and for fetched programs, and what editors will start.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  nothing is wrong
+  1  something is")]
+pub(crate) struct DoctorArgs {
+    /// Ask the registry, too, whether it can be reached
+    #[arg(long)]
+    pub(crate) online: bool,
 }
 
 /// Fetch imported programs into the cache

@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod doctor;
 mod examples;
 mod explain;
 mod fetch;
@@ -78,6 +79,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
+        Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
