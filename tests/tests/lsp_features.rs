@@ -112,6 +112,46 @@ fn the_server_introduces_itself() {
                 "change": 2,
                 "openClose": true,
                 "save": true
+              },
+              "workspace": {
+                "fileOperations": {
+                  "didRename": {
+                    "filters": [
+                      {
+                        "pattern": {
+                          "glob": "**/*.{prose,md,markdown}",
+                          "matches": "file"
+                        },
+                        "scheme": "file"
+                      },
+                      {
+                        "pattern": {
+                          "glob": "**",
+                          "matches": "folder"
+                        },
+                        "scheme": "file"
+                      }
+                    ]
+                  },
+                  "willRename": {
+                    "filters": [
+                      {
+                        "pattern": {
+                          "glob": "**/*.{prose,md,markdown}",
+                          "matches": "file"
+                        },
+                        "scheme": "file"
+                      },
+                      {
+                        "pattern": {
+                          "glob": "**",
+                          "matches": "folder"
+                        },
+                        "scheme": "file"
+                      }
+                    ]
+                  }
+                }
               }
             }"#]],
     );

@@ -22,6 +22,7 @@ use crate::commands;
 use crate::documents::DocumentUri;
 use crate::formatting;
 use crate::json::{Json, json};
+use crate::moves;
 use crate::shown::Shown;
 
 /// What a column of a position counts.
@@ -191,6 +192,9 @@ impl Session {
                 "referencesProvider": true,
                 "renameProvider": { "prepareProvider": true },
                 "selectionRangeProvider": true,
+                "workspace": {
+                    "fileOperations": { "willRename": moves::filters(), "didRename": moves::filters() },
+                },
                 "semanticTokensProvider": { "legend": answers::legend(), "full": true, "range": true },
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },

@@ -17,6 +17,7 @@ mod formatting;
 mod framing;
 mod json;
 mod logging;
+mod moves;
 mod owner;
 mod panics;
 mod parent;

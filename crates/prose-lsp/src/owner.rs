@@ -5,8 +5,10 @@
 
 mod imports;
 mod markdown;
+mod moves;
 mod publishing;
 mod runs;
+mod status;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
 use crate::face::Face;
 use crate::fetcher::{Fetcher, When, read_program};
 use crate::json::json;
+use crate::moves::Moves;
 use crate::panics::guard;
 use crate::programs::Programs;
 use crate::progress::Progress;
@@ -60,6 +63,10 @@ pub(crate) enum Message {
     Configure(Value),
     /// Files have changed on the disk.
     FilesChanged(Vec<PathBuf>),
+    /// The client is going to move files, and wants to know what else has to change.
+    Moving(Moves, Answer),
+    /// The client has moved files.
+    Moved(Moves),
     /// A person wants something done about an import.
     Command(Command),
     /// A person wants something done about a run.
@@ -76,6 +83,8 @@ pub(crate) enum Message {
     FetchAgain(Remote),
     /// Something that a person asked for was done, or why it was not.
     Told(Result<String, String>),
+    /// Somebody looks for a bug in the server.
+    Status(Answer),
     /// The client is about to say `exit`.
     Shutdown(Answer),
     /// The client is gone.
@@ -197,6 +206,8 @@ impl Owner {
                 }
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
+            Message::Moving(moves, answer) => self.moving(moves, answer),
+            Message::Moved(moves) => self.moved(&moves),
             Message::Command(command) => self.execute(command),
             Message::Run(command) => self.execute_run(command),
             Message::CancelProgress(token) => self.runs.cancel_progress(&token),
@@ -209,6 +220,7 @@ impl Owner {
                 self.tell_progress();
             }
             Message::Told(told) => self.tell(&told),
+            Message::Status(answer) => self.status(answer),
             Message::Shutdown(answer) => self.runs.shut_down(move || send(answer, Ok(json(&())))),
             Message::End => {}
         }

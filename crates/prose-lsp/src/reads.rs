@@ -229,6 +229,11 @@ impl Reads {
         self.pending.answer(attempt.ticket, Err(failure));
     }
 
+    /// How many requests wait for an answer.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.lock().len()
+    }
+
     fn try_on(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
         let pending = self.pending.clone();
         let again = self.again.clone();

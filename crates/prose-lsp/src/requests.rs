@@ -188,6 +188,17 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         };
         Ok(ReadParams::new(&at.text_document.uri, Work::Tree(Box::new(work))))
     }),
+    ("prose/syntaxTree", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        let work = |snapshots: &[Snapshot], _: &Session| {
+            let trees = snapshots.iter().map(|snapshot| {
+                let tree = format!("{:#?}", snapshot.parse.syntax());
+                serde_json::json!({ "program": &*snapshot.name, "version": snapshot.version, "tree": tree })
+            });
+            text(&trees.collect::<Vec<_>>())
+        };
+        Ok(ReadParams::new(&params.text_document.uri, Work::Tree(Box::new(work))))
+    }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
     ("test/panic", |params| {

@@ -28,6 +28,7 @@ use crate::commands::Command;
 use crate::convert::{Session, path_of_uri};
 use crate::framing::{self, FrameError};
 use crate::json::Json;
+use crate::moves::Moves;
 use crate::owner::{Message, Notification, Owner};
 use crate::parent;
 use crate::questions::Questions;
@@ -285,15 +286,26 @@ impl Front {
                 self.send(message.map_err(|problem| error(ErrorCode::InvalidParams, problem))?);
                 return Ok(Outcome::Later(answered));
             }
+            (Phase::Running, "prose/status") => {
+                let (answer, answered) = oneshot::channel();
+                self.send(Message::Status(answer));
+                return Ok(Outcome::Later(answered));
+            }
+            (Phase::Running, "workspace/willRenameFiles") => {
+                let (answer, answered) = oneshot::channel();
+                let moves = Moves::read(params)
+                    .map_err(|problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem)))?;
+                self.send(Message::Moving(moves, answer));
+                return Ok(Outcome::Later(answered));
+            }
             (Phase::Running, _) => {}
         }
         let Some((method, read)) = READS.iter().find(|(name, _)| *name == method) else {
             let message = format!("`{method}` is not a request that prose answers");
             return Err(error(ErrorCode::MethodNotFound, message));
         };
-        let ReadParams { uri, outdated_by_edits, work, nothing } = read(params).map_err(|problem| {
-            error(ErrorCode::InvalidParams, format!("the parameters of `{method}` are wrong: {problem}"))
-        })?;
+        let ReadParams { uri, outdated_by_edits, work, nothing } = read(params)
+            .map_err(|problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem)))?;
         let (answer, answered) = oneshot::channel();
         let id = request_id(id);
         self.send(Message::Read(Read { id, method, uri, outdated_by_edits, work, nothing, answer }));
@@ -349,6 +361,10 @@ impl Front {
     }
 }
 
+fn wrong_parameters(method: &str, problem: &serde_json::Error) -> String {
+    format!("the parameters of `{method}` are wrong: {problem}")
+}
+
 /// The library's own type has no room for ids of more than 32 bits, which are allowed.
 #[derive(Deserialize)]
 struct CancelParams {
@@ -393,6 +409,7 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
             let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
             Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
         }
+        "workspace/didRenameFiles" => Message::Moved(Moves::read(params)?),
         "window/workDoneProgress/cancel" => {
             Message::CancelProgress(decode::<ProgressCancelParams>(params)?.token)
         }
