@@ -32,7 +32,8 @@ fn the_trees_of_a_document_are_shown() {
           LET@0..3
             LET_KW@0..3 "let"
           NEWLINE@3..4 "\n"
-    "#]].assert_eq(&shown.collect::<String>());
+    "#]]
+    .assert_eq(&shown.collect::<String>());
     let unknown = client.request("prose/syntaxTree", json!({ "textDocument": { "uri": "file:///b.prose" } }));
     assert_eq!(unknown["error"]["code"], -32602);
     client.shut_down();
@@ -52,7 +53,8 @@ fn the_state_of_the_server_is_shown() {
     for name in ["main.prose", "guide.md"] {
         workspace.open_saved(name);
     }
-    let settings = json!({ "uri": workspace.uri("prose.toml"), "languageId": "toml", "version": 1, "text": "" });
+    let settings =
+        json!({ "uri": workspace.uri("prose.toml"), "languageId": "toml", "version": 1, "text": "" });
     workspace.client.notify("textDocument/didOpen", json!({ "textDocument": settings }));
     let mut status = workspace.client.request("prose/status", Value::Null)["result"].take();
     assert!(status["process"].take().as_u64() == Some(workspace.client.process_id().into()));
@@ -97,7 +99,8 @@ fn the_state_of_the_server_is_shown() {
           ],
           "version": null
         }
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
     for name in ["main.prose", "prose.toml", "guide.md"] {
         workspace.close(name);
     }

@@ -58,25 +58,45 @@ fn workspace() -> Workspace {
 #[test]
 fn programs_that_nobody_has_opened_follow_what_is_moved() {
     let mut workspace = workspace();
-    check(&mut workspace, &[("flows/find.prose", "found/search.prose")], expect![[r#"
+    check(
+        &mut workspace,
+        &[("flows/find.prose", "found/search.prose")],
+        expect![[r#"
         docs/guide.md (version null) 3:7-26 "../found/search.prose"
         flows/find.prose (version null) 0:5-23 "../flows/parts/read.prose"
         main.prose (version null) 0:5-23 "./found/search.prose"
-    "#]]);
-    check(&mut workspace, &[("flows", "work/flows")], expect![[r#"
+    "#]],
+    );
+    check(
+        &mut workspace,
+        &[("flows", "work/flows")],
+        expect![[r#"
         docs/guide.md (version null) 3:7-26 "../work/flows/find.prose"
         main.prose (version null) 0:5-23 "./work/flows/find.prose"
-    "#]]);
-    check(&mut workspace, &[("flows/parts", "parts"), ("main.prose", "flows/main.prose")], expect![[r#"
+    "#]],
+    );
+    check(
+        &mut workspace,
+        &[("flows/parts", "parts"), ("main.prose", "flows/main.prose")],
+        expect![[r#"
         flows/find.prose (version null) 0:5-23 "../parts/read.prose"
         main.prose (version null) 0:5-23 "./find.prose"
-    "#]]);
-    check(&mut workspace, &[("docs/guide.md", "guide.md")], expect![[r#"
+    "#]],
+    );
+    check(
+        &mut workspace,
+        &[("docs/guide.md", "guide.md")],
+        expect![[r#"
         docs/guide.md (version null) 3:7-26 "./flows/find.prose"
-    "#]]);
-    check(&mut workspace, &[("no.txt", "yes.txt")], expect![[r#"
+    "#]],
+    );
+    check(
+        &mut workspace,
+        &[("no.txt", "yes.txt")],
+        expect![[r#"
         nothing
-    "#]]);
+    "#]],
+    );
     workspace.client.shut_down();
 }
 
@@ -84,10 +104,14 @@ fn programs_that_nobody_has_opened_follow_what_is_moved() {
 fn what_is_open_counts_as_it_is_edited() {
     let mut workspace = workspace();
     workspace.open("main.prose", "\n\nuse \"./flows/parts/read.prose\"\n");
-    check(&mut workspace, &[("flows/parts/read.prose", "read.prose")], expect![[r#"
+    check(
+        &mut workspace,
+        &[("flows/parts/read.prose", "read.prose")],
+        expect![[r#"
         flows/find.prose (version null) 0:5-23 "../read.prose"
         main.prose (version 1) 2:5-29 "./read.prose"
-    "#]]);
+    "#]],
+    );
     workspace.client.shut_down();
 }
 

@@ -100,23 +100,38 @@ mod tests {
 
     #[test]
     fn those_who_import_a_moved_program_follow_it() {
-        check(PROGRAMS, "/flows/parts/read.prose", "/flows/read-it.prose", expect![[r#"
+        check(
+            PROGRAMS,
+            "/flows/parts/read.prose",
+            "/flows/read-it.prose",
+            expect![[r#"
             /flows/find.prose:1: use "«./parts/read.prose»" -> ./read-it.prose
-        "#]]);
-        check(PROGRAMS, "/main.prose", "/flows/main.prose", expect![[r#"
+        "#]],
+        );
+        check(
+            PROGRAMS,
+            "/main.prose",
+            "/flows/main.prose",
+            expect![[r#"
             /main.prose:1: use "«./flows/find.prose»" -> ./find.prose
             /main.prose:2: use "«flows/find.prose»" as same -> ./find.prose
             /flows/find.prose:2: use "«../main.prose»" -> ./main.prose
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_moved_folder_keeps_what_is_inside_of_it() {
-        check(PROGRAMS, "/flows", "/deep/work/flows", expect![[r#"
+        check(
+            PROGRAMS,
+            "/flows",
+            "/deep/work/flows",
+            expect![[r#"
             /main.prose:1: use "«./flows/find.prose»" -> ./deep/work/flows/find.prose
             /main.prose:2: use "«flows/find.prose»" as same -> ./deep/work/flows/find.prose
             /flows/find.prose:2: use "«../main.prose»" -> ../../../main.prose
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]

@@ -27,7 +27,9 @@ mod progress;
 mod project_files;
 mod questions;
 mod reads;
+mod recording;
 mod rename;
+mod replay;
 mod requests;
 mod results;
 mod retries;
@@ -43,7 +45,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use tokio::runtime::Runtime;
 pub use tracing::level_filters::LevelFilter;
+
+use crate::recording::Recorder;
+pub use crate::replay::{Difference, Replayed};
 
 /// How the server is started.
 #[derive(Debug, Clone)]
@@ -52,11 +58,13 @@ pub struct Options {
     pub log_file: Option<PathBuf>,
     /// How much goes into the file. At [`LevelFilter::TRACE`] it holds every message of the session.
     pub log_level: LevelFilter,
+    /// The file that the session is recorded to, for [`replay`].
+    pub record: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { log_file: None, log_level: LevelFilter::TRACE }
+        Self { log_file: None, log_level: LevelFilter::TRACE, record: None }
     }
 }
 
@@ -65,13 +73,28 @@ impl Default for Options {
 /// The exit code is 0 after a `shutdown` request and 1 without one, as the protocol demands.
 pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
     logging::init(&options)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
-    let end = runtime.block_on(server::serve(tokio::io::stdin(), tokio::io::stdout()));
+    let recorder = options.record.as_deref().map(|path| {
+        Recorder::create(path).with_context(|| format!("the recording {} cannot be written", path.display()))
+    });
+    let recorder = recorder.transpose()?;
+    let runtime = runtime()?;
+    let end = runtime.block_on(server::serve(tokio::io::stdin(), tokio::io::stdout(), recorder));
     // The thread that reads standard input cannot be interrupted, so it is not waited for.
     runtime.shutdown_background();
     tracing::info!(?end, "the server ends");
     Ok(if end.is_orderly() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says again to a fresh server what the client said in a recorded session, and compares what the server says.
+pub fn replay(recording: &str) -> anyhow::Result<Replayed> {
+    let records = recording::read(recording).map_err(anyhow::Error::msg)?;
+    let runtime = runtime()?;
+    let replayed = runtime.block_on(replay::replay(records));
+    runtime.shutdown_background();
+    Ok(replayed)
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("the asynchronous runtime could not be started")
 }
