@@ -1,6 +1,5 @@
 //! What is to be known of the word under the cursor, as Markdown.
 
-mod markdown;
 mod names;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
 
+mod comments;
 pub mod completion;
+mod cursor;
 mod definition;
 mod element;
 mod entity;
@@ -9,11 +11,13 @@ mod highlight;
 mod hover;
 mod lines;
 mod links;
+mod markdown;
 mod references;
 mod rename;
 mod runnable;
 mod selection;
 pub mod semantic_tokens;
+mod signature;
 mod symbols;
 #[cfg(test)]
 mod testing;
@@ -30,4 +34,5 @@ pub use rename::{FileEdits, Refusal, Renameable, prepare_rename, rename};
 pub use runnable::{RunnableBlock, block_parts, block_program, runnable_blocks};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
+pub use signature::{Signature, SignatureParameter, signature_help};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

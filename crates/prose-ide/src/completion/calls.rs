@@ -12,7 +12,7 @@ use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
 use prose_syntax::{SyntaxKind::*, TextRange};
 use smol_str::SmolStr;
 
-use super::cursor::{Cursor, Piece, last_item, names_before_colons, size};
+use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 use super::item::escape;
 use super::variables::visible;
 use super::{Completion, CompletionKind, Context, values};
@@ -286,7 +286,7 @@ pub(super) fn fields(context: &mut Context<'_>) {
         Some(closer) if closer.kind == R_PAREN => {
             let mut depth = 0;
             let open = pieces.iter().rposition(|piece| {
-                depth += super::cursor::bracket(piece.kind);
+                depth += crate::cursor::bracket(piece.kind);
                 depth == 0
             });
             let callee = open.and_then(|open| pieces[..open].last());

@@ -8,14 +8,15 @@ use prose_analysis::index::Site;
 use prose_analysis::location::Origin;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
-use prose_analysis::statements::{TopStatement, body, parse, statements, summary};
+use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
-use prose_syntax::{SyntaxKind, SyntaxToken, TextRange};
+use prose_syntax::TextRange;
 use smol_str::SmolStr;
 
-use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
+use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
+use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
 use crate::lines::line_number;
@@ -328,73 +329,6 @@ fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site
         [line] => format!("Set again in line {line}"),
         lines => format!("Set again in lines {}{more}", lines.join(", ")),
     }
-}
-
-/// The comment that stands right above the statement that binds a name, as Markdown.
-fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
-    let file = site.statement.file(db);
-    let Some(range) = binding_range(db, site) else { return String::new() };
-    let root = parse(db, file).syntax();
-    let Some(token) = root.token_at_offset(range.start()).right_biased() else { return String::new() };
-    let mut lines = Vec::new();
-    let mut breaks = 0;
-    let mut before = token.prev_token();
-    while let Some(token) = before {
-        match token.kind() {
-            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
-            SyntaxKind::NEWLINE if breaks == 0 => breaks = 1,
-            SyntaxKind::COMMENT if breaks == 1 && stands_alone(&token) => {
-                lines.push(comment_text(token.text()).to_owned());
-                breaks = 0;
-            }
-            _ => break,
-        }
-        before = token.prev_token();
-    }
-    lines.reverse();
-    comment(&lines)
-}
-
-/// The comment at the start of a program, which says what it is for.
-fn first_comment(db: &dyn Db, program: SourceFile) -> String {
-    let mut lines = Vec::new();
-    let mut breaks = 0;
-    let mut token = parse(db, program).syntax().first_token();
-    while let Some(next) = token {
-        match next.kind() {
-            SyntaxKind::COMMENT => {
-                lines.push(comment_text(next.text()).to_owned());
-                breaks = 0;
-            }
-            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
-            SyntaxKind::NEWLINE if lines.is_empty() || breaks == 0 => breaks += 1,
-            _ => break,
-        }
-        token = next.next_token();
-    }
-    comment(&lines)
-}
-
-fn stands_alone(comment: &SyntaxToken) -> bool {
-    let before = std::iter::successors(comment.prev_token(), SyntaxToken::prev_token)
-        .find(|token| token.kind() != SyntaxKind::WHITESPACE);
-    before.is_none_or(|token| matches!(token.kind(), SyntaxKind::NEWLINE | SyntaxKind::BYTE_ORDER_MARK))
-}
-
-fn comment_text(comment: &str) -> &str {
-    comment.trim_start_matches('#').trim()
-}
-
-/// Lines of a comment as Markdown, without those that are only drawn.
-fn comment(lines: &[String]) -> String {
-    const MOST: usize = 20;
-    const LONGEST: usize = 400;
-    let has_words = |line: &&String| {
-        line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
-    };
-    let lines: Vec<String> =
-        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
-    escaped(lines.join("\n").trim())
 }
 
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {

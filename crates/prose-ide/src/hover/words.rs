@@ -4,7 +4,7 @@ use prose_analysis::{Db, SourceFile};
 use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue, STRATEGIES};
 use prose_syntax::{SyntaxKind, keywords, properties};
 
-use super::markdown::{fenced, inline, paragraphs};
+use crate::markdown::{fenced, inline, paragraphs};
 
 /// What is to be known of a keyword.
 pub(super) fn of_keyword(kind: SyntaxKind) -> Option<String> {
