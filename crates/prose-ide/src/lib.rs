@@ -1,5 +1,6 @@
 //! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
 
+mod calls;
 mod comments;
 pub mod completion;
 mod cursor;
@@ -8,10 +9,12 @@ mod element;
 mod entity;
 mod folding;
 mod highlight;
+mod hints;
 mod hover;
 mod lines;
 mod links;
 mod markdown;
+mod navigation;
 mod references;
 mod rename;
 mod runnable;
@@ -22,13 +25,16 @@ mod symbols;
 #[cfg(test)]
 mod testing;
 
+pub use calls::{Callable, Calls, callables, incoming_calls, outgoing_calls};
 pub use completion::{Completion, CompletionKind, PathCandidates, completions};
 pub use definition::{Definition, NavigationTarget, goto_definition};
 pub use element::{Base, Element, ElementKind, Word, element_at};
 pub use folding::{Fold, FoldKind, folding_ranges};
 pub use highlight::{Highlight, document_highlights};
+pub use hints::{HintKind, HintsWanted, InlayHint, inlay_hints};
 pub use hover::{Hover, hover};
 pub use links::{DocumentLink, LinkTarget, document_links};
+pub use navigation::{goto_declaration, goto_implementation, goto_type_definition};
 pub use references::{Access, Reference, references};
 pub use rename::{FileEdits, Refusal, Renameable, prepare_rename, rename};
 pub use runnable::{RunnableBlock, block_parts, block_program, runnable_blocks};

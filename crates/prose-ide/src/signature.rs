@@ -43,13 +43,22 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
     let cursor = Cursor::new(db, file, offset)?;
     let pieces = &cursor.pieces;
     let (callee, open) = call_around(pieces)?;
-    let mut signature = match pieces[..callee].last().map(|before| before.kind) {
-        Some(DO_KW) => of_block(db, file, &pieces[callee].text.into())?,
-        Some(BLOCK_KW | DOT) => return None,
-        _ => of_program(db, file, &pieces[callee].text.into())?,
-    };
-    signature.active = active(&cursor, &pieces[open + 1..], &signature.parameters);
-    Some(signature)
+    let (name, inside) = (pieces[callee].text.into(), &pieces[open + 1..]);
+    match pieces[..callee].last().map(|before| before.kind) {
+        Some(DO_KW) => {
+            let mut signature = of_block(db, file, &name)?;
+            // A block takes its arguments in order, whatever they are called (R80).
+            let nth = items_before(inside, last_item(inside)).len();
+            signature.active = Some(nth).filter(|nth| *nth < signature.parameters.len());
+            Some(signature)
+        }
+        Some(BLOCK_KW | DOT) => None,
+        _ => {
+            let mut signature = of_program(db, file, &name)?;
+            signature.active = active(&cursor, inside, &signature.parameters);
+            Some(signature)
+        }
+    }
 }
 
 /// The innermost call that the pieces leave open: where its name and its parenthesis stand. Lists and objects around the cursor may be
@@ -263,42 +272,43 @@ mod tests {
     }
 
     #[test]
-    fn named_arguments_may_come_in_any_order() {
+    fn a_block_takes_arguments_in_order_whatever_they_are_called() {
         check_block(
-            "do review(depth: $0",
+            "do review(topic: \"a\", depth: $0",
             expect![[r#"
                 do review(topic, «depth»)
                 Looks twice.
             "#]],
         );
         check_block(
-            "do review(depth: 1, $0",
+            "do review(depth: 1$0",
             expect![[r#"
                 do review(«topic», depth)
                 Looks twice.
             "#]],
         );
-        check_block(
-            "do review($0, topic: \"a\")",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(de$0pth: 1)",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(de$0",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
+    }
+
+    #[test]
+    fn inputs_of_programs_may_come_in_any_order() {
+        for call in [
+            "lib(style: $0",
+            "lib(style: \"so$0",
+            "lib(topic: 1, $0",
+            "lib($0, topic: \"a\")",
+            "lib(sty$0le: 1)",
+            "lib(st$0",
+            "lib(\"a\", $0",
+        ] {
+            check_program(
+                &format!("let r = {call}"),
+                expect![[r#"
+                    lib(topic, «style?») → report
+                    Optional: how to write
+                    Finds sources.
+                "#]],
+            );
+        }
     }
 
     #[test]
