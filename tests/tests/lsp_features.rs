@@ -21,6 +21,7 @@ fn the_server_introduces_itself() {
         &answer["capabilities"],
         expect![[r#"
             {
+              "callHierarchyProvider": true,
               "codeActionProvider": {
                 "codeActionKinds": [
                   "quickfix",
@@ -44,6 +45,7 @@ fn the_server_introduces_itself() {
                   "|"
                 ]
               },
+              "declarationProvider": true,
               "definitionProvider": true,
               "diagnosticProvider": {
                 "identifier": "prose",
@@ -66,6 +68,7 @@ fn the_server_introduces_itself() {
               },
               "foldingRangeProvider": true,
               "hoverProvider": true,
+              "implementationProvider": true,
               "inlayHintProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
@@ -74,12 +77,16 @@ fn the_server_introduces_itself() {
               },
               "selectionRangeProvider": true,
               "semanticTokensProvider": {
-                "full": true,
+                "full": {
+                  "delta": true
+                },
                 "legend": {
                   "tokenModifiers": [
                     "declaration",
                     "readonly",
-                    "modification"
+                    "modification",
+                    "persistent",
+                    "unresolved"
                   ],
                   "tokenTypes": [
                     "keyword",
@@ -100,11 +107,23 @@ fn the_server_introduces_itself() {
                 },
                 "range": true
               },
+              "signatureHelpProvider": {
+                "retriggerCharacters": [
+                  ":",
+                  ")"
+                ],
+                "triggerCharacters": [
+                  "(",
+                  ","
+                ]
+              },
               "textDocumentSync": {
                 "change": 2,
                 "openClose": true,
                 "save": true
-              }
+              },
+              "typeDefinitionProvider": true,
+              "workspaceSymbolProvider": true
             }"#]],
     );
     client.shut_down();

@@ -55,6 +55,12 @@ impl HintsWanted {
     pub const ALL: Self = Self { models: true, parameters: true, contracts: true, iterations: true };
 }
 
+impl Default for HintsWanted {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 /// The hints in a range of a file, in the order of the text. A loop without a bound of its own is repeated `max_iterations` times at most.
 pub fn inlay_hints(
     db: &dyn Db,

@@ -21,6 +21,7 @@ mod runnable;
 mod selection;
 pub mod semantic_tokens;
 mod signature;
+mod symbol_search;
 mod symbols;
 #[cfg(test)]
 mod testing;
@@ -41,4 +42,5 @@ pub use runnable::{RunnableBlock, block_parts, block_program, runnable_blocks};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
 pub use signature::{Signature, SignatureParameter, signature_help};
+pub use symbol_search::{FoundSymbol, SymbolQuery, search_symbols};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

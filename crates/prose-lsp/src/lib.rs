@@ -6,6 +6,7 @@
 //! the protocol's types are is known to [`server`] and [`convert`] alone.
 
 mod answers;
+mod call_hierarchy;
 mod code_actions;
 mod commands;
 mod convert;
@@ -14,6 +15,7 @@ mod documents;
 mod face;
 mod fetcher;
 mod framing;
+mod inlay_hints;
 mod json;
 mod logging;
 mod owner;
@@ -33,6 +35,10 @@ mod runs;
 mod server;
 mod settings;
 mod shown;
+mod signature_help;
+
+mod token_deltas;
+mod workspace_symbols;
 
 #[cfg(test)]
 mod tests;
