@@ -5,6 +5,7 @@ mod calls;
 mod item;
 mod lines;
 mod paths;
+mod postfix;
 mod properties;
 mod statements;
 mod texts;
@@ -37,6 +38,7 @@ pub fn completions(
         texts::complete(&mut context);
     } else if context.cursor.pieces.last().is_some_and(|last| last.kind == DOT) {
         calls::fields(&mut context);
+        postfix::complete(&mut context);
     } else if let Some(open) = cursor::open_bracket(&context.cursor.pieces) {
         brackets::complete(&mut context, open);
     } else {

@@ -244,6 +244,7 @@ fn completion_kind(kind: CompletionKind) -> u32 {
         CompletionKind::Value => 20,
         CompletionKind::Field => 5,
         CompletionKind::File => 17,
+        CompletionKind::Snippet => 15,
     }
 }
 

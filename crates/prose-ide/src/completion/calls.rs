@@ -113,11 +113,11 @@ pub(super) fn agents_to_start(context: &mut Context<'_>) {
     }
 }
 
-/// The agents behind `resume:`, those with a memory first.
+/// The agents behind `resume:`: those with a memory. If none has one yet, all, since it may come next.
 pub(super) fn agents_to_resume(context: &mut Context<'_>) {
     let (persistent, others): (Vec<_>, Vec<_>) =
         agents(&context.cursor).into_iter().partition(|agent| is_persistent(agent.facts));
-    for agent in persistent.into_iter().chain(others) {
+    for agent in if persistent.is_empty() { others } else { persistent } {
         let detail = match is_persistent(agent.facts) {
             true => agent_detail(agent.facts),
             false => format!("{}, has no `persist:`", agent_detail(agent.facts)),
