@@ -21,6 +21,7 @@ fn the_server_introduces_itself() {
         &answer["capabilities"],
         expect![[r#"
             {
+              "callHierarchyProvider": true,
               "codeActionProvider": {
                 "codeActionKinds": [
                   "quickfix",
@@ -44,6 +45,7 @@ fn the_server_introduces_itself() {
                   "|"
                 ]
               },
+              "declarationProvider": true,
               "definitionProvider": true,
               "diagnosticProvider": {
                 "identifier": "prose",
@@ -74,6 +76,7 @@ fn the_server_introduces_itself() {
               },
               "foldingRangeProvider": true,
               "hoverProvider": true,
+              "implementationProvider": true,
               "inlayHintProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
@@ -82,12 +85,16 @@ fn the_server_introduces_itself() {
               },
               "selectionRangeProvider": true,
               "semanticTokensProvider": {
-                "full": true,
+                "full": {
+                  "delta": true
+                },
                 "legend": {
                   "tokenModifiers": [
                     "declaration",
                     "readonly",
-                    "modification"
+                    "modification",
+                    "persistent",
+                    "unresolved"
                   ],
                   "tokenTypes": [
                     "keyword",
@@ -108,11 +115,22 @@ fn the_server_introduces_itself() {
                 },
                 "range": true
               },
+              "signatureHelpProvider": {
+                "retriggerCharacters": [
+                  ":",
+                  ")"
+                ],
+                "triggerCharacters": [
+                  "(",
+                  ","
+                ]
+              },
               "textDocumentSync": {
                 "change": 2,
                 "openClose": true,
                 "save": true
               },
+              "typeDefinitionProvider": true,
               "workspace": {
                 "fileOperations": {
                   "didRename": {
@@ -152,7 +170,8 @@ fn the_server_introduces_itself() {
                     ]
                   }
                 }
-              }
+              },
+              "workspaceSymbolProvider": true
             }"#]],
     );
     client.shut_down();

@@ -6,6 +6,7 @@
 //! the protocol's types are is known to [`server`] and [`convert`] alone.
 
 mod answers;
+mod call_hierarchy;
 mod code_actions;
 mod commands;
 mod convert;
@@ -15,6 +16,7 @@ mod face;
 mod fetcher;
 mod formatting;
 mod framing;
+mod inlay_hints;
 mod json;
 mod logging;
 mod moves;
@@ -37,6 +39,10 @@ mod runs;
 mod server;
 mod settings;
 mod shown;
+mod signature_help;
+
+mod token_deltas;
+mod workspace_symbols;
 
 #[cfg(test)]
 mod tests;

@@ -34,10 +34,12 @@ use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::questions::next_id;
+use crate::requests::ANYWHERE;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, Views, send};
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
 use crate::settings::{FileConfig, Settings};
+use crate::token_deltas::SentTokens;
 
 use self::markdown::{Kind, Markdown};
 
@@ -123,6 +125,8 @@ pub(crate) struct Owner {
     edited: Vec<DocumentUri>,
     /// Whether a client that asks for diagnostics itself has to ask again.
     must_refresh: bool,
+    /// The semantic tokens that the client has.
+    tokens: Arc<SentTokens>,
     fetcher: Fetcher,
     runs: Arc<Runs>,
     progress: Progress,
@@ -156,6 +160,7 @@ impl Owner {
             unpublished: VecDeque::new(),
             edited: Vec::new(),
             must_refresh: false,
+            tokens: Arc::default(),
             project_files: ProjectFiles::default(),
             project_files_outdated: false,
         }
@@ -329,6 +334,7 @@ impl Owner {
 
     /// Forgets that a document is open. The programs that import it see what lies on the disk.
     fn forget(&mut self, uri: &DocumentUri) {
+        self.tokens.forget(uri);
         if let Some(other) = self.others.remove(uri) {
             self.names.remove(&other.path);
         }
@@ -447,7 +453,8 @@ impl Owner {
             Ok(snapshots) => {
                 let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs };
+                let tokens = Arc::clone(&self.tokens);
+                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs, tokens };
                 self.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
             Err(failure) => send(read.answer, Err(failure)),
@@ -462,7 +469,8 @@ impl Owner {
             Ok(snapshots) => {
                 let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let views = Views { snapshots, db: self.host.snapshot(), programs, cache, runs };
+                let (db, tokens) = (self.host.snapshot(), Arc::clone(&self.tokens));
+                let views = Views { snapshots, db, programs, cache, runs, tokens };
                 self.reads.retry(attempt, views, Arc::clone(&self.session));
             }
             Err(failure) => self.reads.fail(&attempt, failure),
@@ -520,6 +528,9 @@ impl Owner {
     /// The present state of all programs of a document.
     fn snapshots(&mut self, uri: &DocumentUri) -> Result<Vec<Snapshot>, Failure> {
         self.sync_all();
+        if &**uri == ANYWHERE {
+            return Ok(Vec::new());
+        }
         self.names_of_programs(uri).iter().map(|name| self.snapshot(name)).collect()
     }
 
