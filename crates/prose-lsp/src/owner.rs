@@ -473,6 +473,8 @@ impl Owner {
                 let views = Views { snapshots, db, programs, cache, runs, tokens };
                 self.reads.retry(attempt, views, Arc::clone(&self.session));
             }
+            // It was open when it was asked about.
+            Err(Failure::NotOpen(_)) => self.reads.fail(&attempt, Failure::ContentModified),
             Err(failure) => self.reads.fail(&attempt, failure),
         }
     }
