@@ -21,6 +21,7 @@ fn the_server_introduces_itself() {
         &answer["capabilities"],
         expect![[r#"
             {
+              "callHierarchyProvider": true,
               "codeActionProvider": {
                 "codeActionKinds": [
                   "quickfix",
@@ -44,14 +45,23 @@ fn the_server_introduces_itself() {
                   "|"
                 ]
               },
+              "declarationProvider": true,
               "definitionProvider": true,
               "diagnosticProvider": {
                 "identifier": "prose",
                 "interFileDependencies": true,
                 "workspaceDiagnostics": false
               },
+              "documentFormattingProvider": true,
               "documentHighlightProvider": true,
               "documentLinkProvider": {},
+              "documentOnTypeFormattingProvider": {
+                "firstTriggerCharacter": "\n",
+                "moreTriggerCharacter": [
+                  ":"
+                ]
+              },
+              "documentRangeFormattingProvider": true,
               "documentSymbolProvider": true,
               "executeCommandProvider": {
                 "commands": [
@@ -66,6 +76,7 @@ fn the_server_introduces_itself() {
               },
               "foldingRangeProvider": true,
               "hoverProvider": true,
+              "implementationProvider": true,
               "inlayHintProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
@@ -74,12 +85,16 @@ fn the_server_introduces_itself() {
               },
               "selectionRangeProvider": true,
               "semanticTokensProvider": {
-                "full": true,
+                "full": {
+                  "delta": true
+                },
                 "legend": {
                   "tokenModifiers": [
                     "declaration",
                     "readonly",
-                    "modification"
+                    "modification",
+                    "persistent",
+                    "unresolved"
                   ],
                   "tokenTypes": [
                     "keyword",
@@ -100,11 +115,63 @@ fn the_server_introduces_itself() {
                 },
                 "range": true
               },
+              "signatureHelpProvider": {
+                "retriggerCharacters": [
+                  ":",
+                  ")"
+                ],
+                "triggerCharacters": [
+                  "(",
+                  ","
+                ]
+              },
               "textDocumentSync": {
                 "change": 2,
                 "openClose": true,
                 "save": true
-              }
+              },
+              "typeDefinitionProvider": true,
+              "workspace": {
+                "fileOperations": {
+                  "didRename": {
+                    "filters": [
+                      {
+                        "pattern": {
+                          "glob": "**/*.{prose,md,markdown}",
+                          "matches": "file"
+                        },
+                        "scheme": "file"
+                      },
+                      {
+                        "pattern": {
+                          "glob": "**",
+                          "matches": "folder"
+                        },
+                        "scheme": "file"
+                      }
+                    ]
+                  },
+                  "willRename": {
+                    "filters": [
+                      {
+                        "pattern": {
+                          "glob": "**/*.{prose,md,markdown}",
+                          "matches": "file"
+                        },
+                        "scheme": "file"
+                      },
+                      {
+                        "pattern": {
+                          "glob": "**",
+                          "matches": "folder"
+                        },
+                        "scheme": "file"
+                      }
+                    ]
+                  }
+                }
+              },
+              "workspaceSymbolProvider": true
             }"#]],
     );
     client.shut_down();

@@ -58,7 +58,9 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),
+    Doctor(DoctorArgs),
     Lsp(LspArgs),
+    Replay(ReplayArgs),
     Fetch(FetchArgs),
     Lock(LockArgs),
     Outdated(OutdatedArgs),
@@ -257,6 +259,19 @@ pub(crate) struct ExplainArgs {
     pub(crate) output_format: ExplainFormat,
 }
 
+/// Say what is wrong with the set-up
+///
+/// Looks at the settings, the agent that answers sessions, the folders for runs and for fetched programs, and what editors will start.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  nothing is wrong
+  1  something is")]
+pub(crate) struct DoctorArgs {
+    /// Ask the registry, too, whether it can be reached
+    #[arg(long)]
+    pub(crate) online: bool,
+}
+
 /// Fetch imported programs into the cache
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
@@ -387,9 +402,34 @@ pub(crate) struct LspArgs {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Trace, requires = "log_file")]
     pub(crate) log_level: LogLevel,
 
+    /// Write every message of the session to a file, for `prose replay`
+    ///
+    /// It has a line of JSON for each message, with its time, and holds the texts of all documents that were open.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
     /// Has no effect: many editors pass it, and there is no other way to talk to the server
     #[arg(long)]
     pub(crate) stdio: bool,
+}
+
+/// Compare a recorded session with what the server says now
+///
+/// The recording is one of `prose lsp --record`. What the editor said is said again to a fresh server, in the order of the recording, and each answer and all
+/// diagnostics are compared. Programs are not run, and nothing is fetched because of a command. Files that were not open have to lie where they lay.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the server says the same
+  1  it says something else, and the first difference is shown
+  2  wrong usage, or a file that could not be read or written")]
+pub(crate) struct ReplayArgs {
+    /// The recording
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Write what the server says now into the recording
+    #[arg(long)]
+    pub(crate) write: bool,
 }
 
 /// How much `prose lsp` logs.

@@ -15,5 +15,5 @@ pub(crate) fn run(args: &LspArgs) -> anyhow::Result<ExitCode> {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    prose_lsp::run_stdio(Options { log_file: args.log_file.clone(), log_level })
+    prose_lsp::run_stdio(Options { log_file: args.log_file.clone(), log_level, record: args.record.clone() })
 }

@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod doctor;
 mod examples;
 mod explain;
 mod fetch;
@@ -16,6 +17,7 @@ mod outdated;
 mod output;
 mod panic;
 mod position;
+mod replay;
 mod run;
 mod runs;
 mod serve_registry;
@@ -78,7 +80,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
+        Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
+        Command::Replay(args) => replay::run(args, terminal)?,
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
         Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,

@@ -2,10 +2,10 @@
 
 mod brackets;
 mod calls;
-mod cursor;
 mod item;
 mod lines;
 mod paths;
+mod postfix;
 mod properties;
 mod statements;
 mod texts;
@@ -18,7 +18,7 @@ use prose_syntax::{SyntaxKind::*, TextRange, TextSize};
 pub use item::{Completion, CompletionKind};
 pub use paths::PathCandidates;
 
-use cursor::Cursor;
+use crate::cursor::{self, Cursor};
 
 /// The characters that ask for completions as soon as they are typed.
 pub const TRIGGERS: &[&str] = &["{", ".", ":", "\"", "/", " ", "(", "[", ",", "|"];
@@ -30,12 +30,15 @@ pub fn completions(
     offset: TextSize,
     paths: &PathCandidates,
 ) -> Vec<Completion> {
-    let Some(cursor) = Cursor::new(db, file, offset) else { return Vec::new() };
+    let Some(cursor) = Cursor::new(db, file, offset).filter(|cursor| !cursor.is_behind_digit()) else {
+        return Vec::new();
+    };
     let mut context = Context { replaced: cursor.word, cursor, paths, items: Vec::new() };
     if context.cursor.literal.is_some() {
         texts::complete(&mut context);
     } else if context.cursor.pieces.last().is_some_and(|last| last.kind == DOT) {
         calls::fields(&mut context);
+        postfix::complete(&mut context);
     } else if let Some(open) = cursor::open_bracket(&context.cursor.pieces) {
         brackets::complete(&mut context, open);
     } else {

@@ -91,13 +91,13 @@ fn sites<'db>(db: &'db dyn Db, entity: &Entity<'db>, wanted: Option<NameKind>) -
     if sites.is_empty() { entity.declarations(db) } else { sites }
 }
 
-fn target<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<NavigationTarget> {
+pub(crate) fn target<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<NavigationTarget> {
     let selection_range = name_range(db, site)?;
     let range = binding_range(db, site)?.cover(selection_range);
     Some(NavigationTarget { file: site.statement.file(db), range, selection_range })
 }
 
-fn program_start(db: &dyn Db, program: SourceFile) -> NavigationTarget {
+pub(crate) fn program_start(db: &dyn Db, program: SourceFile) -> NavigationTarget {
     let length = TextSize::of(program.text(db).as_str());
     NavigationTarget {
         file: program,

@@ -20,12 +20,15 @@ pub enum FoldKind {
     Inside,
     /// Comments on lines of their own, one below the other.
     Comment,
+    /// All between `# region` and `# endregion` on lines of their own.
+    Region,
 }
 
 /// Every fold of a file, in the order of the text, outer ones first.
 pub fn folding_ranges(root: &SyntaxNode) -> Vec<Fold> {
     let mut folds = Vec::new();
     let mut comments = CommentRuns::default();
+    let mut regions = Vec::new();
     // A body is folded behind the header, which ends with the last token before it that is not trivia.
     let mut end_of_code = TextSize::new(0);
     for event in root.preorder_with_tokens() {
@@ -35,6 +38,9 @@ pub fn folding_ranges(root: &SyntaxNode) -> Vec<Fold> {
                 if !token.kind().is_trivia() {
                     end_of_code = token.text_range().end();
                 }
+                if !comments.after_code && token.kind() == COMMENT {
+                    folds.extend(region(&token, &mut regions));
+                }
                 folds.extend(comments.see(&token));
             }
             NodeOrToken::Node(node) => folds.extend(fold(&node, end_of_code)),
@@ -43,6 +49,23 @@ pub fn folding_ranges(root: &SyntaxNode) -> Vec<Fold> {
     folds.extend(comments.take_run());
     folds.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
     folds
+}
+
+/// The region that a comment ends. One that begins a region waits in `open` for the comment that ends it.
+fn region(comment: &SyntaxToken, open: &mut Vec<TextSize>) -> Option<Fold> {
+    let text = comment.text().trim_start_matches('#').trim_start();
+    let word = text.split(|c: char| c.is_whitespace() || c == ':').next();
+    match word {
+        Some("region") => {
+            open.push(comment.text_range().end());
+            None
+        }
+        Some("endregion") => {
+            let range = TextRange::new(open.pop()?, comment.text_range().end());
+            Some(Fold { range, kind: FoldKind::Region })
+        }
+        _ => None,
+    }
 }
 
 fn fold(node: &SyntaxNode, end_of_header: TextSize) -> Option<Fold> {
@@ -149,6 +172,7 @@ mod tests {
                 FoldKind::Block => "block",
                 FoldKind::Inside => "inside",
                 FoldKind::Comment => "comment",
+                FoldKind::Region => "region",
             };
             marks.push((fold.range.start().into(), format!("<{name}>")));
             marks.push((fold.range.end().into(), format!("</{name}>")));
@@ -269,6 +293,41 @@ let list = [
                 session "b"
                 # five<comment>
                 # six</comment>"#]],
+        );
+    }
+
+    #[test]
+    fn regions_fold_with_what_stands_in_them() {
+        check(
+            r#"# region The agents
+agent writer:
+  model: opus
+
+#region inner
+session "a" # endregion is only said here
+# endregion
+# endregion: the agents
+# endregion
+# regional
+session "b"
+# region never closed
+session "c"
+"#,
+            expect![[r##"
+                # region The agents<region>
+                agent writer:<block>
+                  model: opus</block>
+
+                #region inner<region>
+                session "a" # endregion is only said here
+                # endregion</region><comment>
+                # endregion: the agents</region>
+                # endregion
+                # regional</comment>
+                session "b"
+                # region never closed
+                session "c"
+            "##]],
         );
     }
 

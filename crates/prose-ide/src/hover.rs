@@ -1,14 +1,16 @@
 //! What is to be known of the word under the cursor, as Markdown.
 
-mod markdown;
 mod names;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use prose_analysis::{Db, SourceFile};
+use prose_analysis::statements::parse;
+use prose_syntax::SyntaxKind::COMMENT;
 use prose_syntax::{TextRange, TextSize};
 
+use crate::cursor::word_around;
 use crate::element::{Element, ElementKind, element_at};
 
 /// What is to be known of a word.
@@ -20,8 +22,26 @@ pub struct Hover {
     pub markdown: String,
 }
 
+/// What is to be known of a code in a comment that switches it off.
+fn ignored_code(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
+    let text = file.text(db).as_str();
+    if !text.is_char_boundary(offset.into()) {
+        return None;
+    }
+    let comment = parse(db, file).syntax().token_at_offset(offset).find(|token| token.kind() == COMMENT)?;
+    if !comment.text().to_ascii_lowercase().contains("prose: ignore") {
+        return None;
+    }
+    let range = word_around(text, offset.into());
+    let code = text[range].parse().ok()?;
+    Some(Hover { range, markdown: words::of_code(code) })
+}
+
 /// What is to be known of the word at an offset.
 pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
+    if let Some(hover) = ignored_code(db, file, offset) {
+        return Some(hover);
+    }
     let Element { range, kind } = element_at(db, file, offset)?;
     let markdown = match kind {
         ElementKind::Word(statement, word) => names::of_word(db, statement, &word)?,

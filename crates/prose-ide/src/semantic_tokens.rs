@@ -1,9 +1,10 @@
 //! What each piece of text is, for highlighting by meaning.
 
-use prose_analysis::index::lookup;
+use prose_analysis::index::{Site, lookup};
 use prose_analysis::model::{Body, NameKind, RefId, RefKind};
 use prose_analysis::resolve::{Resolution, Resolved, resolve};
-use prose_analysis::statements::{Placed, body, parse, statements};
+use prose_analysis::statements::{Placed, body, parse, statements, summary};
+use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::options::{OPTIONS, STRATEGIES, Word};
 use prose_syntax::properties;
@@ -78,9 +79,13 @@ impl Modifiers {
     pub const READONLY: Modifiers = Modifiers(1 << 1);
     /// A variable gets a new value here.
     pub const MODIFICATION: Modifiers = Modifiers(1 << 2);
+    /// The agent keeps what it learns, so that it can be resumed.
+    pub const PERSISTENT: Modifiers = Modifiers(1 << 3);
+    /// Braces in a text in which nothing is filled in, since they hold no name.
+    pub const UNRESOLVED: Modifiers = Modifiers(1 << 4);
 
     /// The names that themes know the modifiers by, in the order of their bits.
-    pub const NAMES: &[&str] = &["declaration", "readonly", "modification"];
+    pub const NAMES: &[&str] = &["declaration", "readonly", "modification", "persistent", "unresolved"];
 
     /// One bit for each modifier, the first of [`Modifiers::NAMES`] being the lowest.
     pub fn bits(self) -> u32 {
@@ -183,12 +188,15 @@ impl Namer<'_> {
         let resolution = resolve(self.db, placed.statement);
         let within = self.within;
         let is_within = |range: TextRange| within.contains_range(range + start);
-        let bound = body.names().filter(|(_, name)| is_within(name.range)).map(|(_, name)| {
+        let bound = body.names().filter(|(_, name)| is_within(name.range)).map(|(id, name)| {
             let how = match name.kind {
                 NameKind::Assigned => Modifiers::MODIFICATION,
                 _ => Modifiers::DECLARATION,
             };
-            let (kind, modifiers) = meaning(name.kind);
+            let (kind, modifiers) = match name.kind {
+                NameKind::Agent => agent(self.db, Site { statement: placed.statement, name: id }),
+                kind => meaning(kind),
+            };
             NameToken { start: name.range.start() + start, meaning: (kind, modifiers.and(how)) }
         });
         let mut names: Vec<NameToken> = bound.collect();
@@ -206,7 +214,11 @@ impl Namer<'_> {
         let (kind, modifiers) = match resolution.of(id) {
             Resolved::Local(name) => meaning(body[name].kind),
             Resolved::Root | Resolved::Elsewhere => self.variable(&data.text),
-            Resolved::Agent | Resolved::AgentAsValue => return plain(TokenKind::Agent),
+            Resolved::Agent | Resolved::AgentAsValue => {
+                let named = lookup(self.db, self.file, &data.text).unwrap_or_default();
+                let first = named.agents.first().map(|site| agent(self.db, *site));
+                return first.or_else(|| plain(TokenKind::Agent));
+            }
             Resolved::Block => return plain(TokenKind::Block),
             Resolved::Program => return plain(TokenKind::Program),
             Resolved::Literal => return None,
@@ -240,6 +252,13 @@ impl Namer<'_> {
         self.known.insert(text.clone(), meaning);
         meaning
     }
+}
+
+/// What is highlighted for the name of an agent.
+fn agent(db: &dyn Db, site: Site<'_>) -> Meaning {
+    let facts = summary(db, site.statement).agent(site.name);
+    let persists = facts.is_some_and(|facts| matches!(facts.persist, Persist::Run | Persist::Longer));
+    (TokenKind::Agent, if persists { Modifiers::PERSISTENT } else { Modifiers::default() })
 }
 
 /// What is highlighted for a name of a kind.
@@ -281,7 +300,7 @@ impl Walk {
             STRING | DISCRETION => return self.text(node, start, TokenKind::String, kind),
             INTERPOLATION if self.name_at(start + TextSize::of('{')).is_none() => {
                 let inside = if parent == DISCRETION { TokenKind::Discretion } else { TokenKind::String };
-                return self.push(TextRange::at(start, node.text_len()), inside, Modifiers::default());
+                return self.push(TextRange::at(start, node.text_len()), inside, Modifiers::UNRESOLVED);
             }
             _ => {}
         }
@@ -396,8 +415,12 @@ impl Walk {
         }
         let is_text = matches!(kind, TokenKind::String | TokenKind::Discretion);
         match self.tokens.last_mut() {
-            // Quotes, text and braces that are text make one token.
-            Some(last) if is_text && last.kind == kind && last.range.end() == range.start() => {
+            // Quotes and text make one token.
+            Some(last)
+                if is_text
+                    && (last.kind, last.modifiers) == (kind, modifiers)
+                    && last.range.end() == range.start() =>
+            {
                 last.range = last.range.cover(range);
             }
             _ => self.tokens.push(SemanticToken { range, kind, modifiers }),

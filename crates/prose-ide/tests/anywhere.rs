@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
 use prose_ide::{
-    block_program, document_highlights, document_links, goto_definition, hover, prepare_rename, references,
-    runnable_blocks,
+    HintsWanted, block_program, callables, document_highlights, document_links, goto_declaration,
+    goto_definition, goto_implementation, goto_type_definition, hover, incoming_calls, inlay_hints,
+    outgoing_calls, prepare_rename, references, runnable_blocks, signature_help,
 };
 use prose_syntax::{TextRange, TextSize};
 
@@ -103,6 +104,14 @@ fn assert_links(db: &Database, file: SourceFile) {
     }
 }
 
+fn assert_hints(db: &Database, file: SourceFile) {
+    let all = TextRange::up_to(TextSize::of(file.text(db).as_str()));
+    for hint in inlay_hints(db, file, all, HintsWanted::ALL, 1000) {
+        assert_place(db, file, TextRange::empty(hint.offset));
+        assert!(!hint.label.is_empty(), "{hint:?}");
+    }
+}
+
 fn assert_blocks(db: &Database, file: SourceFile) {
     for block in runnable_blocks(db, file) {
         assert_place(db, file, block.range);
@@ -113,6 +122,26 @@ fn assert_blocks(db: &Database, file: SourceFile) {
 
 /// Asks everything about a place.
 fn ask(db: &Database, files: &[SourceFile], file: SourceFile, offset: TextSize) {
+    for goto in [goto_declaration, goto_type_definition, goto_implementation] {
+        for target in goto(db, file, offset).iter().flat_map(|found| &found.targets) {
+            assert_place(db, target.file, target.range);
+            assert!(target.range.contains_range(target.selection_range), "{target:?}");
+        }
+    }
+    if let Some(signature) = signature_help(db, file, offset) {
+        assert!(signature.active.is_none_or(|active| active < signature.parameters.len()), "{signature:?}");
+        for parameter in &signature.parameters {
+            assert!(signature.label[parameter.range.clone()].starts_with(&*parameter.name), "{signature:?}");
+        }
+    }
+    for callable in callables(db, file, offset) {
+        let calls = incoming_calls(db, &callable, files).into_iter().map(|calls| (calls.other.file(), calls));
+        let called = outgoing_calls(db, &callable).into_iter().map(|calls| (callable.file(), calls));
+        for (caller, calls) in calls.chain(called) {
+            assert!(!calls.ranges.is_empty() && calls.other.place(db).is_some(), "{calls:?}");
+            calls.ranges.iter().for_each(|range| assert_place(db, caller, *range));
+        }
+    }
     if let Some(found) = goto_definition(db, file, offset) {
         assert_place(db, file, found.origin);
         assert!(!found.targets.is_empty());
@@ -150,6 +179,7 @@ fn every_offset_of_the_samples_has_an_answer() {
     for (file, (_, text)) in files.iter().zip(&samples) {
         assert_links(host.db(), *file);
         assert_blocks(host.db(), *file);
+        assert_hints(host.db(), *file);
         // Those behind the end and inside of characters too.
         for offset in 0..text.len() + 3 {
             ask(host.db(), &files, *file, TextSize::new(offset as u32));

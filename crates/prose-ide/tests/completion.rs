@@ -309,6 +309,35 @@ fn values_of_properties_come_from_the_tables() {
 }
 
 #[test]
+fn a_value_can_be_written_around() {
+    check(
+        "let xs = [1]\nlet r = xs.m$0\n",
+        expect![[r#"
+            map (snippet, A session for each item, one after the other) xs | map:⏎  session "${1:Work on} {item}"
+            pmap (snippet, A session for each item, all at once) xs | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items that a session says yes to) xs | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value of all items) xs | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session that is given the value) session "$1"⏎  context: xs
+        "#]],
+    );
+    check_labels("let xs = [1]\nxs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
+    check_labels("let xs = [1]\nif **{xs}**:\n  xs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
+    check_labels("let xs = [1]\nsession \"a\"\n  context: xs.$0\n", expect![[""]]);
+    check_labels("let xs = [1]\nlet r = nobody.$0\n", expect![[""]]);
+    check_labels("agent a:\n  model: opus\nlet r = a.$0\n", expect![[""]]);
+}
+
+#[test]
+fn without_a_memory_every_agent_may_be_meant() {
+    check(
+        "agent writer:\n  model: opus\nresume: $0\n",
+        expect![[r#"
+            writer (agent, agent · opus, has no `persist:`)
+        "#]],
+    );
+}
+
+#[test]
 fn agents_stand_behind_session_and_resume() {
     let agents = "agent writer:\n  model: opus\n  prompt: \"You write\"\nagent tutor:\n  persist: project\n";
     check(
@@ -321,9 +350,8 @@ fn agents_stand_behind_session_and_resume() {
     check(
         &format!("{agents}let x = resume: w$0\n"),
         expect![[r#"
-        tutor (agent, agent · persistent)
-        writer (agent, agent · opus, has no `persist:`)
-    "#]],
+            tutor (agent, agent · persistent)
+        "#]],
     );
     check_labels(&format!("{agents}let x = session first: $0\n"), expect!["writer | tutor"]);
     check_labels(
@@ -608,9 +636,14 @@ fn imported_programs_are_known_by_their_contracts() {
     check(
         &program("let x = research(topic: \"a\")\noutput y = x.$0"),
         expect![[r#"
-        findings (field, output of `research`)
-        sources (field, output of `research`)
-    "#]],
+            findings (field, output of `research`)
+            sources (field, output of `research`)
+            map (snippet, A session for each item, one after the other) x | map:⏎  session "${1:Work on} {item}"
+            pmap (snippet, A session for each item, all at once) x | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items that a session says yes to) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value of all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session that is given the value) session "$1"⏎  context: x
+        "#]],
     );
     check_labels(
         &program("let x = research(topic: \"a\")\nsession \"Use {x.$0\""),
@@ -622,7 +655,7 @@ fn imported_programs_are_known_by_their_contracts() {
         &program("block b:\n  let x = research(topic: \"a\")\n  return x.$0"),
         expect!["findings | sources"],
     );
-    check_labels(&program("let x = 1\noutput y = x.$0"), expect![[""]]);
+    check_labels(&program("let x = 1\noutput y = x.$0"), expect!["map | pmap | filter | reduce | session"]);
 }
 
 #[test]
@@ -732,9 +765,14 @@ fn programs_of_the_network_are_known_by_their_contracts() {
     check(
         &program("let x = research(topic: \"a\")\noutput y = x.$0"),
         expect![[r#"
-        findings (field, output of `research`)
-        sources (field, output of `research`)
-    "#]],
+            findings (field, output of `research`)
+            sources (field, output of `research`)
+            map (snippet, A session for each item, one after the other) x | map:⏎  session "${1:Work on} {item}"
+            pmap (snippet, A session for each item, all at once) x | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items that a session says yes to) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value of all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session that is given the value) session "$1"⏎  context: x
+        "#]],
     );
     check_labels(
         &program("let x = research(topic: \"a\")\nsession \"Use {x.$0\""),

@@ -79,14 +79,14 @@ fn definitions_and_uses_have_the_kind_of_what_they_name() {
             keyword `use`  string `"./lib.prose"`  keyword `as`  namespace.declaration `lib`
             keyword `input`  parameter.declaration.readonly `topic`  string `"What to look at"`
             keyword `const`  variable.declaration.readonly `limit`  operator `=`  number `3`
-            keyword `agent`  class.declaration `writer`
+            keyword `agent`  class.declaration.persistent `writer`
             property `model`  enumMember `opus`
             property `persist`  enumMember `project`
             property `permissions`
             property `bash`  enumMember `deny`
             property `read`  string `"docs/**"`
             keyword `block`  function.declaration `review`  parameter.declaration `text`
-            keyword `return`  keyword `session`  class `writer`
+            keyword `return`  keyword `session`  class.persistent `writer`
             property `prompt`  string `"Review `  parameter `text`  string ` on `  parameter.readonly `topic`  string `"`
             keyword `let`  variable.declaration `draft`  operator `=`  keyword `do`  function `review`  parameter.readonly `topic`
             variable.modification `draft`  operator `=`  namespace `lib`  parameter `about`  variable `draft`
@@ -111,11 +111,11 @@ fn braces_around_a_name_are_highlighted_and_others_are_text() {
         expect![[r#"
             keyword `let`  variable.declaration `found`  operator `=`  keyword `session`  string `"Look"`
             keyword `session`  string `"""`
-            string `Use `  variable `found`  property `first`  number `0`  string ` and {slug}`
+            string `Use `  variable `found`  property `first`  number `0`  string ` and `  string.unresolved `{slug}`
             string `of `  variable `found`
             string `"""`
-            keyword `session`  string `"No {unknown} here`  escapeSequence `\n`  string `"`
-            keyword `if`  regexp `**`  variable `found`  regexp ` says {so}**`
+            keyword `session`  string `"No `  string.unresolved `{unknown}`  string ` here`  escapeSequence `\n`  string `"`
+            keyword `if`  regexp `**`  variable `found`  regexp ` says `  regexp.unresolved `{so}`  regexp `**`
             keyword `session`  string `"Go"`
         "#]],
     );
@@ -246,7 +246,7 @@ fn kinds_are_numbered_in_the_order_of_the_legend() {
     for (number, kind) in TokenKind::ALL.iter().enumerate() {
         assert_eq!(*kind as usize, number);
     }
-    assert_eq!(Modifiers::MODIFICATION.bits(), 1 << (Modifiers::NAMES.len() - 1));
+    assert_eq!(Modifiers::UNRESOLVED.bits(), 1 << (Modifiers::NAMES.len() - 1));
 }
 
 #[test]

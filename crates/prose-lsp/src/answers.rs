@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prose_analysis::location::Origin;
 use prose_analysis::{Db, SourceFile};
 use prose_ide::semantic_tokens::{Modifiers, TokenKind};
-use prose_ide::{Access, CompletionKind, LinkTarget, PathCandidates, SemanticToken};
+use prose_ide::{Access, CompletionKind, Definition, LinkTarget, PathCandidates, SemanticToken};
 use prose_syntax::TextSize;
 use serde_json::{Value, json};
 
@@ -48,6 +48,22 @@ pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -
         } else {
             json!({ "uri": &*uri, "range": there.range(target.selection_range) })
         })
+    });
+    text(&targets.collect::<Vec<Value>>())
+}
+
+/// The answer to the requests that lead to other places than the definition.
+pub(crate) fn goto(
+    view: &View<'_>,
+    session: &Session,
+    offset: TextSize,
+    goto: fn(&dyn Db, SourceFile, TextSize) -> Option<Definition>,
+) -> Json {
+    let found = goto(view.db, view.snapshot.file, offset);
+    let targets = found.iter().flat_map(|found| &found.targets).filter_map(|target| {
+        let (uri, shown) = place(view, target.file)?;
+        let range = Converter { shown: &shown, session }.range(target.selection_range);
+        Some(json!({ "uri": &*uri, "range": range }))
     });
     text(&targets.collect::<Vec<Value>>())
 }
@@ -149,20 +165,40 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
     text(&json!({ "isIncomplete": false, "items": items.collect::<Vec<Value>>() }))
 }
 
-/// The answer to `textDocument/semanticTokens/full` and, for a part of the document, to `…/range`.
-pub(crate) fn semantic_tokens(views: &Views, session: &Session, range: Option<lsp::Range>) -> Json {
+/// What of the semantic tokens of a document is asked for.
+#[derive(Debug, Clone)]
+pub(crate) enum TokensWanted {
+    /// `textDocument/semanticTokens/full`
+    All,
+    /// `textDocument/semanticTokens/full/delta`, since the answer of that id
+    Since(String),
+    /// `textDocument/semanticTokens/range`
+    In(lsp::Range),
+}
+
+/// The answer to the requests for semantic tokens.
+pub(crate) fn semantic_tokens(
+    views: &Views,
+    session: &Session,
+    uri: &DocumentUri,
+    wanted: &TokensWanted,
+) -> Json {
     let mut encoded = Encoded::default();
     for view in views.each() {
         let (converter, file) = (view.converter(session), view.snapshot.file);
-        let tokens = match range {
-            Some(range) => converter
-                .text_range(range)
+        let tokens = match wanted {
+            TokensWanted::In(range) => converter
+                .text_range(*range)
                 .map_or_else(Vec::new, |range| prose_ide::semantic_tokens_in(view.db, file, range)),
-            None => prose_ide::semantic_tokens(view.db, file),
+            TokensWanted::All | TokensWanted::Since(_) => prose_ide::semantic_tokens(view.db, file),
         };
         encoded.add(&tokens, &converter);
     }
-    text(&json!({ "data": encoded.data }))
+    text(&match wanted {
+        TokensWanted::In(_) => json!({ "data": encoded.data }),
+        TokensWanted::All => views.tokens.full(uri, encoded.data),
+        TokensWanted::Since(previous) => views.tokens.delta(uri, previous, encoded.data),
+    })
 }
 
 /// The names that the numbers in semantic tokens stand for.
@@ -208,6 +244,7 @@ fn completion_kind(kind: CompletionKind) -> u32 {
         CompletionKind::Value => 20,
         CompletionKind::Field => 5,
         CompletionKind::File => 17,
+        CompletionKind::Snippet => 15,
     }
 }
 

@@ -20,8 +20,11 @@ use crate::answers;
 use crate::code_actions;
 use crate::commands;
 use crate::documents::DocumentUri;
+use crate::formatting;
 use crate::json::{Json, json};
+use crate::moves;
 use crate::shown::Shown;
+use crate::signature_help;
 
 /// What a column of a position counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,6 +53,15 @@ impl Encoding {
             .into_iter()
             .find(|encoding| offered.contains(encoding))
             .unwrap_or_default()
+    }
+
+    /// How many units a text has.
+    pub(crate) fn len(self, text: &str) -> usize {
+        match self {
+            Encoding::Utf8 => text.len(),
+            Encoding::Utf16 => text.encode_utf16().count(),
+            Encoding::Utf32 => text.chars().count(),
+        }
     }
 
     fn name(self) -> &'static str {
@@ -87,6 +99,8 @@ pub(crate) struct Session {
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
     pub(crate) takes_snippets: bool,
+    /// The client takes the places of parameters in the text of a signature.
+    pub(crate) takes_label_offsets: bool,
     /// The client shows what the server is busy with.
     pub(crate) shows_progress: bool,
     /// The client is VS Code or built on it, and has its commands.
@@ -142,6 +156,9 @@ impl Session {
                 .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            takes_label_offsets: flag(
+                "textDocument/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport",
+            ),
             shows_progress: flag("window/workDoneProgress"),
             is_vscode: params.pointer("/clientInfo/name").and_then(Value::as_str).is_some_and(|name| {
                 ["Visual Studio Code", "VSCodium", "Code - OSS", "code-server"]
@@ -176,21 +193,40 @@ impl Session {
                     "interFileDependencies": true,
                     "workspaceDiagnostics": false,
                 },
+                "callHierarchyProvider": true,
                 "codeLensProvider": { "resolveProvider": false },
                 "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
                 "completionProvider": { "triggerCharacters": prose_ide::completion::TRIGGERS },
+                "declarationProvider": true,
                 "definitionProvider": true,
+                "documentFormattingProvider": true,
                 "documentHighlightProvider": true,
                 "documentLinkProvider": {},
+                "documentOnTypeFormattingProvider": formatting::triggers(),
+                "documentRangeFormattingProvider": true,
                 "documentSymbolProvider": true,
                 "executeCommandProvider": { "commands": commands::names() },
                 "foldingRangeProvider": true,
                 "hoverProvider": true,
+                "implementationProvider": true,
                 "inlayHintProvider": true,
                 "referencesProvider": true,
                 "renameProvider": { "prepareProvider": true },
                 "selectionRangeProvider": true,
-                "semanticTokensProvider": { "legend": answers::legend(), "full": true, "range": true },
+                "signatureHelpProvider": {
+                    "triggerCharacters": signature_help::TRIGGERS,
+                    "retriggerCharacters": signature_help::RETRIGGERS,
+                },
+                "typeDefinitionProvider": true,
+                "semanticTokensProvider": {
+                    "legend": answers::legend(),
+                    "full": { "delta": true },
+                    "range": true,
+                },
+                "workspaceSymbolProvider": true,
+                "workspace": {
+                    "fileOperations": { "willRename": moves::filters(), "didRename": moves::filters() },
+                },
             },
             "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
         })
@@ -494,6 +530,7 @@ impl Converter<'_> {
                 end_character: columns.then_some(end.character),
                 kind: match fold.kind {
                     FoldKind::Comment => Some(lsp::FoldingRangeKind::Comment),
+                    FoldKind::Region => Some(lsp::FoldingRangeKind::Region),
                     FoldKind::Block | FoldKind::Inside => None,
                 },
                 collapsed_text: None,
@@ -574,7 +611,7 @@ impl Serialize for SymbolTree<'_> {
 
 const DEEPEST_SELECTION: usize = 64;
 
-fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
+pub(crate) fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
     match kind {
         SymbolKind::Agent => lsp::SymbolKind::CLASS,
         SymbolKind::Block => lsp::SymbolKind::FUNCTION,

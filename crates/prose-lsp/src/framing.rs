@@ -55,7 +55,7 @@ pub(crate) async fn relay(
     mut output: impl AsyncWrite + Unpin,
     change: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>>,
 ) -> io::Result<()> {
-    let mut frames = FrameReader { input, already_read: Vec::new(), garbage: None };
+    let mut frames = FrameReader::new(input);
     while let Some(frame) = frames.next().await? {
         let pieces = change(frame);
         if pieces.is_empty() {
@@ -84,7 +84,8 @@ pub(crate) async fn relay(
 /// How long a body is cheaper to copy than to write piece by piece.
 const SHORT_BODY: usize = 64 * 1024;
 
-struct FrameReader<R> {
+/// Reads frames.
+pub(crate) struct FrameReader<R> {
     input: R,
     /// The start of the next line, if that was taken from the input while looking for it.
     already_read: Vec<u8>,
@@ -94,8 +95,12 @@ struct FrameReader<R> {
 }
 
 impl<R: AsyncBufRead + Unpin> FrameReader<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, already_read: Vec::new(), garbage: None }
+    }
+
     /// The body of the next frame; `None` at the end of the input.
-    async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, FrameError>>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, FrameError>>> {
         if let Some(garbage) = self.garbage.take() {
             self.skip_garbage(&garbage).await?;
         }

@@ -6,6 +6,7 @@
 //! the protocol's types are is known to [`server`] and [`convert`] alone.
 
 mod answers;
+mod call_hierarchy;
 mod code_actions;
 mod commands;
 mod convert;
@@ -13,9 +14,12 @@ mod diagnostics;
 mod documents;
 mod face;
 mod fetcher;
+mod formatting;
 mod framing;
+mod inlay_hints;
 mod json;
 mod logging;
+mod moves;
 mod owner;
 mod panics;
 mod parent;
@@ -25,7 +29,9 @@ mod progress;
 mod project_files;
 mod questions;
 mod reads;
+mod recording;
 mod rename;
+mod replay;
 mod requests;
 mod results;
 mod retries;
@@ -33,6 +39,10 @@ mod runs;
 mod server;
 mod settings;
 mod shown;
+mod signature_help;
+
+mod token_deltas;
+mod workspace_symbols;
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +51,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use tokio::runtime::Runtime;
 pub use tracing::level_filters::LevelFilter;
+
+use crate::recording::Recorder;
+pub use crate::replay::{Difference, Replayed};
 
 /// How the server is started.
 #[derive(Debug, Clone)]
@@ -50,11 +64,13 @@ pub struct Options {
     pub log_file: Option<PathBuf>,
     /// How much goes into the file. At [`LevelFilter::TRACE`] it holds every message of the session.
     pub log_level: LevelFilter,
+    /// The file that the session is recorded to, for [`replay`].
+    pub record: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { log_file: None, log_level: LevelFilter::TRACE }
+        Self { log_file: None, log_level: LevelFilter::TRACE, record: None }
     }
 }
 
@@ -63,13 +79,28 @@ impl Default for Options {
 /// The exit code is 0 after a `shutdown` request and 1 without one, as the protocol demands.
 pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
     logging::init(&options)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
-    let end = runtime.block_on(server::serve(tokio::io::stdin(), tokio::io::stdout()));
+    let recorder = options.record.as_deref().map(|path| {
+        Recorder::create(path).with_context(|| format!("the recording {} cannot be written", path.display()))
+    });
+    let recorder = recorder.transpose()?;
+    let runtime = runtime()?;
+    let end = runtime.block_on(server::serve(tokio::io::stdin(), tokio::io::stdout(), recorder));
     // The thread that reads standard input cannot be interrupted, so it is not waited for.
     runtime.shutdown_background();
     tracing::info!(?end, "the server ends");
     Ok(if end.is_orderly() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says again to a fresh server what the client said in a recorded session, and compares what the server says.
+pub fn replay(recording: &str) -> anyhow::Result<Replayed> {
+    let records = recording::read(recording).map_err(anyhow::Error::msg)?;
+    let runtime = runtime()?;
+    let replayed = runtime.block_on(replay::replay(records));
+    runtime.shutdown_background();
+    Ok(replayed)
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("the asynchronous runtime could not be started")
 }

@@ -5,8 +5,10 @@
 
 mod imports;
 mod markdown;
+mod moves;
 mod publishing;
 mod runs;
+mod status;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -26,16 +28,19 @@ use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
 use crate::face::Face;
 use crate::fetcher::{Fetcher, When, read_program};
 use crate::json::json;
+use crate::moves::Moves;
 use crate::panics::guard;
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::questions::next_id;
+use crate::requests::ANYWHERE;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, Views, send};
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
 use crate::runs::queries::RunQuery;
 use crate::settings::{FileConfig, Settings};
+use crate::token_deltas::SentTokens;
 
 use self::markdown::{Kind, Markdown};
 
@@ -61,6 +66,10 @@ pub(crate) enum Message {
     Configure(Value),
     /// Files have changed on the disk.
     FilesChanged(Vec<PathBuf>),
+    /// The client is going to move files, and wants to know what else has to change.
+    Moving(Moves, Answer),
+    /// The client has moved files.
+    Moved(Moves),
     /// A person wants something done about an import.
     Command(Command),
     /// A person wants something done about a run.
@@ -79,6 +88,8 @@ pub(crate) enum Message {
     FetchAgain(Remote),
     /// Something that a person asked for was done, or why it was not.
     Told(Result<String, String>),
+    /// Somebody looks for a bug in the server.
+    Status(Answer),
     /// The client is about to say `exit`.
     Shutdown(Answer),
     /// The client is gone.
@@ -117,6 +128,8 @@ pub(crate) struct Owner {
     edited: Vec<DocumentUri>,
     /// Whether a client that asks for diagnostics itself has to ask again.
     must_refresh: bool,
+    /// The semantic tokens that the client has.
+    tokens: Arc<SentTokens>,
     fetcher: Fetcher,
     runs: Arc<Runs>,
     progress: Progress,
@@ -150,6 +163,7 @@ impl Owner {
             unpublished: VecDeque::new(),
             edited: Vec::new(),
             must_refresh: false,
+            tokens: Arc::default(),
             project_files: ProjectFiles::default(),
             project_files_outdated: false,
         }
@@ -200,6 +214,8 @@ impl Owner {
                 }
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
+            Message::Moving(moves, answer) => self.moving(moves, answer),
+            Message::Moved(moves) => self.moved(&moves),
             Message::Command(command) => self.execute(command),
             Message::Run(command) => self.execute_run(command),
             Message::RunQuery(query, answer) => self.answer_about_runs(query, answer),
@@ -213,6 +229,7 @@ impl Owner {
                 self.tell_progress();
             }
             Message::Told(told) => self.tell(&told),
+            Message::Status(answer) => self.status(answer),
             Message::Shutdown(answer) => self.runs.shut_down(move || send(answer, Ok(json(&())))),
             Message::End => {}
         }
@@ -321,6 +338,7 @@ impl Owner {
 
     /// Forgets that a document is open. The programs that import it see what lies on the disk.
     fn forget(&mut self, uri: &DocumentUri) {
+        self.tokens.forget(uri);
         if let Some(other) = self.others.remove(uri) {
             self.names.remove(&other.path);
         }
@@ -439,7 +457,8 @@ impl Owner {
             Ok(snapshots) => {
                 let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs };
+                let tokens = Arc::clone(&self.tokens);
+                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs, tokens };
                 self.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
             Err(failure) => send(read.answer, Err(failure)),
@@ -454,9 +473,12 @@ impl Owner {
             Ok(snapshots) => {
                 let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
                 let runs = Arc::clone(&self.runs);
-                let views = Views { snapshots, db: self.host.snapshot(), programs, cache, runs };
+                let (db, tokens) = (self.host.snapshot(), Arc::clone(&self.tokens));
+                let views = Views { snapshots, db, programs, cache, runs, tokens };
                 self.reads.retry(attempt, views, Arc::clone(&self.session));
             }
+            // It was open when it was asked about.
+            Err(Failure::NotOpen(_)) => self.reads.fail(&attempt, Failure::ContentModified),
             Err(failure) => self.reads.fail(&attempt, failure),
         }
     }
@@ -512,6 +534,9 @@ impl Owner {
     /// The present state of all programs of a document.
     fn snapshots(&mut self, uri: &DocumentUri) -> Result<Vec<Snapshot>, Failure> {
         self.sync_all();
+        if &**uri == ANYWHERE {
+            return Ok(Vec::new());
+        }
         self.names_of_programs(uri).iter().map(|name| self.snapshot(name)).collect()
     }
 

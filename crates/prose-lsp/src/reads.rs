@@ -17,6 +17,7 @@ use crate::panics::{Panicked, guard};
 use crate::pool::Pool;
 use crate::programs::Programs;
 use crate::runs::Runs;
+use crate::token_deltas::SentTokens;
 
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub(crate) struct Views {
     pub(crate) cache: Arc<Cache>,
     /// What runs and ran.
     pub(crate) runs: Arc<Runs>,
+    /// The semantic tokens that the client has.
+    pub(crate) tokens: Arc<SentTokens>,
 }
 
 /// One of them.
@@ -85,7 +88,7 @@ pub(crate) struct View<'a> {
 impl Views {
     /// One after the other.
     pub(crate) fn each(&self) -> impl Iterator<Item = View<'_>> {
-        let Self { snapshots, db, programs, cache, runs } = self;
+        let Self { snapshots, db, programs, cache, runs, .. } = self;
         snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs })
     }
 }
@@ -232,6 +235,11 @@ impl Reads {
     /// Gives up an attempt.
     pub(crate) fn fail(&self, attempt: &Attempt, failure: Failure) {
         self.pending.answer(attempt.ticket, Err(failure));
+    }
+
+    /// How many requests wait for an answer.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.lock().len()
     }
 
     fn try_on(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {

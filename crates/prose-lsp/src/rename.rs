@@ -25,28 +25,46 @@ pub(crate) fn rename(
 ) -> Result<Json, Failure> {
     let programs = view.db.programs();
     let renamed = prose_ide::rename(view.db, &programs, view.snapshot.file, offset, new_name);
-    // Several programs may be parts of one document.
-    let mut changes: Vec<(DocumentUri, Vec<lsp::TextEdit>)> = Vec::new();
+    let mut changes = Changes::default();
     for file in renamed.map_err(refused)? {
         let Some((uri, shown)) = place(view, file.file) else { continue };
-        let edits = Converter { shown: &shown, session }.edits(&file.edits);
-        match changes.iter_mut().find(|(known, _)| *known == uri) {
-            Some((_, known)) => known.extend(edits),
-            None => changes.push((uri, edits)),
+        // Of the others the client knows the version better.
+        let version = (uri == view.snapshot.uri).then_some(view.snapshot.version);
+        changes.add(uri, version, Converter { shown: &shown, session }.edits(&file.edits));
+    }
+    Ok(text(&changes.workspace_edit(session)))
+}
+
+/// Edits of several documents.
+#[derive(Default)]
+pub(crate) struct Changes(Vec<(DocumentUri, Option<i32>, Vec<lsp::TextEdit>)>);
+
+impl Changes {
+    /// Adds edits of a program. Several programs may be parts of one document.
+    pub(crate) fn add(&mut self, uri: DocumentUri, version: Option<i32>, edits: Vec<lsp::TextEdit>) {
+        match self.0.iter_mut().find(|(known, ..)| *known == uri) {
+            Some((_, _, known)) => known.extend(edits),
+            None => self.0.push((uri, version, edits)),
         }
     }
-    Ok(text(&if session.edits_versions {
-        let documents = changes.iter().map(|(uri, edits)| {
-            // Of the others the client knows the version better.
-            let version = (*uri == view.snapshot.uri).then_some(view.snapshot.version);
-            json!({ "textDocument": { "uri": &**uri, "version": version }, "edits": edits })
-        });
-        json!({ "documentChanges": documents.collect::<Vec<_>>() })
-    } else {
-        let changes: Map<String, Value> =
-            changes.iter().map(|(uri, edits)| (uri.to_string(), json!(edits))).collect();
-        json!({ "changes": changes })
-    }))
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the client is given.
+    pub(crate) fn workspace_edit(&self, session: &Session) -> Value {
+        if session.edits_versions {
+            let documents = self.0.iter().map(|(uri, version, edits)| {
+                json!({ "textDocument": { "uri": &**uri, "version": version }, "edits": edits })
+            });
+            json!({ "documentChanges": documents.collect::<Vec<_>>() })
+        } else {
+            let changes: Map<String, Value> =
+                self.0.iter().map(|(uri, _, edits)| (uri.to_string(), json!(edits))).collect();
+            json!({ "changes": changes })
+        }
+    }
 }
 
 fn refused(refusal: prose_ide::Refusal) -> Failure {

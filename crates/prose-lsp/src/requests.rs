@@ -7,18 +7,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
-    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
-    FoldingRangeParams, InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensParams,
-    SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri,
+    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
+    DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
+    InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams,
+    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
+use crate::answers::TokensWanted;
 use crate::code_actions::code_actions;
 use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
-use crate::runs::{hints, lenses, queries};
-use crate::{answers, diagnostics, rename};
+use crate::runs::{lenses, queries};
+use crate::{
+    answers, call_hierarchy, diagnostics, formatting, inlay_hints, rename, signature_help, workspace_symbols,
+};
 
 /// What a read request asks for.
 pub(crate) struct ReadParams {
@@ -53,6 +57,12 @@ impl ReadParams {
         Self::new(uri, Work::Analysis(Arc::new(move |views, session| Ok(work(views, session)))))
     }
 
+    /// A request about all programs, whatever is open.
+    fn anywhere(work: impl Fn(&Views, &Session) -> Json + Send + Sync + 'static) -> Self {
+        let work = Work::Analysis(Arc::new(move |views: &Views, session: &Session| Ok(work(views, session))));
+        Self { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) }
+    }
+
     /// A request that the program at a position is asked. Outside of programs there is no answer.
     fn at(
         uri: &Uri,
@@ -79,6 +89,9 @@ struct FlowGraphParams {
     text_document: TextDocumentIdentifier,
 }
 
+/// The name that a request has in place of a document's if it is about none.
+pub(crate) const ANYWHERE: &str = "";
+
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
 /// Every request that looks at a document.
@@ -103,6 +116,31 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/hover", |params| at_position(params, answers::hover)),
     ("textDocument/definition", |params| at_position(params, answers::definition)),
+    ("textDocument/declaration", |params| {
+        at_position(params, |view, session, offset| {
+            answers::goto(view, session, offset, prose_ide::goto_declaration)
+        })
+    }),
+    ("textDocument/typeDefinition", |params| {
+        at_position(params, |view, session, offset| {
+            answers::goto(view, session, offset, prose_ide::goto_type_definition)
+        })
+    }),
+    ("textDocument/implementation", |params| {
+        at_position(params, |view, session, offset| {
+            answers::goto(view, session, offset, prose_ide::goto_implementation)
+        })
+    }),
+    ("textDocument/signatureHelp", |params| at_position(params, signature_help::signature_help)),
+    ("textDocument/prepareCallHierarchy", |params| at_position(params, call_hierarchy::prepare)),
+    ("callHierarchy/incomingCalls", |params| {
+        let data = item_data(params)?;
+        Ok(ReadParams::anywhere(move |views, session| call_hierarchy::incoming(views, session, &data)))
+    }),
+    ("callHierarchy/outgoingCalls", |params| {
+        let data = item_data(params)?;
+        Ok(ReadParams::anywhere(move |views, session| call_hierarchy::outgoing(views, session, &data)))
+    }),
     ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
     ("textDocument/completion", |params| at_position(params, answers::completions)),
     ("textDocument/references", |params| {
@@ -128,14 +166,20 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/semanticTokens/full", |params| {
         let params: SemanticTokensParams = decode(params)?;
-        Ok(ReadParams::all(&params.text_document.uri, |views, session| {
-            answers::semantic_tokens(views, session, None)
-        }))
+        Ok(tokens(&params.text_document.uri, TokensWanted::All))
+    }),
+    ("textDocument/semanticTokens/full/delta", |params| {
+        let SemanticTokensDeltaParams { text_document, previous_result_id, .. } = decode(params)?;
+        Ok(tokens(&text_document.uri, TokensWanted::Since(previous_result_id)))
     }),
     ("textDocument/semanticTokens/range", |params| {
         let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
-        Ok(ReadParams::all(&text_document.uri, move |views, session| {
-            answers::semantic_tokens(views, session, Some(range))
+        Ok(tokens(&text_document.uri, TokensWanted::In(range)))
+    }),
+    ("workspace/symbol", |params| {
+        let WorkspaceSymbolParams { query, .. } = decode(params)?;
+        Ok(ReadParams::anywhere(move |views, session| {
+            workspace_symbols::workspace_symbols(views, session, &query)
         }))
     }),
     ("textDocument/codeLens", |params| {
@@ -144,9 +188,8 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
-        let lines = range.start.line as usize..=range.end.line as usize;
         Ok(ReadParams::each(&text_document.uri, move |view, session| {
-            hints::inlay_hints(view, session, &lines)
+            inlay_hints::inlay_hints(view, session, range)
         }))
     }),
     ("textDocument/documentSymbol", |params| {
@@ -190,6 +233,34 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
                 },
             )
         }))
+    }),
+    ("textDocument/formatting", |params| {
+        let DocumentFormattingParams { text_document, .. } = decode(params)?;
+        Ok(ReadParams::tree(&text_document.uri, formatting::whole))
+    }),
+    ("textDocument/rangeFormatting", |params| {
+        let DocumentRangeFormattingParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::tree(&text_document.uri, move |snapshot, session| {
+            formatting::part(snapshot, session, range)
+        }))
+    }),
+    ("textDocument/onTypeFormatting", |params| {
+        let DocumentOnTypeFormattingParams { text_document_position: at, ch, .. } = decode(params)?;
+        let work = move |snapshots: &[Snapshot], session: &Session| {
+            formatting::typed(snapshots, session, at.position, &ch)
+        };
+        Ok(ReadParams::new(&at.text_document.uri, Work::Tree(Box::new(work))))
+    }),
+    ("prose/syntaxTree", |params| {
+        let params: FoldingRangeParams = decode(params)?;
+        let work = |snapshots: &[Snapshot], _: &Session| {
+            let trees = snapshots.iter().map(|snapshot| {
+                let tree = format!("{:#?}", snapshot.parse.syntax());
+                serde_json::json!({ "program": &*snapshot.name, "version": snapshot.version, "tree": tree })
+            });
+            text(&trees.collect::<Vec<_>>())
+        };
+        Ok(ReadParams::new(&params.text_document.uri, Work::Tree(Box::new(work))))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
@@ -235,6 +306,25 @@ fn at_position(
     let TextDocumentPositionParams { text_document, position } = decode(params)?;
     let answer = move |view: &View<'_>, session: &Session, offset| Ok(answer(view, session, offset));
     Ok(ReadParams::at(&text_document.uri, position, answer))
+}
+
+/// A request for semantic tokens.
+fn tokens(uri: &Uri, wanted: TokensWanted) -> ReadParams {
+    let document = name(uri);
+    ReadParams::all(uri, move |views, session| answers::semantic_tokens(views, session, &document, &wanted))
+}
+
+/// What the client gives back of an item of the call hierarchy.
+fn item_data(params: Value) -> serde_json::Result<call_hierarchy::ItemData> {
+    #[derive(serde::Deserialize)]
+    struct Params {
+        item: Item,
+    }
+    #[derive(serde::Deserialize)]
+    struct Item {
+        data: call_hierarchy::ItemData,
+    }
+    Ok(decode::<Params>(params)?.item.data)
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {

@@ -28,10 +28,12 @@ use crate::commands::Command;
 use crate::convert::{Session, path_of_uri};
 use crate::framing::{self, FrameError};
 use crate::json::Json;
+use crate::moves::Moves;
 use crate::owner::{Message, Notification, Owner};
 use crate::parent;
 use crate::questions::Questions;
 use crate::reads::{Failure, Read, RequestId};
+use crate::recording::{Recorder, Side};
 use crate::requests::{READS, ReadParams, decode, name};
 use crate::results::Results;
 use crate::runs::Runs;
@@ -61,7 +63,11 @@ const AFTER_EXIT: Duration = Duration::from_secs(2);
 const AFTER_END_OF_INPUT: Duration = Duration::from_secs(30);
 
 /// Serves one client until it goes away.
-pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> End {
+pub(crate) async fn serve(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    recorder: Option<Recorder>,
+) -> End {
     let (to_client, notifications) = unbounded();
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
@@ -78,6 +84,7 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
     let (vetted_input, vetted) = tokio::io::duplex(BUFFER);
     let (bare_output, bare) = tokio::io::duplex(BUFFER);
     let relay_input = async {
+        let vet = |frame| vet(frame, recorder.as_ref());
         if let Err(error) = framing::relay(BufReader::new(input), vetted, vet).await {
             tracing::warn!("the input cannot be read any more: {error}");
         }
@@ -86,7 +93,7 @@ pub(crate) async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite
         std::future::pending::<()>().await;
     };
     let relay_output = async {
-        let put_in = |frame| complete(&results, frame);
+        let put_in = |frame| complete(&results, recorder.as_ref(), frame);
         if let Err(error) =
             framing::relay(BufReader::new(bare), BufWriter::with_capacity(BUFFER, output), put_in).await
         {
@@ -286,11 +293,21 @@ impl Front {
                 self.send(message.map_err(|problem| error(ErrorCode::InvalidParams, problem))?);
                 return Ok(Outcome::Later(answered));
             }
+            (Phase::Running, "prose/status") => {
+                let (answer, answered) = oneshot::channel();
+                self.send(Message::Status(answer));
+                return Ok(Outcome::Later(answered));
+            }
+            (Phase::Running, "workspace/willRenameFiles") => {
+                let (answer, answered) = oneshot::channel();
+                let moves = Moves::read(params)
+                    .map_err(|problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem)))?;
+                self.send(Message::Moving(moves, answer));
+                return Ok(Outcome::Later(answered));
+            }
             (Phase::Running, _) => {}
         }
-        let wrong = |problem| {
-            error(ErrorCode::InvalidParams, format!("the parameters of `{method}` are wrong: {problem}"))
-        };
+        let wrong = |problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem));
         if let Some(query) = RunQuery::read(method, &params) {
             let (answer, answered) = oneshot::channel();
             self.send(Message::RunQuery(query.map_err(wrong)?, answer));
@@ -356,6 +373,10 @@ impl Front {
     }
 }
 
+fn wrong_parameters(method: &str, problem: &serde_json::Error) -> String {
+    format!("the parameters of `{method}` are wrong: {problem}")
+}
+
 /// The library's own type has no room for ids of more than 32 bits, which are allowed.
 #[derive(Deserialize)]
 struct CancelParams {
@@ -400,6 +421,7 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
             let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
             Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
         }
+        "workspace/didRenameFiles" => Message::Moved(Moves::read(params)?),
         "window/workDoneProgress/cancel" => {
             Message::CancelProgress(decode::<ProgressCancelParams>(params)?.token)
         }
@@ -474,7 +496,10 @@ enum AnyMessage {
 }
 
 /// The body for the library: the one of the frame if the library can decode it, else one that stands for the error.
-fn vet(frame: Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>> {
+fn vet(frame: Result<Vec<u8>, FrameError>, recorder: Option<&Recorder>) -> Vec<Vec<u8>> {
+    if let (Some(recorder), Ok(body)) = (recorder, &frame) {
+        recorder.record(Side::Client, body);
+    }
     let malformed = match frame {
         Ok(body) => match malformed(&body) {
             None => return vec![body],
@@ -487,10 +512,17 @@ fn vet(frame: Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>> {
 }
 
 /// The pieces of a frame of the library's, with its result.
-fn complete(results: &Results, frame: Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>> {
+fn complete(
+    results: &Results,
+    recorder: Option<&Recorder>,
+    frame: Result<Vec<u8>, FrameError>,
+) -> Vec<Vec<u8>> {
     match frame {
         Ok(body) => {
             let pieces = results.put_in(body);
+            if let Some(recorder) = recorder {
+                recorder.record(Side::Server, &pieces.concat());
+            }
             if pieces.len() > 1 && tracing::enabled!(tracing::Level::TRACE) {
                 tracing::trace!("-> {}", String::from_utf8_lossy(&pieces.concat()));
             }

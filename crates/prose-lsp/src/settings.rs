@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_analysis::host;
 use prose_analysis::location::Registry;
 use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
+use prose_ide::HintsWanted;
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -22,6 +23,7 @@ pub(crate) struct FileConfig {
     /// What the client says about the programs in Markdown documents, likewise.
     markdown: Option<bool>,
     client: Arc<RunSettings>,
+    hints: HintsWanted,
 }
 
 /// How the client is set to run programs.
@@ -144,6 +146,11 @@ impl FileConfig {
         &self.client
     }
 
+    /// Which hints of the analysis the client shows.
+    pub(crate) fn hints(&self) -> HintsWanted {
+        self.hints
+    }
+
     /// What changes what the program means.
     pub(crate) fn meaning(&self) -> host::Project {
         let config = &self.project.config;
@@ -167,6 +174,7 @@ pub(crate) struct Settings {
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
     client: Arc<RunSettings>,
+    hints: HintsWanted,
 }
 
 impl Settings {
@@ -177,8 +185,8 @@ impl Settings {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
         }
         let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
-        let (fetch, markdown) = (self.fetch, self.markdown);
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch, markdown, client })
+        let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
+        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch, markdown, client, hints })
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -213,14 +221,17 @@ impl Settings {
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
         let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
         let markdown = flag(section(settings), "markdown", "enabled");
+        let hints = hints(settings);
         let changes = *self.overrides != overrides
             || self.fetch != fetch
             || self.markdown != markdown
+            || self.hints != hints
             || *self.client != client;
         self.overrides = Arc::new(overrides);
         self.client = Arc::new(client);
         self.fetch = fetch;
         self.markdown = markdown;
+        self.hints = hints;
         changes
     }
 }
@@ -257,6 +268,17 @@ fn fetch(settings: &Value) -> Option<FetchMode> {
         tracing::warn!("`registry.fetch` is {mode}, but has to be \"automatic\", \"manual\" or \"off\"");
     }
     known
+}
+
+/// Which hints of the analysis the client shows: all that it does not switch off.
+fn hints(settings: &Value) -> HintsWanted {
+    let shows = |kind: &str| flag(section(settings), "inlayHints", kind).unwrap_or(true);
+    HintsWanted {
+        models: shows("models"),
+        parameters: shows("parameters"),
+        contracts: shows("contracts"),
+        iterations: shows("iterations"),
+    }
 }
 
 fn overrides(settings: &Value) -> Overrides {
@@ -347,6 +369,17 @@ mod tests {
         let RunConfig { max_parallel, command, environment, .. } = run(&mut settings);
         assert_eq!(max_parallel.get(), 2);
         assert_eq!([command[0].as_str(), environment[0].as_str()], ["my-agent", "KEY"]);
+    }
+
+    #[test]
+    fn clients_switch_hints_off_one_by_one() {
+        let off = |kind: &str| hints(&json!({ "prose": { "inlayHints": { kind: false } } }));
+        assert_eq!(off("models"), HintsWanted { models: false, ..HintsWanted::ALL });
+        assert_eq!(off("parameters"), HintsWanted { parameters: false, ..HintsWanted::ALL });
+        assert_eq!(off("contracts"), HintsWanted { contracts: false, ..HintsWanted::ALL });
+        assert_eq!(off("iterations"), HintsWanted { iterations: false, ..HintsWanted::ALL });
+        assert_eq!(off("else"), HintsWanted::ALL);
+        assert_eq!(hints(&json!({ "inlayHints": { "models": "no" } })), HintsWanted::ALL);
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn with_server(test: impl AsyncFnOnce(&mut Client)) -> End {
     let (ended, server) = oneshot::channel();
     std::thread::spawn(move || {
         let runtime = runtime();
-        let _ = ended.send(runtime.block_on(serve(input, output)));
+        let _ = ended.send(runtime.block_on(serve(input, output, None)));
         runtime.shutdown_background();
     });
     runtime().block_on(async {

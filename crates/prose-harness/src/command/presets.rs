@@ -77,7 +77,7 @@ impl Agent {
     }
 
     /// How it is installed.
-    pub(super) fn install(self) -> &'static str {
+    pub fn install(self) -> &'static str {
         match self {
             Agent::Claude => "npm install -g @anthropic-ai/claude-code",
             Agent::Codex => "npm install -g @openai/codex",

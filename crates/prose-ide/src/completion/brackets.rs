@@ -4,7 +4,7 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::options::{Header, OptionValue, STRATEGIES};
 use prose_syntax::properties::Owner;
 
-use super::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
+use crate::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
 use super::{CompletionKind, Context, calls, properties, values};
 
 /// What can stand behind the open bracket at `open` of the line's pieces.

@@ -12,7 +12,7 @@ use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
 use prose_syntax::{SyntaxKind::*, TextRange};
 use smol_str::SmolStr;
 
-use super::cursor::{Cursor, Piece, last_item, names_before_colons, size};
+use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 use super::item::escape;
 use super::variables::visible;
 use super::{Completion, CompletionKind, Context, values};
@@ -113,11 +113,11 @@ pub(super) fn agents_to_start(context: &mut Context<'_>) {
     }
 }
 
-/// The agents behind `resume:`, those with a memory first.
+/// The agents behind `resume:`: those with a memory. If none has one yet, all, since it may come next.
 pub(super) fn agents_to_resume(context: &mut Context<'_>) {
     let (persistent, others): (Vec<_>, Vec<_>) =
         agents(&context.cursor).into_iter().partition(|agent| is_persistent(agent.facts));
-    for agent in persistent.into_iter().chain(others) {
+    for agent in if persistent.is_empty() { others } else { persistent } {
         let detail = match is_persistent(agent.facts) {
             true => agent_detail(agent.facts),
             false => format!("{}, has no `persist:`", agent_detail(agent.facts)),
@@ -286,7 +286,7 @@ pub(super) fn fields(context: &mut Context<'_>) {
         Some(closer) if closer.kind == R_PAREN => {
             let mut depth = 0;
             let open = pieces.iter().rposition(|piece| {
-                depth += super::cursor::bracket(piece.kind);
+                depth += crate::cursor::bracket(piece.kind);
                 depth == 0
             });
             let callee = open.and_then(|open| pieces[..open].last());

@@ -27,6 +27,8 @@ pub enum CompletionKind {
     Field,
     /// The path of a program
     File,
+    /// What is written around a value
+    Snippet,
 }
 
 /// One thing that can be written at the cursor.

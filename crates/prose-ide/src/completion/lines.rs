@@ -4,7 +4,7 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Str, Template};
 use prose_syntax::names;
 
-use super::cursor::{Piece, PropertyOwner, Start, statement_start};
+use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 use super::{CompletionKind, Context, calls, paths, properties, statements, values};
 
 /// What can stand behind the pieces of the line.

@@ -7,7 +7,7 @@ use prose_analysis::location::Origin;
 use prose_reference::Reference;
 use prose_syntax::TextRange;
 
-use super::cursor::size;
+use crate::cursor::size;
 use super::{CompletionKind, Context};
 
 /// The programs that `use` may name. Who completes looks into no folder and no cache.

@@ -3,7 +3,7 @@
 use prose_syntax::options::Word;
 use prose_syntax::properties::{self, MODELS, Owner, PERMISSION_VALUES, PERMISSIONS, Property};
 
-use super::cursor::Piece;
+use crate::cursor::Piece;
 use super::item::explained;
 use super::{Completion, CompletionKind, Context, values};
 

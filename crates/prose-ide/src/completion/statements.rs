@@ -2,7 +2,7 @@
 
 use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
 
-use super::cursor::{Header, statement_start};
+use crate::cursor::{Header, statement_start};
 use super::item::explained;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls};

@@ -5,7 +5,7 @@ use prose_syntax::options::{OPTIONS, STRATEGIES};
 use prose_syntax::properties::{self, MODELS, Owner};
 use prose_syntax::{TextRange, names};
 
-use super::cursor::{PropertyOwner, open_bracket};
+use crate::cursor::{PropertyOwner, open_bracket};
 use super::variables::{anywhere, visible};
 use super::{CompletionKind, Context, calls, paths};
 

@@ -2,7 +2,7 @@
 
 use prose_syntax::SyntaxKind::*;
 
-use super::cursor::Piece;
+use crate::cursor::Piece;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls, statements};
 

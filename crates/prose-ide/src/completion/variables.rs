@@ -9,7 +9,7 @@ use prose_syntax::{SyntaxKind::*, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::cursor::{Cursor, Start, size, statement_start};
+use crate::cursor::{Cursor, Start, size, statement_start};
 use super::{Completion, CompletionKind, Context};
 
 /// A variable that can be read at the cursor.

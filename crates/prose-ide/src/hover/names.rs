@@ -2,23 +2,27 @@
 
 use std::collections::HashSet;
 
+use prose_analysis::call_graph::call_graph;
 use prose_analysis::contract::{ContractInput, contract};
 use prose_analysis::imports::{Imported, imported, note, reference};
 use prose_analysis::index::Site;
 use prose_analysis::location::Origin;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
-use prose_analysis::statements::{TopStatement, body, parse, statements, summary};
+use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
-use prose_syntax::{SyntaxKind, SyntaxToken, TextRange};
+use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
-use super::markdown::{cut, escaped, excerpt, fenced, first_line, inline, paragraphs};
+use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
+use crate::calls::{Callable, incoming_calls};
+use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
 use crate::lines::line_number;
+use crate::references::{Access, references_in};
 
 /// What is to be known of what a word stands for.
 pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {
@@ -135,25 +139,55 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
         [] => String::new(),
         outputs => format!("Outputs: {}", names(outputs)),
     };
-    let calls = calls(db, entity);
-    let calls = match calls {
-        0 => "Never called".to_owned(),
-        1 => "Called once".to_owned(),
-        calls => format!("Called at {calls} places"),
+    let is_recursive = call_graph(db, entity.file).is_recursive(&entity.name);
+    let has_limit = body_has_limit(body, data.stmt);
+    let depth = match (is_recursive, has_limit) {
+        (true, false) => "It calls itself and has no `max_depth:`, so at most 100 calls may be open at once.",
+        (true, true) => "It calls itself, as often as `max_depth:` allows.",
+        (false, _) => "",
     };
     Some(paragraphs([
         fenced("prose", &first_line(&format!("block {}{params}{options}:", data.text))),
         comment_above(db, site),
         outputs,
-        calls,
+        depth.to_owned(),
+        callers(db, entity),
     ]))
 }
 
-/// At how many places of its file a block is called.
-fn calls<'db>(db: &'db dyn Db, block: &Entity<'db>) -> usize {
-    let statements = statements(db, block.file).list.iter();
-    let uses = statements.flat_map(|placed| &summary(db, placed.statement).uses);
-    uses.filter(|used| used.kind == RefKind::Block && used.text == block.name).count()
+/// Whether the header of a block says how deep its calls may go.
+fn body_has_limit(body: &Body, block: StmtId) -> bool {
+    let Stmt::Block { options, .. } = &body[block].stmt else { return false };
+    options.iter().any(|option| option.name.as_ref().is_some_and(|name| name.text == "max_depth"))
+}
+
+/// Who calls a block, and in which lines.
+fn callers<'db>(db: &'db dyn Db, block: &Entity<'db>) -> String {
+    let callee = Callable::Block(block.file, block.name.clone());
+    let calls = incoming_calls(db, &callee, &[]);
+    let callers = calls.iter().map(|calls| {
+        let lines = lines(db, block.file, calls.ranges.iter().map(|range| range.start()));
+        match &calls.other {
+            Callable::Block(_, name) => format!("block {} in {lines}", inline(name)),
+            Callable::Program(_) => format!("the program in {lines}"),
+        }
+    });
+    let callers: Vec<String> = callers.collect();
+    if callers.is_empty() { "Never called".to_owned() } else { format!("Called by {}", callers.join(", ")) }
+}
+
+/// Numbers of lines, as a part of a sentence.
+fn lines(db: &dyn Db, file: SourceFile, offsets: impl Iterator<Item = TextSize>) -> String {
+    const MOST: usize = 5;
+    let mut lines: Vec<usize> = offsets.take(MOST + 1).map(|offset| line_number(db, file, offset)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let more = if lines.len() > MOST { " …" } else { "" };
+    let shown: Vec<String> = lines.iter().take(MOST).map(usize::to_string).collect();
+    match shown.as_slice() {
+        [line] => format!("line {line}"),
+        lines => format!("lines {}{more}", lines.join(", ")),
+    }
 }
 
 fn names(names: &[SmolStr]) -> String {
@@ -266,6 +300,7 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
         description(db, first),
         value_contract(db, &sites),
         other_values(db, entity, &sites),
+        if entity.file == from { readers(db, entity) } else { String::new() },
         if entity.file == from { String::new() } else { version(db, entity.file) },
     ]))
 }
@@ -314,87 +349,22 @@ fn value_contract<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
 
 /// The lines that give a declared variable other values.
 fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site<'db>]) -> String {
-    const MOST: usize = 5;
     let sites = entity.sites(db).into_iter().filter(|site| !declarations.contains(site));
-    let ranges = sites.filter_map(|site| name_range(db, site));
-    let mut lines: Vec<usize> =
-        ranges.take(MOST + 1).map(|range| line_number(db, entity.file, range.start())).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let more = if lines.len() > MOST { " …" } else { "" };
-    let shown: Vec<String> = lines.iter().take(MOST).map(usize::to_string).collect();
-    match shown.as_slice() {
-        [] => String::new(),
-        [line] => format!("Set again in line {line}"),
-        lines => format!("Set again in lines {}{more}", lines.join(", ")),
+    let mut ranges = sites.filter_map(|site| name_range(db, site)).peekable();
+    if ranges.peek().is_none() {
+        return String::new();
     }
+    format!("Set again in {}", lines(db, entity.file, ranges.map(|range| range.start())))
 }
 
-/// The comment that stands right above the statement that binds a name, as Markdown.
-fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
-    let file = site.statement.file(db);
-    let Some(range) = binding_range(db, site) else { return String::new() };
-    let root = parse(db, file).syntax();
-    let Some(token) = root.token_at_offset(range.start()).right_biased() else { return String::new() };
-    let mut lines = Vec::new();
-    let mut breaks = 0;
-    let mut before = token.prev_token();
-    while let Some(token) = before {
-        match token.kind() {
-            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
-            SyntaxKind::NEWLINE if breaks == 0 => breaks = 1,
-            SyntaxKind::COMMENT if breaks == 1 && stands_alone(&token) => {
-                lines.push(comment_text(token.text()).to_owned());
-                breaks = 0;
-            }
-            _ => break,
-        }
-        before = token.prev_token();
+/// The lines of its own file that use the value of a variable.
+fn readers<'db>(db: &'db dyn Db, entity: &Entity<'db>) -> String {
+    let found = references_in(db, entity.file, entity).into_iter();
+    let mut reads = found.filter(|found| found.access == Access::Read).peekable();
+    if reads.peek().is_none() {
+        return String::new();
     }
-    lines.reverse();
-    comment(&lines)
-}
-
-/// The comment at the start of a program, which says what it is for.
-fn first_comment(db: &dyn Db, program: SourceFile) -> String {
-    let mut lines = Vec::new();
-    let mut breaks = 0;
-    let mut token = parse(db, program).syntax().first_token();
-    while let Some(next) = token {
-        match next.kind() {
-            SyntaxKind::COMMENT => {
-                lines.push(comment_text(next.text()).to_owned());
-                breaks = 0;
-            }
-            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
-            SyntaxKind::NEWLINE if lines.is_empty() || breaks == 0 => breaks += 1,
-            _ => break,
-        }
-        token = next.next_token();
-    }
-    comment(&lines)
-}
-
-fn stands_alone(comment: &SyntaxToken) -> bool {
-    let before = std::iter::successors(comment.prev_token(), SyntaxToken::prev_token)
-        .find(|token| token.kind() != SyntaxKind::WHITESPACE);
-    before.is_none_or(|token| matches!(token.kind(), SyntaxKind::NEWLINE | SyntaxKind::BYTE_ORDER_MARK))
-}
-
-fn comment_text(comment: &str) -> &str {
-    comment.trim_start_matches('#').trim()
-}
-
-/// Lines of a comment as Markdown, without those that are only drawn.
-fn comment(lines: &[String]) -> String {
-    const MOST: usize = 20;
-    const LONGEST: usize = 400;
-    let has_words = |line: &&String| {
-        line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
-    };
-    let lines: Vec<String> =
-        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
-    escaped(lines.join("\n").trim())
+    format!("Read in {}", lines(db, entity.file, reads.map(|read| read.range.start())))
 }
 
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {

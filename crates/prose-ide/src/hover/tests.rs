@@ -16,6 +16,49 @@ fn check(fixture: &str, expected: Expect) {
 }
 
 #[test]
+fn a_code_that_is_switched_off_is_explained() {
+    check(
+        "session \"a\" # prose: ignore[W1$005] it is only an example\n",
+        expect![[r#"
+            /main.prose:1: session "a" # prose: ignore[«W105»] it is only an example
+
+            **`W105`** — variable declared again in an inner body
+
+            The name is declared already around this body, and bodies have no variables of their own: `let` gives the outer variable a new value. `name = …` says so.
+        "#]],
+    );
+    check("session \"a\" # not about W1$005\n", expect![[r#"
+        nothing
+    "#]]);
+}
+
+#[test]
+fn a_block_that_calls_itself_has_a_limit() {
+    check("block dig$0(n):\n  do dig(n)\ndo dig(1)\n", expect![[r#"
+        /main.prose:1: block «dig»(n):
+
+        ```prose
+        block dig(n):
+        ```
+
+        It calls itself and has no `max_depth:`, so at most 100 calls may be open at once.
+
+        Called by block `dig` in line 2, the program in line 3
+    "#]]);
+    check("block dig$0(n) (max_depth: 3):\n  do dig(n)\n", expect![[r#"
+        /main.prose:1: block «dig»(n) (max_depth: 3):
+
+        ```prose
+        block dig(n) (max_depth: 3):
+        ```
+
+        It calls itself, as often as `max_depth:` allows.
+
+        Called by block `dig` in line 2
+    "#]]);
+}
+
+#[test]
 fn an_agent_is_shown_with_what_it_may_do() {
     check(
         r#"
@@ -99,18 +142,20 @@ fn a_block_is_shown_with_its_calls() {
             do rev$0iew("a", 2)
             "#,
         expect![[r#"
-                /main.prose:7: do «review»("a", 2)
+            /main.prose:7: do «review»("a", 2)
 
-                ```prose
-                block review(text, depth) (max_depth: 5):
-                ```
+            ```prose
+            block review(text, depth) (max_depth: 5):
+            ```
 
-                Judges a text.
+            Judges a text.
 
-                Outputs: `verdict`, `reason`
+            Outputs: `verdict`, `reason`
 
-                Called at 2 places
-            "#]],
+            It calls itself, as often as `max_depth:` allows.
+
+            Called by block `review` in line 6, the program in line 7
+        "#]],
     );
     check(
         "block unused$0:\n  session \"a\"\n",
@@ -138,18 +183,20 @@ fn a_variable_is_shown_with_its_bindings() {
             output text = draf$0t
             "#,
         expect![[r#"
-                /main.prose:6: output text = «draft»
+            /main.prose:6: output text = «draft»
 
-                ```prose
-                let draft = session "Write"
-                ```
+            ```prose
+            let draft = session "Write"
+            ```
 
-                variable `draft`, line 2
+            variable `draft`, line 2
 
-                The text that is worked on.
+            The text that is worked on.
 
-                Set again in line 5
-            "#]],
+            Set again in line 5
+
+            Read in line 6
+        "#]],
     );
     check(
         "for city, i in [\"Oslo\"]:\n  session \"{cit$0y}\"\n",
@@ -161,6 +208,8 @@ fn a_variable_is_shown_with_its_bindings() {
             ```
 
             loop variable `city`, line 1
+
+            Read in line 2
         "#]],
     );
     check(
@@ -173,6 +222,8 @@ fn a_variable_is_shown_with_its_bindings() {
             ```
 
             variable `own` of block `b`, line 2
+
+            Read in line 3
         "#]],
     );
     check(
@@ -186,6 +237,8 @@ fn a_variable_is_shown_with_its_bindings() {
             ```
 
             variable `x`, line 2
+
+            Read in line 5
         "#]],
     );
     check(
@@ -198,6 +251,8 @@ fn a_variable_is_shown_with_its_bindings() {
             ```
 
             pipeline variable `item`, line 1
+
+            Read in line 2
         "#]],
     );
 }
@@ -214,24 +269,28 @@ fn an_input_is_shown_with_its_description() {
             ```
 
             input `topic`, line 1
+
+            Read in line 2
         "#]],
     );
     check(
         "input topic: ***\n  What to read on,\n    in detail\n***\nsession \"{topic$0}\"\n",
         expect![[r#"
-                /main.prose:5: session "{«topic»}"
+            /main.prose:5: session "{«topic»}"
 
-                ```prose
-                input topic: ***
-                ```
+            ```prose
+            input topic: ***
+            ```
 
-                input `topic`, line 1
+            input `topic`, line 1
 
-                ```text
-                What to read on,
-                  in detail
-                ```
-            "#]],
+            ```text
+            What to read on,
+              in detail
+            ```
+
+            Read in line 5
+        "#]],
     );
 }
 
@@ -340,14 +399,16 @@ fn what_goes_in_and_comes_out_is_shown() {
     check_import(
         &[import, "let r = read(topic$0: \"x\")"],
         expect![[r#"
-                /main.prose:2: let r = read(«topic»: "x")
+            /main.prose:2: let r = read(«topic»: "x")
 
-                ```prose
-                input topic: "What to read on"
-                ```
+            ```prose
+            input topic: "What to read on"
+            ```
 
-                input `topic` of `/lib/research.prose`, line 3
-            "#]],
+            input `topic` of `/lib/research.prose`, line 3
+
+            Read in line 5
+        "#]],
     );
     check_import(
         &[import, "let r = read(topic: \"x\")", "session \"{r$0.findings}\""],
@@ -361,6 +422,8 @@ fn what_goes_in_and_comes_out_is_shown() {
             variable `r`, line 2
 
             A result of `/lib/research.prose`, with `findings`, `sources`
+
+            Read in line 3
         "#]],
     );
     check_import(
@@ -530,6 +593,8 @@ fn words_in_braces_are_names_or_text() {
             ```
 
             variable `x`, line 1
+
+            Read in line 2
         "#]],
     );
     check(

@@ -2,9 +2,9 @@
 
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue, STRATEGIES};
-use prose_syntax::{SyntaxKind, keywords, properties};
+use prose_syntax::{Code, SyntaxKind, keywords, properties};
 
-use super::markdown::{fenced, inline, paragraphs};
+use crate::markdown::{fenced, inline, paragraphs};
 
 /// What is to be known of a keyword.
 pub(super) fn of_keyword(kind: SyntaxKind) -> Option<String> {
@@ -71,6 +71,12 @@ pub(super) fn of_model(db: &dyn Db, file: SourceFile, name: &str) -> String {
         }
         None => format!("{title} — a model by its id, which is passed to the host as it is"),
     }
+}
+
+/// What is to be known of the code of a diagnostic.
+pub(super) fn of_code(code: Code) -> String {
+    let info = code.info();
+    paragraphs([format!("**{}** — {}", inline(info.name), info.title), info.explanation.to_owned()])
 }
 
 /// What is to be known of the markers of a discretion.

@@ -3,10 +3,13 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{Notification, Owner};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Published};
 use crate::json::json;
+use crate::questions::next_id;
 use crate::reads::View;
 
 /// How many messages are sent together.
@@ -35,6 +38,11 @@ impl Owner {
         } else if std::mem::take(&mut self.must_refresh) {
             if self.session.pulls_diagnostics && self.session.refreshes_diagnostics {
                 self.notify(diagnostics::refresh());
+            }
+            // What an import takes and gives is shown, too.
+            if self.session.refreshes_hints {
+                let method = "workspace/inlayHint/refresh";
+                self.notify(Notification { method, params: Value::Null, id: Some(next_id()) });
             }
         } else if let Some(uri) = self.unpublished.pop_front() {
             self.publish(&uri);

@@ -10,14 +10,17 @@ use super::Runs;
 use super::lines::LineMap;
 use crate::convert::{Session, end_of_line, size};
 use crate::documents::DocumentUri;
-use crate::json::{Json, json as text};
 use crate::reads::View;
 
-/// The answer to `textDocument/inlayHint`.
-pub(crate) fn inlay_hints(view: &View<'_>, session: &Session, lines: &RangeInclusive<usize>) -> Json {
+/// How the statements in some lines of the document went.
+pub(crate) fn inlay_hints(
+    view: &View<'_>,
+    session: &Session,
+    lines: &RangeInclusive<usize>,
+) -> Vec<Value> {
     let snapshot = view.snapshot;
     if !snapshot.config.client().inlay_hints {
-        return text(&json!([]));
+        return Vec::new();
     }
     let converter = view.converter(session);
     let marks = view.runs.marks(&snapshot.name, &snapshot.text);
@@ -26,7 +29,7 @@ pub(crate) fn inlay_hints(view: &View<'_>, session: &Session, lines: &RangeInclu
         let is_wanted = lines.contains(&(position.line as usize));
         is_wanted.then(|| json!({ "position": position, "label": label, "paddingLeft": true }))
     });
-    text(&hints.collect::<Vec<Value>>())
+    hints.collect()
 }
 
 impl Runs {

@@ -11,20 +11,20 @@ use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange
 
 /// A word, a mark or a whole literal of a line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     /// The kind of the token; that of the node for a literal. A word that spells a keyword has the kind of that, wherever it stands.
-    pub(super) kind: SyntaxKind,
-    pub(super) text: &'a str,
-    pub(super) range: TextRange,
+    pub(crate) kind: SyntaxKind,
+    pub(crate) text: &'a str,
+    pub(crate) range: TextRange,
 }
 
 impl Piece<'_> {
-    pub(super) fn is_name(self) -> bool {
+    pub(crate) fn is_name(self) -> bool {
         self.kind == IDENT || self.kind.is_keyword()
     }
 
     /// Whether a value can end with it.
-    pub(super) fn ends_value(self) -> bool {
+    pub(crate) fn ends_value(self) -> bool {
         matches!(self.kind, STRING | DISCRETION | NUMBER | DURATION | R_PAREN | R_BRACKET | R_BRACE)
             || (self.is_name() && !is_infix(self.kind))
     }
@@ -36,44 +36,44 @@ fn is_infix(kind: SyntaxKind) -> bool {
 }
 
 /// A line above that the line of the cursor is indented below.
-pub(super) struct Header<'a> {
-    pub(super) pieces: Vec<Piece<'a>>,
-    pub(super) range: TextRange,
+pub(crate) struct Header<'a> {
+    pub(crate) pieces: Vec<Piece<'a>>,
+    pub(crate) range: TextRange,
 }
 
 /// A string or a discretion around the cursor.
-pub(super) struct Literal {
-    pub(super) node: SyntaxNode,
+pub(crate) struct Literal {
+    pub(crate) node: SyntaxNode,
     /// The bytes between its marks.
-    pub(super) content: TextRange,
-    pub(super) is_closed: bool,
+    pub(crate) content: TextRange,
+    pub(crate) is_closed: bool,
 }
 
 /// The place of the cursor.
-pub(super) struct Cursor<'a> {
-    pub(super) db: &'a dyn Db,
-    pub(super) file: SourceFile,
-    pub(super) text: &'a str,
-    pub(super) offset: TextSize,
+pub(crate) struct Cursor<'a> {
+    pub(crate) db: &'a dyn Db,
+    pub(crate) file: SourceFile,
+    pub(crate) text: &'a str,
+    pub(crate) offset: TextSize,
     /// The whole word around the cursor; empty where there is none.
-    pub(super) word: TextRange,
+    pub(crate) word: TextRange,
     /// The string or discretion around the cursor.
-    pub(super) literal: Option<Literal>,
+    pub(crate) literal: Option<Literal>,
     /// The pieces of the line before the word or the literal.
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(crate) pieces: Vec<Piece<'a>>,
     /// The bytes of the line. It has several lines of text where a bracket or a literal spans them.
-    pub(super) line: TextRange,
+    pub(crate) line: TextRange,
     /// The headers that the line stands below, the nearest first.
-    pub(super) headers: Vec<Header<'a>>,
+    pub(crate) headers: Vec<Header<'a>>,
     /// The nearest line above that is indented like this one and stands below the same header.
-    pub(super) sibling: Option<Header<'a>>,
+    pub(crate) sibling: Option<Header<'a>>,
     column: usize,
     root: SyntaxNode,
 }
 
 impl<'a> Cursor<'a> {
-    /// The place of an offset; none in a comment or behind a digit, where nothing is completed.
-    pub(super) fn new(db: &'a dyn Db, file: SourceFile, offset: TextSize) -> Option<Self> {
+    /// The place of an offset; none in a comment.
+    pub(crate) fn new(db: &'a dyn Db, file: SourceFile, offset: TextSize) -> Option<Self> {
         let text = file.text(db).as_str();
         let mut at = usize::from(offset).min(text.len());
         while !text.is_char_boundary(at) {
@@ -88,11 +88,6 @@ impl<'a> Cursor<'a> {
         }
         let literal = lines.literal_around(offset);
         let word = word_around(text, at);
-        let starts_as = |is: fn(&u8) -> bool| text[word].as_bytes().first().is_some_and(is);
-        let behind_letter = text[..usize::from(word.start())].ends_with(|c: char| c.is_alphanumeric());
-        if literal.is_none() && (starts_as(u8::is_ascii_digit) || behind_letter) {
-            return None;
-        }
         let stop = literal.as_ref().map_or(word.start(), |literal| literal.node.text_range().start());
         let start = lines.logical_start(usize::from(stop));
         let pieces = lines.pieces(start, stop);
@@ -104,19 +99,26 @@ impl<'a> Cursor<'a> {
         Some(Self { db, file, text, offset, word, literal, pieces, line, headers, sibling, column, root })
     }
 
+    /// Whether the cursor is in or right behind a number, where nothing is completed.
+    pub(crate) fn is_behind_digit(&self) -> bool {
+        let starts_with_digit = self.text[self.word].as_bytes().first().is_some_and(u8::is_ascii_digit);
+        let before = &self.text[..usize::from(self.word.start())];
+        self.literal.is_none() && (starts_with_digit || before.ends_with(|c: char| c.is_alphanumeric()))
+    }
+
     /// What the line stands below, if that takes properties.
-    pub(super) fn property_owner(&self) -> Option<PropertyOwner> {
+    pub(crate) fn property_owner(&self) -> Option<PropertyOwner> {
         property_owner(self.headers.first()?, &self.headers)
     }
 
     /// The names before a colon on the lines that are indented like this one and stand below the same header.
-    pub(super) fn names_of_siblings(&self) -> Vec<&'a str> {
+    pub(crate) fn names_of_siblings(&self) -> Vec<&'a str> {
         let lines = Lines { text: self.text, root: &self.root };
         lines.names_at(usize::from(self.line.start()), usize::from(self.line.end()), self.column)
     }
 
     /// The names before a colon behind the word, up to the bracket that closes the present one.
-    pub(super) fn names_behind(&self) -> Vec<&'a str> {
+    pub(crate) fn names_behind(&self) -> Vec<&'a str> {
         let lines = Lines { text: self.text, root: &self.root };
         let pieces = lines.pieces(usize::from(self.word.end()), self.line.end());
         let closed = (0..pieces.len()).find(|index| {
@@ -127,32 +129,32 @@ impl<'a> Cursor<'a> {
     }
 
     /// The pieces behind the word up to the end of the line.
-    pub(super) fn pieces_behind(&self) -> Vec<Piece<'a>> {
+    pub(crate) fn pieces_behind(&self) -> Vec<Piece<'a>> {
         let lines = Lines { text: self.text, root: &self.root };
         lines.pieces(usize::from(self.word.end()), self.line.end())
     }
 
     /// The literal with that range.
-    pub(super) fn literal_at(&self, range: TextRange) -> Option<SyntaxNode> {
+    pub(crate) fn literal_at(&self, range: TextRange) -> Option<SyntaxNode> {
         let token = self.root.token_at_offset(range.start()).right_biased()?;
         token.parent_ancestors().find(is_literal)
     }
 
     /// Whether nothing more is written behind the word, so that there is room for a snippet.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         let line = self.behind_word().split(['\n', '\r']).next().unwrap_or_default().trim_start();
         line.is_empty() || line.starts_with(['#', ')', ']', '}', ','])
     }
 
     /// The text behind the word.
-    pub(super) fn behind_word(&self) -> &'a str {
+    pub(crate) fn behind_word(&self) -> &'a str {
         &self.text[usize::from(self.word.end())..]
     }
 }
 
 /// What a line with properties stands below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PropertyOwner {
+pub(crate) enum PropertyOwner {
     /// An agent or a session.
     Statement(Owner),
     /// `permissions:`
@@ -187,7 +189,7 @@ fn property_owner(header: &Header<'_>, headers: &[Header<'_>]) -> Option<Propert
 
 /// Why a statement, or a value, starts where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// The line starts.
     Line,
     /// Behind the colon of a header.
@@ -201,7 +203,7 @@ pub(super) enum Start {
 }
 
 /// Where the last statement or value of a line begins, as far as the pieces of the line go.
-pub(super) fn statement_start(pieces: &[Piece<'_>]) -> (usize, Start) {
+pub(crate) fn statement_start(pieces: &[Piece<'_>]) -> (usize, Start) {
     let mut start = (0, Start::Line);
     let mut depth = 0;
     for (index, piece) in pieces.iter().enumerate() {
@@ -245,7 +247,7 @@ fn opens_body(keyword: SyntaxKind) -> bool {
 }
 
 /// 1 for an opening bracket, −1 for a closing one.
-pub(super) fn bracket(kind: SyntaxKind) -> i32 {
+pub(crate) fn bracket(kind: SyntaxKind) -> i32 {
     match kind {
         L_PAREN | L_BRACKET | L_BRACE => 1,
         R_PAREN | R_BRACKET | R_BRACE => -1,
@@ -254,7 +256,7 @@ pub(super) fn bracket(kind: SyntaxKind) -> i32 {
 }
 
 /// The last bracket that is open at the end of the pieces.
-pub(super) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
+pub(crate) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
     let mut open = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
         match bracket(piece.kind) {
@@ -267,7 +269,7 @@ pub(super) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
 }
 
 /// The pieces of the last item behind an open bracket.
-pub(super) fn last_item<'p, 'a>(inside: &'p [Piece<'a>]) -> &'p [Piece<'a>] {
+pub(crate) fn last_item<'p, 'a>(inside: &'p [Piece<'a>]) -> &'p [Piece<'a>] {
     let mut depth = 0;
     let mut start = 0;
     for (index, piece) in inside.iter().enumerate() {
@@ -280,7 +282,7 @@ pub(super) fn last_item<'p, 'a>(inside: &'p [Piece<'a>]) -> &'p [Piece<'a>] {
 }
 
 /// The names before a colon outside of inner brackets.
-pub(super) fn names_before_colons<'a>(pieces: &[Piece<'a>]) -> Vec<&'a str> {
+pub(crate) fn names_before_colons<'a>(pieces: &[Piece<'a>]) -> Vec<&'a str> {
     let mut depth = 0;
     let mut names = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -500,7 +502,7 @@ fn literal_of(token: &SyntaxToken) -> Option<Literal> {
 }
 
 /// The whole word around a place.
-pub(super) fn word_around(text: &str, at: usize) -> TextRange {
+pub(crate) fn word_around(text: &str, at: usize) -> TextRange {
     let is_word = |c: char| names::is_part(c) || c == '-';
     let bytes = text.as_bytes();
     let mut start = text[..at].trim_end_matches(is_word).len();
@@ -519,6 +521,6 @@ pub(super) fn word_around(text: &str, at: usize) -> TextRange {
 }
 
 /// A place in a text whose length fits.
-pub(super) fn size(at: usize) -> TextSize {
+pub(crate) fn size(at: usize) -> TextSize {
     TextSize::new(at as u32)
 }

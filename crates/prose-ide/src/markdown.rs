@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A block of code, fenced so that nothing in it ends it.
-pub(super) fn fenced(language: &str, code: &str) -> String {
+pub(crate) fn fenced(language: &str, code: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
     for char in code.chars() {
@@ -15,7 +15,7 @@ pub(super) fn fenced(language: &str, code: &str) -> String {
 }
 
 /// Code in a line of text.
-pub(super) fn inline(code: &str) -> String {
+pub(crate) fn inline(code: &str) -> String {
     const LONGEST: usize = 200;
     let code = cut(&code.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST);
     if code.is_empty() {
@@ -28,7 +28,7 @@ pub(super) fn inline(code: &str) -> String {
 }
 
 /// Text, with what would be taken for markup shown as it is. Backticks work, since people quote names with them.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for line in text.lines() {
         if !escaped.is_empty() {
@@ -58,14 +58,14 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// The first line, cut to a length that fits a hover.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     const LONGEST: usize = 120;
     let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
     cut(line, LONGEST)
 }
 
 /// The beginning of a text.
-pub(super) fn cut(text: &str, longest: usize) -> String {
+pub(crate) fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
 }
 
 /// The beginning of a long text: a few lines, without the indentation that they share.
-pub(super) fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     const LINES: usize = 6;
     const LONGEST: usize = 160;
     let lines: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty()).take(LINES + 1).collect();
@@ -91,7 +91,7 @@ pub(super) fn excerpt(text: &str) -> String {
 }
 
 /// Paragraphs with empty lines between them.
-pub(super) fn paragraphs(parts: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn paragraphs(parts: impl IntoIterator<Item = String>) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
 }

@@ -1,0 +1,314 @@
+//! `prose doctor`: what is wrong with a set-up.
+
+mod machine;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use prose_config::{Config, FILE_NAME, HarnessName};
+use prose_harness::command::Agent;
+use prose_registry::{
+    CACHE_DIR, Cache, Credentials, Freshness, Importer, LOCK_FILE, Lock, Outcome, Problem, Reference,
+    Settings,
+};
+use prose_run::Project;
+use prose_state::runs::RunState;
+use prose_syntax::Severity;
+
+use self::machine::{Answer, asked_for_version, on_path};
+use crate::Status;
+use crate::check::settings::{Settings as Rules, shown};
+use crate::cli::DoctorArgs;
+use crate::imports::block_on;
+use crate::run::present_project;
+use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
+
+/// What was found, as it is found.
+struct Report<'a> {
+    terminal: &'a Terminal,
+    problems: usize,
+}
+
+/// Looks at everything that `prose` needs in the present folder.
+pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> {
+    let mut report = Report { terminal, problems: 0 };
+    version(&mut report)?;
+    let config = settings(&mut report)?;
+    harness(&config, &mut report)?;
+    let project = present_project();
+    runs(&project, &mut report)?;
+    imports(&project.root, &mut report)?;
+    if args.online {
+        registry(&config, &mut report)?;
+    }
+    match report.problems {
+        0 => writeln!(terminal.stderr(), "{BOLD}nothing is wrong.{BOLD:#}")?,
+        count => writeln!(terminal.stderr(), "{BOLD}{} found.{BOLD:#}", counted(count, "problem"))?,
+    }
+    Ok(if report.problems == 0 { Status::Clean } else { Status::ErrorsFound })
+}
+
+impl Report<'_> {
+    fn good(&mut self, about: &str, message: impl Display) -> io::Result<()> {
+        let message = message.to_string();
+        writeln!(self.terminal.stdout(), "ok       {BOLD}{about}{BOLD:#}: {}", one_line(&message))
+    }
+
+    /// Something that need not be wrong.
+    fn note(&mut self, about: &str, message: impl Display) -> io::Result<()> {
+        let message = message.to_string();
+        writeln!(
+            self.terminal.stdout(),
+            "{WARNING}note{WARNING:#}     {BOLD}{about}{BOLD:#}: {}",
+            one_line(&message)
+        )
+    }
+
+    fn problem(&mut self, about: &str, message: impl Display, help: impl Display) -> io::Result<()> {
+        self.problems += 1;
+        let (message, help) = (message.to_string(), help.to_string());
+        let mut out = self.terminal.stdout();
+        writeln!(out, "{ERROR}problem{ERROR:#}  {BOLD}{about}{BOLD:#}: {}", one_line(&message))?;
+        writeln!(out, "         {HELP}help{HELP:#}: {}", one_line(&help))
+    }
+}
+
+const EDITORS: &str = "editors";
+
+/// Editors start the `prose` that is on `PATH`, which may be another one than this.
+fn version(report: &mut Report<'_>) -> io::Result<()> {
+    let own = concat!("prose ", env!("CARGO_PKG_VERSION"));
+    report.good("version", format_args!("{own} ({}, {})", std::env::consts::OS, std::env::consts::ARCH))?;
+    match asked_for_version("prose") {
+        Answer::Version(version) if version == own => {
+            report.good(EDITORS, format_args!("`prose` on PATH is {version}"))
+        }
+        Answer::Version(other) => report.problem(
+            EDITORS,
+            format_args!("`prose` on PATH is {other}, and this is {own}"),
+            "editors start the one on PATH: remove the other one, or put the folder of this one first",
+        ),
+        Answer::NotFound => report.problem(
+            EDITORS,
+            "there is no `prose` on PATH, so editors cannot start the server",
+            "add the folder of this program to PATH, or set its full path in the editor",
+        ),
+        Answer::Failed(reason) => report.problem(
+            EDITORS,
+            format_args!("the `prose` on PATH {reason}"),
+            "install it again, or set the full path of a good one in the editor",
+        ),
+    }
+}
+
+/// The nearest file of settings, and what is wrong in it.
+fn settings(report: &mut Report<'_>) -> io::Result<Config> {
+    const ABOUT: &str = "settings";
+    let mut rules = Rules::nearest();
+    let here = std::env::current_dir()?;
+    let config = rules.of(&here.join("program.prose")).project().config.clone();
+    for failure in rules.take_failures() {
+        let path = failure.path.display().to_string();
+        report.problem(
+            ABOUT,
+            format_args!("`{path}` {}", failure.reason),
+            "until it can be read, the defaults count",
+        )?;
+    }
+    let files = rules.files();
+    if files.is_empty() {
+        report.good(ABOUT, format_args!("there is no {FILE_NAME} here or above, so the defaults count"))?;
+    }
+    for file in files {
+        let path = file.path.display();
+        let found = rules.diagnose_file(&file);
+        let mut is_good = true;
+        for found in found.iter().filter(|found| found.severity <= Severity::Warning) {
+            is_good = false;
+            let (start, text) = (usize::from(found.diagnostic.range.start()), file.text());
+            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
+            let message = format!("{path}:{line}: {}", found.diagnostic.message);
+            report.problem(ABOUT, message, format_args!("`prose check {path}` shows the place"))?;
+        }
+        if is_good {
+            report.good(ABOUT, path)?;
+        }
+    }
+    Ok(config)
+}
+
+/// Who answers the sessions of programs.
+fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "harness";
+    let name = config.run.harness.as_str();
+    match config.run.harness {
+        HarnessName::Offline => {
+            report.good(ABOUT, "`offline` makes answers up; `run.harness` in prose.toml names an agent")?;
+        }
+        HarnessName::Script => report.good(ABOUT, "`script` answers from the file that `--script` names")?,
+        HarnessName::Claude => known_agent(Agent::Claude, name, report)?,
+        HarnessName::Codex => known_agent(Agent::Codex, name, report)?,
+        HarnessName::OpenCode => known_agent(Agent::OpenCode, name, report)?,
+        HarnessName::Command => match config.run.command.first().map(|word| word.as_str()) {
+            None => report.problem(
+                ABOUT,
+                "`command` starts the program of `run.command`, which prose.toml does not name",
+                "write for example `command = [\"my-agent\", \"--quiet\"]` below [run]",
+            )?,
+            // What it would do with `--version` is not known, so it is not started.
+            Some(program) if on_path(program) => {
+                report.good(ABOUT, format_args!("`command`: `{program}`"))?
+            }
+            Some(program) => report.problem(
+                ABOUT,
+                format_args!("`{program}` of `run.command` is not installed"),
+                "install it; if it is installed, add its folder to PATH or name its full path",
+            )?,
+        },
+    }
+    for name in config.run.environment.iter().map(|word| word.as_str()) {
+        if !machine::is_set(name) {
+            report.problem(
+                ABOUT,
+                format_args!("`run.environment` names `{name}`, and no such variable is set"),
+                "set it before `prose` and the editor are started, or take it out of prose.toml",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn known_agent(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "harness";
+    let program = agent.program();
+    match asked_for_version(program) {
+        Answer::Version(version) => report.good(ABOUT, format_args!("`{name}`: {version}"))?,
+        Answer::NotFound => report.problem(
+            ABOUT,
+            format_args!("`{name}` starts the program `{program}`, which is not on PATH"),
+            format_args!("install it, for example with `{}`", agent.install()),
+        )?,
+        Answer::Failed(reason) => report.problem(
+            ABOUT,
+            format_args!("`{program} --version` {reason}"),
+            format_args!("try it in a terminal; to install it again: `{}`", agent.install()),
+        )?,
+    }
+    let variables = agent.settings().variables;
+    if !variables.iter().any(|name| machine::is_set(name)) {
+        let names = variables.join(", ");
+        report.note(
+            ABOUT,
+            format_args!("none of {names} is set, so `{program}` has to be logged in by itself"),
+        )?;
+    }
+    Ok(())
+}
+
+/// Where runs keep their state, and those that wait to be resumed.
+fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "runs";
+    let folder = project.runs();
+    match machine::written_to(&folder) {
+        Ok(()) => report.good(ABOUT, format_args!("their files go to {}", shown(&folder).display()))?,
+        Err(error) => report.problem(
+            ABOUT,
+            format_args!("{} cannot be written: {error}", folder.display()),
+            "give yourself the right to write there; until then, `prose run --in-context` keeps no files",
+        )?,
+    }
+    let runs = match project.list_runs() {
+        Ok(runs) => runs,
+        Err(error) => {
+            return report.problem(ABOUT, error, "until it can be read, no run can be resumed");
+        }
+    };
+    for run in &runs {
+        if run.status == RunState::Damaged {
+            report.problem(
+                ABOUT,
+                format_args!("the files of {} cannot be read", run.id),
+                format_args!("`prose runs show {0}` says more, `prose runs rm {0}` removes them", run.id),
+            )?;
+        }
+    }
+    let open: Vec<_> = runs.iter().filter(|run| run.status.can_be_resumed()).collect();
+    if let Some(last) = open.first() {
+        let message = format!(
+            "{} can be resumed; `prose resume {}` goes on with the last one",
+            counted(open.len(), "run"),
+            last.id
+        );
+        report.note(ABOUT, message)?;
+    }
+    Ok(())
+}
+
+/// What programs need that import others.
+fn imports(project: &Path, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "imports";
+    match Cache::of_user().dir() {
+        None => report.problem(
+            ABOUT,
+            "there is no cache, since the system names no folder for caches",
+            format_args!("set {CACHE_DIR} to a folder"),
+        )?,
+        Some(dir) => match machine::written_to(dir) {
+            Ok(()) => report.good(ABOUT, format_args!("the cache is {}", dir.display()))?,
+            Err(error) => report.problem(
+                ABOUT,
+                format_args!("the cache {} cannot be written: {error}", dir.display()),
+                format_args!("give yourself the right to write there, or set {CACHE_DIR} to another folder"),
+            )?,
+        },
+    }
+    let lock = project.join(LOCK_FILE);
+    match Lock::load(&lock) {
+        Ok(None) => {}
+        Ok(Some(pins)) => {
+            let pins = counted(pins.pins().count(), "program");
+            report.good(ABOUT, format_args!("{} pins {pins}", shown(&lock).display()))?;
+        }
+        Err(error) => {
+            report.problem(ABOUT, error, "`prose lock` writes it anew once it is repaired or removed")?;
+        }
+    }
+    for problem in Credentials::of_user().1 {
+        report.problem(ABOUT, problem, "until then, its tokens are not sent")?;
+    }
+    Ok(())
+}
+
+/// Whether the registry answers at all. What it is asked for need not be there.
+fn registry(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "registry";
+    let address = config.registry.url.as_str();
+    let client = address.parse().ok().map(|url| {
+        let (settings, _) = Settings::of_user(url);
+        prose_registry::Client::new(settings, Cache::in_memory())
+    });
+    let reference = Reference::parse("prose-doctor/is-anybody-there");
+    let (Some(client), Ok(reference)) = (client, reference) else {
+        let help = "set `url` below [registry] in prose.toml";
+        return report.problem(ABOUT, format_args!("`{address}` is no address"), help);
+    };
+    let start = SystemTime::now();
+    let outcome: Outcome =
+        block_on(async { client.get(&reference, &Importer::Workspace, Freshness::Now).await })?;
+    match &outcome.result {
+        Err(Problem::Unreachable { why, .. }) => report.problem(
+            ABOUT,
+            format_args!("{address} cannot be reached: {why}"),
+            "look at the network, the proxy (HTTPS_PROXY), and `url` below [registry] in prose.toml",
+        ),
+        Err(Problem::Refused(refusal)) => {
+            report.problem(ABOUT, format_args!("{address} is not asked: {refusal}"), "see docs/registry.md")
+        }
+        _ => {
+            let took = start.elapsed().unwrap_or_default().as_millis();
+            report.good(ABOUT, format_args!("{address} answers after {took} ms"))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the machine says: programs, variables of the environment, folders.
+
+use std::env;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What became of asking a program for its version.
+pub(super) enum Answer {
+    /// The first line that it wrote.
+    Version(String),
+    NotFound,
+    /// Why there is no version, as the rest of a sentence about the program.
+    Failed(String),
+}
+
+/// Agents of a megabyte of JavaScript take a second or two to start on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts a program on `PATH` with `--version`.
+pub(super) fn asked_for_version(program: &str) -> Answer {
+    if !on_path(program) {
+        return Answer::NotFound;
+    }
+    let started = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => return Answer::Failed(format!("cannot be started: {error}")),
+    };
+    let stdout = child.stdout.take();
+    // A thread reads, so that a program that says nothing and never ends is no more than a finding.
+    let reader = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        // What cannot be read is not there.
+        let _ = stdout.map(|stdout| stdout.take(64 * 1024).read_to_end(&mut said));
+        said
+    });
+    let since = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if since.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) => {
+                // One that cannot be killed has ended by itself.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Answer::Failed(format!("does not answer within {} seconds", PATIENCE.as_secs()));
+            }
+            Err(error) => return Answer::Failed(format!("cannot be waited for: {error}")),
+        }
+    };
+    if !status.success() {
+        return Answer::Failed(format!("ends with {status}"));
+    }
+    let said = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
+    match said.lines().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => Answer::Version(line.to_owned()),
+        None => Answer::Failed("says nothing".to_owned()),
+    }
+}
+
+/// Whether a program is there: a name that is looked for on `PATH`, or a path.
+pub(super) fn on_path(program: &str) -> bool {
+    let is_there = |path: &Path| {
+        // Windows starts files with these endings without them.
+        path.is_file()
+            || cfg!(windows) && ["exe", "cmd", "bat"].iter().any(|it| path.with_extension(it).is_file())
+    };
+    if Path::new(program).components().count() > 1 {
+        return is_there(Path::new(program));
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).any(|folder| is_there(&folder.join(program)))
+}
+
+/// Whether a variable of the environment is set; `*` at the end stands for anything.
+pub(super) fn is_set(name: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(start) => env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with(start)),
+        None => env::var_os(name).is_some(),
+    }
+}
+
+/// Writes a file into a folder, or into the nearest one above that is there, and removes it again.
+pub(super) fn written_to(folder: &Path) -> io::Result<()> {
+    let there = folder.ancestors().find(|folder| folder.exists());
+    tempfile::tempfile_in(there.unwrap_or(folder)).map(drop)
+}

@@ -1,0 +1,40 @@
+//! `prose replay`: a recorded session of an editor once more.
+
+use std::io::Write;
+
+use anyhow::Context;
+
+use crate::Status;
+use crate::cli::ReplayArgs;
+use crate::terminal::{Terminal, counted};
+
+/// Replays the recording, and shows the first difference or writes all of them down.
+pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let path = args.file.display();
+    let recording =
+        std::fs::read_to_string(&args.file).with_context(|| format!("`{path}` cannot be read"))?;
+    let replayed = prose_lsp::replay(&recording).with_context(|| format!("`{path}`"))?;
+    let compared = counted(replayed.compared, "message");
+    let mut stderr = terminal.stderr();
+    if args.write {
+        let is_whole = replayed.now.lines().count() >= recording.lines().count();
+        anyhow::ensure!(is_whole, "`{path}` is left as it is, since the server does not answer to all of it");
+        if replayed.now != recording {
+            std::fs::write(&args.file, &replayed.now)
+                .with_context(|| format!("`{path}` cannot be written"))?;
+        }
+        writeln!(
+            stderr,
+            "{compared} compared, {} written.",
+            counted(replayed.differences.len(), "difference")
+        )?;
+        return Ok(Status::Clean);
+    }
+    let Some(first) = replayed.differences.first() else {
+        writeln!(stderr, "{compared} compared, no difference.")?;
+        return Ok(Status::Clean);
+    };
+    writeln!(terminal.stdout(), "{path}: {first}")?;
+    writeln!(stderr, "{compared} compared, {}.", counted(replayed.differences.len(), "difference"))?;
+    Ok(Status::ErrorsFound)
+}

@@ -1,0 +1,76 @@
+//! Comments that say what something is for, as Markdown.
+
+use prose_analysis::index::Site;
+use prose_analysis::statements::parse;
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{SyntaxKind, SyntaxToken};
+
+use crate::entity::binding_range;
+use crate::markdown::{cut, escaped};
+
+/// The comment that stands right above the statement that binds a name, as Markdown.
+pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
+    let file = site.statement.file(db);
+    let Some(range) = binding_range(db, site) else { return String::new() };
+    let root = parse(db, file).syntax();
+    let Some(token) = root.token_at_offset(range.start()).right_biased() else { return String::new() };
+    let mut lines = Vec::new();
+    let mut breaks = 0;
+    let mut before = token.prev_token();
+    while let Some(token) = before {
+        match token.kind() {
+            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
+            SyntaxKind::NEWLINE if breaks == 0 => breaks = 1,
+            SyntaxKind::COMMENT if breaks == 1 && stands_alone(&token) => {
+                lines.push(comment_text(token.text()).to_owned());
+                breaks = 0;
+            }
+            _ => break,
+        }
+        before = token.prev_token();
+    }
+    lines.reverse();
+    comment(&lines)
+}
+
+/// The comment at the start of a program, which says what it is for.
+pub(crate) fn first_comment(db: &dyn Db, program: SourceFile) -> String {
+    let mut lines = Vec::new();
+    let mut breaks = 0;
+    let mut token = parse(db, program).syntax().first_token();
+    while let Some(next) = token {
+        match next.kind() {
+            SyntaxKind::COMMENT => {
+                lines.push(comment_text(next.text()).to_owned());
+                breaks = 0;
+            }
+            SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
+            SyntaxKind::NEWLINE if lines.is_empty() || breaks == 0 => breaks += 1,
+            _ => break,
+        }
+        token = next.next_token();
+    }
+    comment(&lines)
+}
+
+fn stands_alone(comment: &SyntaxToken) -> bool {
+    let before = std::iter::successors(comment.prev_token(), SyntaxToken::prev_token)
+        .find(|token| token.kind() != SyntaxKind::WHITESPACE);
+    before.is_none_or(|token| matches!(token.kind(), SyntaxKind::NEWLINE | SyntaxKind::BYTE_ORDER_MARK))
+}
+
+fn comment_text(comment: &str) -> &str {
+    comment.trim_start_matches('#').trim()
+}
+
+/// Lines of a comment as Markdown, without those that are only drawn.
+fn comment(lines: &[String]) -> String {
+    const MOST: usize = 20;
+    const LONGEST: usize = 400;
+    let has_words = |line: &&String| {
+        line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
+    };
+    let lines: Vec<String> =
+        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
+    escaped(lines.join("\n").trim())
+}

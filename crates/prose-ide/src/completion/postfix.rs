@@ -1,0 +1,100 @@
+//! What is written around a value behind its dot: `xs.map` becomes a pipeline.
+
+use prose_syntax::SyntaxKind::*;
+use prose_syntax::TextRange;
+
+use super::item::escape;
+use super::variables::visible;
+use super::{CompletionKind, Context};
+use crate::cursor::{Start, statement_start};
+
+/// Something to write around a value. `%` stands for the value.
+struct Template {
+    name: &'static str,
+    snippet: &'static str,
+    summary: &'static str,
+    /// Whether it is a statement that is no value.
+    stands_alone: bool,
+}
+
+const TEMPLATES: &[Template] = &[
+    Template {
+        name: "map",
+        snippet: "% | map:\n  session \"${1:Work on} {item}\"",
+        summary: "A session for each item, one after the other",
+        stands_alone: false,
+    },
+    Template {
+        name: "pmap",
+        snippet: "% | pmap:\n  session \"${1:Work on} {item}\"",
+        summary: "A session for each item, all at once",
+        stands_alone: false,
+    },
+    Template {
+        name: "filter",
+        snippet: "% | filter:\n  session \"${1:Is} {item} ${2:good}? Answer true or false.\"",
+        summary: "The items that a session says yes to",
+        stands_alone: false,
+    },
+    Template {
+        name: "reduce",
+        snippet: "% | reduce(${1:result}, ${2:item}):\n  session \"${3:Combine} {${1:result}} and {${2:item}}\"",
+        summary: "One value of all items",
+        stands_alone: false,
+    },
+    Template {
+        name: "session",
+        snippet: "session \"$1\"\n  context: %",
+        summary: "A session that is given the value",
+        stands_alone: false,
+    },
+    Template {
+        name: "for",
+        snippet: "for ${1:item} in %:\n  $0",
+        summary: "A body for each item, one after the other",
+        stands_alone: true,
+    },
+    Template {
+        name: "pfor",
+        snippet: "parallel for ${1:item} in %:\n  $0",
+        summary: "A body for each item, all at once",
+        stands_alone: true,
+    },
+    Template {
+        name: "if",
+        snippet: "if **{%} ${1:is good}**:\n  $0",
+        summary: "A body for when a model judges so",
+        stands_alone: true,
+    },
+    Template {
+        name: "output",
+        snippet: "output ${1:result} = %",
+        summary: "The value as an output of the program",
+        stands_alone: true,
+    },
+];
+
+/// The templates for the variable before the dot that the pieces end with, if a statement or its value begins with it.
+pub(super) fn complete(context: &mut Context<'_>) {
+    let cursor = &context.cursor;
+    let (start, why) = statement_start(&cursor.pieces);
+    let [value, dot] = &cursor.pieces[start..] else { return };
+    let is_variable = value.kind == IDENT && visible(cursor).iter().any(|variable| variable.name == value.text);
+    if !is_variable || dot.kind != DOT || !cursor.is_at_end() {
+        return;
+    }
+    let alone = match why {
+        Start::Line | Start::Body => true,
+        Start::Value => false,
+        Start::Arrow | Start::Stage => return,
+    };
+    let (value, range) = (value.text, TextRange::new(value.range.start(), cursor.word.end()));
+    for template in TEMPLATES.iter().filter(|template| alone || !template.stands_alone) {
+        let item = context.item(CompletionKind::Snippet, template.name);
+        let item = item
+            .detail(template.summary)
+            .snippet(template.snippet.replace('%', &escape(value)))
+            .filter(format!("{value}.{}", template.name));
+        context.add(super::Completion { range, ..item });
+    }
+}

@@ -1,0 +1,259 @@
+//! Where else a word leads: to its declaration, to what makes its value, to the agent behind it.
+
+use prose_analysis::index::Site;
+use prose_analysis::model::*;
+use prose_analysis::resolve::definitions;
+use prose_analysis::statements::{TopStatement, body, statements};
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{SyntaxKind, TextRange, TextSize};
+
+use crate::definition::{Definition, NavigationTarget, goto_definition, target};
+use crate::element::{Element, ElementKind, Word, element_at};
+use crate::entity::{Entity, EntityKind, programs_of_value};
+
+/// Where the word at an offset is declared: an imported program by its `use`, all else where it is defined.
+pub fn goto_declaration(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
+    let Element { range: origin, kind } = element_at(db, file, offset)?;
+    if let ElementKind::Word(statement, word) = &kind {
+        let entities = Entity::of_word(db, *statement, word);
+        let imports = entities.iter().filter(|entity| entity.kind == EntityKind::Program);
+        let sites = imports.flat_map(|entity| entity.sites(db));
+        let targets: Vec<_> = sites.filter_map(|site| target(db, site)).collect();
+        if !targets.is_empty() {
+            return Some(Definition { origin, targets });
+        }
+    }
+    goto_definition(db, file, offset)
+}
+
+/// What kind of thing a value is: the agent whose session made it, or the block or the program whose result it is.
+pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
+    let Element { range: origin, kind } = element_at(db, file, offset)?;
+    let targets = match &kind {
+        ElementKind::Keyword(SyntaxKind::SESSION_KW | SyntaxKind::RESUME_KW) => {
+            let (statement, at) = statement_at(db, file, origin)?;
+            value_types(db, statement, Value::Stmt(at))
+        }
+        ElementKind::Word(statement, word) => {
+            let sites = entities(db, *statement, word).into_iter().flat_map(|entity| match entity.kind {
+                EntityKind::Agent | EntityKind::Block | EntityKind::Program => Vec::new(),
+                _ => entity.sites(db),
+            });
+            sites.flat_map(|site| types(db, site)).collect()
+        }
+        _ => Vec::new(),
+    };
+    found(origin, targets)
+}
+
+/// The statements that make the value of a variable or an output, through those that only pass it on.
+pub fn goto_implementation(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
+    let Element { range: origin, kind } = element_at(db, file, offset)?;
+    let mut targets = Vec::new();
+    match &kind {
+        ElementKind::Keyword(SyntaxKind::OUTPUT_KW) => {
+            let (statement, at) = statement_at(db, file, origin)?;
+            if let Stmt::Output { value: Some(value), .. } = body(db, statement)[at].stmt {
+                makers(db, statement, value, &mut Vec::new(), &mut targets);
+            }
+        }
+        ElementKind::Word(statement, word) => {
+            for entity in entities(db, *statement, word) {
+                for site in entity.sites(db) {
+                    makers_of_site(db, site, &mut Vec::new(), &mut targets);
+                }
+            }
+        }
+        _ => {}
+    }
+    found(origin, targets)
+}
+
+fn found(origin: TextRange, targets: Vec<NavigationTarget>) -> Option<Definition> {
+    let mut distinct: Vec<NavigationTarget> = Vec::new();
+    for target in targets {
+        if !distinct.contains(&target) {
+            distinct.push(target);
+        }
+    }
+    (!distinct.is_empty()).then_some(Definition { origin, targets: distinct })
+}
+
+/// What a word stands for; of a destructured name what it is taken from, which is what makes it.
+fn entities<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Vec<Entity<'db>> {
+    let mut entities = Entity::of_word(db, statement, word);
+    if matches!(word, Word::Bound(_)) && entities.len() > 1 {
+        entities.remove(0);
+    }
+    entities
+}
+
+/// The innermost statement that a keyword begins.
+fn statement_at(db: &dyn Db, file: SourceFile, keyword: TextRange) -> Option<(TopStatement<'_>, StmtId)> {
+    let (statement, start) = statements(db, file).at(keyword.start())?;
+    let at = keyword.start().checked_sub(start)?;
+    let here = body(db, statement).stmts().filter(|(_, data)| data.range.start() == at);
+    Some((statement, here.last()?.0))
+}
+
+fn types<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<NavigationTarget> {
+    let body = body(db, site.statement);
+    let stmt = body[site.name].stmt;
+    match &body[stmt].stmt {
+        Stmt::Session { .. } => value_types(db, site.statement, Value::Stmt(stmt)),
+        Stmt::Let { value: Some(value), destructured: false, .. }
+        | Stmt::Assign { value: Some(value), .. }
+        | Stmt::Output { value: Some(value), .. } => {
+            let mut targets = value_types(db, site.statement, *value);
+            let programs = programs_of_value(db, site).into_iter();
+            targets.extend(programs.map(|program| crate::definition::program_start(db, program)));
+            targets
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The agent of a session, or the block of a call.
+fn value_types<'db>(db: &'db dyn Db, statement: TopStatement<'db>, value: Value) -> Vec<NavigationTarget> {
+    let body = body(db, statement);
+    let Value::Stmt(stmt) = value else { return Vec::new() };
+    let name = match &body[stmt].stmt {
+        Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => *agent,
+        Stmt::Call { block, .. } => *block,
+        // The result of a chain is that of its last session.
+        Stmt::Chain(sessions) => {
+            let last = sessions.last().map(|last| value_types(db, statement, Value::Stmt(*last)));
+            return last.unwrap_or_default();
+        }
+        _ => None,
+    };
+    let sites = name.map(|name| definitions(db, statement, name)).unwrap_or_default();
+    sites.into_iter().filter_map(|site| target(db, site)).collect()
+}
+
+fn makers_of_site<'db>(
+    db: &'db dyn Db,
+    site: Site<'db>,
+    seen: &mut Vec<Site<'db>>,
+    targets: &mut Vec<NavigationTarget>,
+) {
+    // Variables may be set to each other in a circle.
+    if seen.contains(&site) {
+        return;
+    }
+    seen.push(site);
+    let body = body(db, site.statement);
+    let stmt = body[site.name].stmt;
+    match &body[stmt].stmt {
+        Stmt::Let { value: Some(value), .. }
+        | Stmt::Assign { value: Some(value), .. }
+        | Stmt::Output { value: Some(value), .. } => makers(db, site.statement, *value, seen, targets),
+        Stmt::Session { .. } => targets.extend(part(db, site.statement, body[stmt].range)),
+        _ => {}
+    }
+}
+
+fn makers<'db>(
+    db: &'db dyn Db,
+    statement: TopStatement<'db>,
+    value: Value,
+    seen: &mut Vec<Site<'db>>,
+    targets: &mut Vec<NavigationTarget>,
+) {
+    let body = body(db, statement);
+    let passed_on = match value {
+        Value::Expr(expr) => body.name_of(expr),
+        Value::Stmt(_) => None,
+    };
+    let sites = passed_on.map(|name| definitions(db, statement, name)).unwrap_or_default();
+    if sites.is_empty() {
+        targets.extend(part(db, statement, body.value_range(value)));
+    }
+    for site in sites {
+        makers_of_site(db, site, seen, targets);
+    }
+}
+
+fn part(db: &dyn Db, statement: TopStatement<'_>, range: TextRange) -> Option<NavigationTarget> {
+    let file = statement.file(db);
+    let range = range + statements(db, file).start(statement)?;
+    Some(NavigationTarget { file, range, selection_range: TextRange::empty(range.start()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::testing::analysed;
+
+    type Goto = fn(&dyn Db, SourceFile, TextSize) -> Option<Definition>;
+
+    #[track_caller]
+    fn check(goto: Goto, fixture: &str, expected: Expect) {
+        let at = analysed(fixture);
+        let targets = goto(at.host.db(), at.file, at.offset).map(|found| found.targets).unwrap_or_default();
+        let shown: String = targets.iter().map(|target| at.show(target.file, target.selection_range) + "\n").collect();
+        expected.assert_eq(&shown);
+    }
+
+    const LIB: &str = "//- /lib.prose\ninput topic: \"x\"\nlet draft = session \"Write {topic}\"\ndraft = session \"Polish\"\noutput report = draft\n//- /main.prose\nuse \"./lib.prose\" as lib\n";
+
+    #[test]
+    fn an_imported_program_is_declared_by_its_use() {
+        check(goto_declaration, &format!("{LIB}let r = l$0ib(topic: 1)\n"), expect![[r#"
+            /main.prose:1: use "./lib.prose" as «lib»
+        "#]]);
+        check(goto_declaration, "let x = 1\nx = 2\nsession \"{$0x}\"\n", expect![[r#"
+            /main.prose:1: let «x» = 1
+        "#]]);
+    }
+
+    #[test]
+    fn a_session_leads_to_its_agent() {
+        let program = "agent writer:\n  model: opus\nlet a = session: writer\nlet b = a\nsess$0ion: writer\n";
+        check(goto_type_definition, program, expect![[r#"
+            /main.prose:1: agent «writer»:
+        "#]]);
+        let program = "agent writer:\n  model: opus\nlet a = session: writer\nsession \"{a$0}\"\n";
+        check(goto_type_definition, program, expect![[r#"
+            /main.prose:1: agent «writer»:
+        "#]]);
+        let program = "agent writer:\n  model: opus\nlet a = session \"x\" -> resume: writer\noutput b = a$0\n";
+        check(goto_type_definition, program, expect![[r#"
+            /main.prose:1: agent «writer»:
+        "#]]);
+    }
+
+    #[test]
+    fn results_lead_to_what_gave_them() {
+        check(goto_type_definition, &format!("{LIB}let r = lib(topic: 1)\noutput s = r$0\n"), expect![[r#"
+            /lib.prose:1: «»input topic: "x"
+        "#]]);
+        check(goto_type_definition, "block b:\n  session \"x\"\nlet r$0 = do b\n", expect![[r#"
+            /main.prose:1: block «b»:
+        "#]]);
+        check(goto_type_definition, "let r$0 = session \"x\"\n", expect![[""]]);
+    }
+
+    #[test]
+    fn an_output_leads_to_the_statements_that_make_it() {
+        let program = "let a = session \"x\"\na = session \"y\"\noutput$0 b = a\n";
+        check(goto_implementation, program, expect![[r#"
+            /main.prose:1: let a = «»session "x"
+            /main.prose:2: a = «»session "y"
+        "#]]);
+        check(goto_implementation, &format!("{LIB}let r = lib(topic: 1)\noutput s = r.rep$0ort\n"), expect![[r#"
+            /lib.prose:2: let draft = «»session "Write {topic}"
+            /lib.prose:3: draft = «»session "Polish"
+        "#]]);
+        check(goto_implementation, &format!("{LIB}let {{ rep$0ort }} = lib(topic: 1)\n"), expect![[r#"
+            /lib.prose:2: let draft = «»session "Write {topic}"
+            /lib.prose:3: draft = «»session "Polish"
+        "#]]);
+        check(goto_implementation, "output b$0 = [1, 2]\n", expect![[r#"
+            /main.prose:1: output b = «»[1, 2]
+        "#]]);
+        check(goto_implementation, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Files that a person moves: the programs that import them follow.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+use prose_analysis::{AnalysisHost, Text};
+use prose_markdown::{is_markdown, path_of_program, program_at_path};
+use ropey::Rope;
+use serde_json::{Value, json};
+use tower_lsp_server::ls_types::RenameFilesParams;
+
+use crate::convert::{Converter, Session, path_of_uri, uri_of_path};
+use crate::documents::DocumentUri;
+use crate::fetcher::read_program;
+use crate::rename::Changes;
+use crate::shown::Shown;
+
+/// Which files lie elsewhere now, or soon.
+#[derive(Debug, Clone)]
+pub(crate) struct Moves(Vec<(PathBuf, PathBuf)>);
+
+impl Moves {
+    /// Reads the parameters of `workspace/willRenameFiles` and `didRenameFiles`.
+    pub(crate) fn read(params: Value) -> serde_json::Result<Self> {
+        let files = serde_json::from_value::<RenameFilesParams>(params)?.files;
+        Ok(Self(files.iter().map(|file| (path_of_uri(&file.old_uri), path_of_uri(&file.new_uri))).collect()))
+    }
+
+    /// Where it lies then what lies at a path now.
+    pub(crate) fn of(&self, path: &Path) -> PathBuf {
+        // A program in a document moves with it.
+        if let Some((document, number)) = program_at_path(path) {
+            return path_of_program(&self.of(&document), number);
+        }
+        let moved = self.0.iter().find_map(|(old, new)| {
+            let rest = path.strip_prefix(old).ok()?;
+            Some(if rest.as_os_str().is_empty() { new.clone() } else { new.join(rest) })
+        });
+        moved.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// The paths that something was moved to, and those that it was moved from.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.iter().flat_map(|(old, new)| [old, new])
+    }
+}
+
+/// What a client tells of: programs, documents with programs, and folders, which may hold some.
+pub(crate) fn filters() -> Value {
+    let filter = |glob: &str, matches: &str| json!({ "scheme": "file", "pattern": { "glob": glob, "matches": matches } });
+    json!({ "filters": [filter("**/*.{prose,md,markdown}", "file"), filter("**", "folder")] })
+}
+
+/// A program whose paths may change.
+pub(crate) struct Importer {
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// The document that shows it.
+    pub(crate) uri: DocumentUri,
+    pub(crate) version: Option<i32>,
+    pub(crate) text: String,
+    pub(crate) shown: Shown,
+}
+
+/// The most files and folders that are looked at for programs, so that a folder such as `/` is no endless work.
+const MOST_ENTRIES: usize = 100_000;
+
+/// The programs below some folders, apart from those in the files that `is_known`. What Git ignores is left out, and so is what is hidden or
+/// installed by a package manager.
+pub(crate) fn programs_below(
+    folders: &[PathBuf],
+    is_known: &HashSet<PathBuf>,
+    serves_markdown: bool,
+) -> Vec<Importer> {
+    let [first, rest @ ..] = folders else { return Vec::new() };
+    let mut walk = WalkBuilder::new(first);
+    rest.iter().for_each(|folder| {
+        walk.add(folder);
+    });
+    walk.require_git(false).filter_entry(|entry| entry.file_name() != "node_modules");
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for (count, entry) in walk.build().enumerate() {
+        if count == MOST_ENTRIES {
+            tracing::warn!("only the first {MOST_ENTRIES} files were searched for programs");
+            break;
+        }
+        let Ok(entry) = entry else { continue };
+        let path = entry.path();
+        let is_document = serves_markdown && is_markdown(path);
+        let is_program = path.extension().is_some_and(|extension| extension == "prose");
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        // Folders may lie in each other.
+        if !is_file
+            || !(is_document || is_program)
+            || is_known.contains(path)
+            || !seen.insert(path.to_owned())
+        {
+            continue;
+        }
+        let (Ok(text), Some(uri)) = (read_program(path), uri_of_path(path)) else { continue };
+        if is_document {
+            let document = Rope::from_str(&text);
+            found.extend(prose_markdown::programs(&text).into_iter().map(|fence| Importer {
+                path: path_of_program(path, fence.number),
+                uri: uri.clone(),
+                version: None,
+                text: fence.text.to_string(),
+                shown: Shown::in_fence(document.clone(), fence.into()),
+            }));
+        } else {
+            let shown = Shown::alone(Rope::from_str(&text));
+            found.push(Importer { path: path.to_owned(), uri, version: None, text, shown });
+        }
+    }
+    found
+}
+
+/// What a client changes before it moves the files, so that each program still imports the same ones; null for nothing.
+pub(crate) fn followed(moves: &Moves, importers: &[Importer], session: &Session) -> Value {
+    let mut changes = Changes::default();
+    for importer in importers.iter().filter(|importer| importer.text.contains("use")) {
+        // Each on its own, so that thousands of programs are not kept in memory at once.
+        let mut host = AnalysisHost::default();
+        let file = host.set_text(&importer.path, Text::new(importer.text.as_str()));
+        let edits = prose_ide::moved_imports(host.db(), file, |path| moves.of(path));
+        if !edits.is_empty() {
+            let converter = Converter { shown: &importer.shown, session };
+            changes.add(importer.uri.clone(), importer.version, converter.edits(&edits));
+        }
+    }
+    if changes.is_empty() { Value::Null } else { changes.workspace_edit(session) }
+}
