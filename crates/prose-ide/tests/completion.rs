@@ -320,8 +320,14 @@ fn a_value_can_be_written_around() {
             session (snippet, A session that is given the value) session "$1"⏎  context: xs
         "#]],
     );
-    check_labels("let xs = [1]\nxs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
-    check_labels("let xs = [1]\nif **{xs}**:\n  xs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
+    check_labels(
+        "let xs = [1]\nxs.$0\n",
+        expect!["map | pmap | filter | reduce | session | for | pfor | if | output"],
+    );
+    check_labels(
+        "let xs = [1]\nif **{xs}**:\n  xs.$0\n",
+        expect!["map | pmap | filter | reduce | session | for | pfor | if | output"],
+    );
     check_labels("let xs = [1]\nsession \"a\"\n  context: xs.$0\n", expect![[""]]);
     check_labels("let xs = [1]\nlet r = nobody.$0\n", expect![[""]]);
     check_labels("agent a:\n  model: opus\nlet r = a.$0\n", expect![[""]]);

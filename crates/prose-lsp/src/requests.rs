@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
-    FoldingRangeParams, InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams, SemanticTokensParams,
-    SemanticTokensRangeParams, TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
+    FoldingRangeParams, InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
+    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams,
+    Uri, WorkspaceSymbolParams,
 };
 
-use crate::answers::TokensWanted;
+use crate::answers::{CompletionData, TokensWanted};
 use crate::code_actions::code_actions;
 use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
@@ -121,9 +122,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         })
     }),
     ("textDocument/signatureHelp", |params| at_position(params, signature_help::signature_help)),
-    ("textDocument/prepareCallHierarchy", |params| {
-        at_position(params, call_hierarchy::prepare)
-    }),
+    ("textDocument/prepareCallHierarchy", |params| at_position(params, call_hierarchy::prepare)),
     ("callHierarchy/incomingCalls", |params| {
         let data = item_data(params)?;
         Ok(ReadParams::anywhere(move |views, session| call_hierarchy::incoming(views, session, &data)))
@@ -134,6 +133,23 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
     ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("completionItem/resolve", |params| {
+        let data = params.get("data").cloned().unwrap_or_default();
+        Ok(match serde_json::from_value::<CompletionData>(data) {
+            Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
+                answers::resolved(views, session, params.clone(), &data)
+            }),
+            // There is no more to be known of it.
+            Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
+        })
+    }),
+    ("textDocument/linkedEditingRange", |params| at_position(params, answers::linked_editing_ranges)),
+    ("textDocument/inlineValue", |params| {
+        let InlineValueParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::each(&text_document.uri, move |view, session| {
+            answers::inline_values(view, session, range)
+        }))
+    }),
     ("textDocument/references", |params| {
         let with_declaration =
             params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);

@@ -20,7 +20,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("prose.showOutput", () => output.show()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("prose.server")) void inOrder(restart);
-      if (change.affectsConfiguration("prose.run")) void inOrder(tellSettings);
+      if (["prose.run", "prose.inlayHints"].some((section) => change.affectsConfiguration(section))) void inOrder(tellSettings);
     }),
     // The settings that a folder was not trusted with count from now on.
     vscode.workspace.onDidGrantWorkspaceTrust(() => void inOrder(restart)),
@@ -104,7 +104,8 @@ function newClient(): LanguageClient {
 
 // The server fetches and runs nothing for a workspace that is not trusted.
 function settings(): object {
-  return { trusted: vscode.workspace.isTrusted, run: runSettings() };
+  const inlayHints = vscode.workspace.getConfiguration("prose").get("inlayHints");
+  return { trusted: vscode.workspace.isTrusted, run: runSettings(), inlayHints };
 }
 
 async function report(error: unknown): Promise<void> {

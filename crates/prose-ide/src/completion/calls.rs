@@ -12,10 +12,10 @@ use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
 use prose_syntax::{SyntaxKind::*, TextRange};
 use smol_str::SmolStr;
 
-use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 use super::item::escape;
 use super::variables::visible;
 use super::{Completion, CompletionKind, Context, values};
+use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 
 /// A definition of the file, with its first lines.
 struct Definition<'a, T> {
