@@ -334,6 +334,13 @@ fn a_value_can_be_written_around() {
 }
 
 #[test]
+fn what_is_used_most_comes_first() {
+    let agents = "agent a:\n  model: opus\nagent b:\n  model: opus\nblock c:\n  session: b\nblock d:\n  session: b\ndo d\n";
+    check_labels(&format!("{agents}session: $0\n"), expect!["b | a"]);
+    check_labels(&format!("{agents}do $0\n"), expect!["d | c"]);
+}
+
+#[test]
 fn without_a_memory_every_agent_may_be_meant() {
     check(
         "agent writer:\n  model: opus\nresume: $0\n",
