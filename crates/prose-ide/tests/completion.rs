@@ -818,3 +818,12 @@ fn the_documentation_says_where_things_come_from() {
 
         The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between."#]].assert_eq(retry.unwrap_or_default());
 }
+
+#[test]
+fn directly_behind_the_colon_of_a_header_nothing_is_in_the_way_of_enter() {
+    check_labels("if **it rains**:\n  session \"Stay\"\nelse:$0\n", expect![""]);
+    check_labels("repeat 3:$0", expect![""]);
+    let (_, items) = at_cursor("repeat 3: $0\n");
+    assert!(items.iter().any(|item| item.label == "session"));
+    check_labels("agent writer:\n  model: opus\n\nsession:$0\n", expect!["writer"]);
+}

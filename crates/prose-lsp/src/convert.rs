@@ -107,6 +107,8 @@ pub(crate) struct Session {
     pub(crate) is_vscode: bool,
     /// The client can be told to ask for inlay hints again.
     pub(crate) refreshes_hints: bool,
+    /// The client shows code lenses.
+    pub(crate) shows_lenses: bool,
     /// The client can be told to ask for code lenses again.
     pub(crate) refreshes_lenses: bool,
     /// The client can be told to show a place.
@@ -169,6 +171,7 @@ impl Session {
                     .any(|known| name.starts_with(known))
             }),
             refreshes_hints: flag("workspace/inlayHint/refreshSupport"),
+            shows_lenses: capability("textDocument/codeLens").is_some_and(Value::is_object),
             refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
             shows_documents: flag("window/showDocument/support"),
             asks_inputs: is_announced("proseInput"),

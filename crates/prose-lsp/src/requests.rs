@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use prose_syntax::TextSize;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentLinkParams, DocumentSymbolParams,
     FoldingRangeParams, InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
-    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams,
-    Uri, WorkspaceSymbolParams,
+    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
+    TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
 use crate::answers::{CompletionData, TokensWanted};
@@ -18,7 +19,7 @@ use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
-use crate::runs::lenses;
+use crate::runs::{lenses, queries};
 use crate::{answers, call_hierarchy, diagnostics, inlay_hints, rename, signature_help, workspace_symbols};
 
 /// What a read request asks for.
@@ -81,6 +82,13 @@ impl ReadParams {
 
 /// The name that a request has in place of a document's if it is about none.
 pub(crate) const ANYWHERE: &str = "";
+
+/// The parameters of `prose/flowGraph` about a program that is open.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FlowGraphParams {
+    text_document: TextDocumentIdentifier,
+}
 
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
@@ -227,6 +235,19 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             text(&ranges.collect::<Vec<_>>())
         };
         Ok(ReadParams::new(&text_document.uri, Work::Tree(Box::new(work))))
+    }),
+    ("prose/flowGraph", |params| {
+        let FlowGraphParams { text_document } = decode(params)?;
+        // Of a document with several programs it is that of the first one.
+        Ok(ReadParams::all(&text_document.uri, |views, session| {
+            views.each().next().map_or_else(
+                || text(&()),
+                |view| {
+                    let graph = prose_ide::flow_graph(view.db, view.snapshot.file);
+                    text(&queries::graph_json(&graph, &view.converter(session)))
+                },
+            )
+        }))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]
