@@ -29,6 +29,10 @@ const OF_THE_PROJECT: &[&str] = &[
 
 /// What is about the editor alone and stands in no `prose.toml`.
 const OF_THE_EDITOR: &[&str] = &[
+    "inlayHints.contracts",
+    "inlayHints.iterations",
+    "inlayHints.models",
+    "inlayHints.parameters",
     "run.allowOutside",
     "run.inlayHints",
     "server.logFile",

@@ -222,6 +222,44 @@ fn tokens_come_as_what_has_changed() {
 }
 
 #[test]
+fn a_name_is_typed_at_all_its_places_at_once() {
+    let mut client = LspClient::initialized(json!({})).0;
+    client.open("file:///a.prose", 1, "let x = 1\nsession \"{x}\"\n");
+    let params =
+        json!({ "textDocument": { "uri": "file:///a.prose" }, "position": { "line": 1, "character": 10 } });
+    let linked = client.request("textDocument/linkedEditingRange", params);
+    assert_eq!(linked["result"], json!({ "ranges": [range((0, 4), (0, 5)), range((1, 10), (1, 11))] }));
+
+    let context = json!({ "frameId": 1, "stoppedLocation": range((1, 0), (1, 0)) });
+    let params = json!({ "textDocument": { "uri": "file:///a.prose" }, "range": range((1, 0), (2, 0)), "context": context });
+    let values = client.request("textDocument/inlineValue", params);
+    let x = json!({ "range": range((1, 10), (1, 11)), "variableName": "x", "caseSensitiveLookup": true });
+    assert_eq!(values["result"], json!([x]));
+    client.shut_down();
+}
+
+#[test]
+fn what_is_to_be_known_of_a_completion_comes_when_it_is_looked_at() {
+    let lazily = json!({ "textDocument": { "completion": { "completionItem": {
+        "resolveSupport": { "properties": ["documentation"] },
+    } } } });
+    let mut workspace = workspace(lazily, Value::Null);
+    let list = ask(&mut workspace, "textDocument/completion", at(6, 21));
+    let writer =
+        list["items"].as_array().unwrap().iter().find(|item| item["label"] == "writer").unwrap().clone();
+    assert_eq!(writer.get("documentation"), None);
+    let resolved = workspace.client.request("completionItem/resolve", writer.clone());
+    let documentation = resolved["result"]["documentation"]["value"].as_str().unwrap();
+    assert_eq!(documentation, "```prose\nagent writer:\n  model: opus\n```");
+    assert_eq!(resolved["result"]["textEdit"], writer["textEdit"]);
+    // Once the text is another one, nothing is known of what was completed in the old one.
+    workspace.replace("main.prose", 2, &MAIN.replace("writer", "reader"));
+    assert_eq!(workspace.client.request("completionItem/resolve", writer.clone())["result"], writer);
+    let plain = json!({ "label": "session" });
+    assert_eq!(workspace.client.request("completionItem/resolve", plain.clone())["result"], plain);
+}
+
+#[test]
 fn regions_fold() {
     let (mut client, _) = LspClient::initialized(json!({}));
     client.open("file:///a.prose", 1, "# region Agents\nagent a:\n  model: opus\n# endregion\n");

@@ -9,11 +9,11 @@ use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
     DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
-    InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams,
+    InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams,
     SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
-use crate::answers::TokensWanted;
+use crate::answers::{CompletionData, TokensWanted};
 use crate::code_actions::code_actions;
 use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
@@ -143,6 +143,23 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
     ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("completionItem/resolve", |params| {
+        let data = params.get("data").cloned().unwrap_or_default();
+        Ok(match serde_json::from_value::<CompletionData>(data) {
+            Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
+                answers::resolved(views, session, params.clone(), &data)
+            }),
+            // There is no more to be known of it.
+            Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
+        })
+    }),
+    ("textDocument/linkedEditingRange", |params| at_position(params, answers::linked_editing_ranges)),
+    ("textDocument/inlineValue", |params| {
+        let InlineValueParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::each(&text_document.uri, move |view, session| {
+            answers::inline_values(view, session, range)
+        }))
+    }),
     ("textDocument/references", |params| {
         let with_declaration =
             params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);

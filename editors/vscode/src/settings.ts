@@ -12,6 +12,10 @@ export const SERVER_SETTINGS = [
   "run.environment",
   "run.maxParallel",
   "run.inlayHints",
+  "inlayHints.models",
+  "inlayHints.parameters",
+  "inlayHints.contracts",
+  "inlayHints.iterations",
   "markdown.enabled",
 ] as const;
 

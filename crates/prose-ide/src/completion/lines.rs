@@ -4,8 +4,8 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Str, Template};
 use prose_syntax::names;
 
-use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 use super::{CompletionKind, Context, calls, paths, properties, statements, values};
+use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 
 /// What can stand behind the pieces of the line.
 pub(super) fn complete(context: &mut Context<'_>) {
