@@ -1,5 +1,6 @@
 //! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
 
+mod assists;
 pub mod completion;
 mod definition;
 mod element;
@@ -18,6 +19,7 @@ mod symbols;
 #[cfg(test)]
 mod testing;
 
+pub use assists::{Assist, AssistKind, assists, organize_uses};
 pub use completion::{Completion, CompletionKind, PathCandidates, completions};
 pub use definition::{Definition, NavigationTarget, goto_definition};
 pub use element::{Base, Element, ElementKind, Word, element_at};
