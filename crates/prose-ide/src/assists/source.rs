@@ -143,7 +143,7 @@ impl<'db> Source<'db> {
     /// The statements that the selection touches; none for a cursor, or where they are not whole lines.
     pub(super) fn selection(&self) -> Option<Selection> {
         let selected = self.trimmed()?;
-        let list = self.nodes().find(|node| is_list(node))?;
+        let list = self.nodes().find(is_list)?;
         if list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::CHOICE) {
             return None;
         }
