@@ -124,7 +124,12 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
     "#]],
     );
     let chain = actions(&mut workspace, "main.prose", ((5, 24), (5, 24)), Some(&["refactor.rewrite"]));
-    check(PROGRAM, &chain, "Write the arrow chain", &uri, expect![[r#"
+    check(
+        PROGRAM,
+        &chain,
+        "Write the arrow chain",
+        &uri,
+        expect![[r#"
         use "./b.prose"
         use "./a.prose"
         input topic: "What about"
@@ -133,13 +138,19 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
         session "Write"
         output report = session "Improve"
           context: { facts, more }
-    "#]]);
+    "#]],
+    );
     let none =
         actions(&mut workspace, "main.prose", ((3, 0), (5, 0)), Some(&["refactor.inline", "quickfix"]));
     assert_eq!(none, Vec::<Value>::new());
 
     let imports = actions(&mut workspace, "main.prose", ((0, 0), (0, 0)), Some(&["source.organizeImports"]));
-    check(PROGRAM, &imports, "Put the imports in order", &uri, expect![[r#"
+    check(
+        PROGRAM,
+        &imports,
+        "Put the imports in order",
+        &uri,
+        expect![[r#"
         use "./a.prose"
         use "./b.prose"
         input topic: "What about"
@@ -147,7 +158,8 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
         let more = session "Find more of {topic}"
         output report = session "Write" -> session "Improve"
           context: { facts, more }
-    "#]]);
+    "#]],
+    );
     // What is about the whole document is not offered at a place.
     let all = actions(&mut workspace, "main.prose", ((0, 0), (0, 0)), None);
     assert!(!shown(&all).contains("source."), "{all:#?}");

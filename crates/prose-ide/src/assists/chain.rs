@@ -1,53 +1,19 @@
 //! `session "a" -> session "b"` and the same as statements below each other (R34).
 
 use prose_syntax::ast::{ArrowChain, AstNode, Session, Statement, Value};
-use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
+use prose_syntax::chains::as_statements;
+use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange};
 
 use super::Assist;
-use super::source::{Source, end, is_list};
+use super::source::{Source, end};
 
 /// Each session of an arrow chain as a statement. Where the chain is a value, the last of them is.
 pub(super) fn to_statements(source: &Source<'_>) -> Option<Assist> {
     let chain: ArrowChain = source.node()?;
-    let parent = chain.syntax().parent()?;
-    let statement = if is_list(&parent) { chain.syntax().clone() } else { parent };
-    let list = statement.parent().filter(is_list)?;
-    // The branches of a `parallel` run at once.
-    let is_branch = list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL);
-    let can_be_split = match Statement::cast(statement.clone())? {
-        Statement::ArrowChain(_) => true,
-        // A destructured session is a mistake, and so is one that is returned from nowhere; neither is for this to mend.
-        Statement::Let(node) => node.name().is_some(),
-        Statement::Assignment(_) => true,
-        Statement::Output(_) => true,
-        Statement::Return(_) => true,
-        _ => false,
-    };
-    if is_branch || !can_be_split || source.has_errors(statement.text_range()) {
+    if source.has_errors(chain.syntax().text_range()) {
         return None;
     }
-    let links: Vec<SyntaxNode> = chain.links().map(|link| link.syntax().clone()).collect();
-    // A comment between two of them stands where no statement ends.
-    let has_comment = chain.syntax().children_with_tokens().any(|child| child.kind() == SyntaxKind::COMMENT);
-    if links.len() < 2 || has_comment {
-        return None;
-    }
-    let indent = source.indent(&statement)?;
-    let start = statement.text_range().start();
-    let head = &source.text[TextRange::new(start, links[0].text_range().start())];
-    let (last, earlier) = links.split_last()?;
-    let mut edits = vec![];
-    if !head.is_empty() {
-        edits.push(TextEdit::replace(TextRange::at(start, TextSize::of(head)), ""));
-    }
-    let mut from = end(&earlier[0]);
-    for link in earlier.iter().skip(1).chain([last]) {
-        let gap = TextRange::new(from, link.text_range().start());
-        let head = if link == last { head } else { "" };
-        edits.push(TextEdit::replace(gap, format!("{}{indent}{head}", source.line_break())));
-        from = end(link);
-    }
-    Some(Assist::rewrite("Write the arrow chain as statements", edits))
+    Some(Assist::rewrite("Write the arrow chain as statements", as_statements(&chain, source.text)?))
 }
 
 /// Selected sessions that follow each other as one arrow chain.

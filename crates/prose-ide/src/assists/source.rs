@@ -5,6 +5,7 @@ use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{body, parse, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::ast::{AstNode, Statement};
+pub(super) use prose_syntax::chains::end;
 use prose_syntax::fix::line_ending;
 use prose_syntax::{NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
@@ -286,13 +287,6 @@ impl Used<'_> {
     pub(super) fn is(&self, entity: &Entity<'_>) -> bool {
         self.entity.as_ref().is_some_and(|used| used.may_be(entity))
     }
-}
-
-/// Where the last word of a node ends.
-pub(super) fn end(node: &SyntaxNode) -> TextSize {
-    let tokens = node.descendants_with_tokens().filter_map(|element| element.into_token());
-    let words = tokens.filter(|token| !token.kind().is_trivia());
-    words.last().map_or(node.text_range().end(), |token| token.text_range().end())
 }
 
 /// Whether a node holds statements below each other.
