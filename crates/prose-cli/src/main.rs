@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod compile;
 mod examples;
 mod explain;
 mod fetch;
@@ -76,6 +77,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
+        Command::Compile(args) => compile::run(args, terminal).context(UNWRITABLE)?,
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),

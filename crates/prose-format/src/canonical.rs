@@ -1,10 +1,12 @@
 //! Programs in the canonical form of the language reference (R126, R127).
 //!
 //! In that form a program has no comments, arrow chains are the statements that they stand for, and all that is defined comes first, in the
-//! order in which it takes effect (R5): imports, inputs, agents, blocks. What is left is in the one style of the formatter. The
+//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays behind the statement that binds it. What is left is in the one style of the formatter. The
 //! program runs as before, so what a session is told, and what a condition is judged by, are not touched: a `while` is not turned into
 //! an `until` with `not`. A chain that is a branch of a `parallel` or a part of a value stays a chain, as several statements would be
 //! several branches.
+
+use std::collections::HashSet;
 
 use prose_syntax::ast::{ArrowChain, AstNode};
 use prose_syntax::chains::{as_statements, end};
@@ -63,6 +65,22 @@ fn without_chains(mut text: String) -> String {
     }
 }
 
+/// The names that a statement binds, and those that it gives values to.
+fn names(statement: &SyntaxNode) -> impl Iterator<Item = String> {
+    let is_name = |node: &SyntaxNode| match node.kind() {
+        SyntaxKind::NAME => true,
+        SyntaxKind::NAME_REF => node.parent().is_some_and(|parent| parent.kind() == SyntaxKind::ASSIGNMENT),
+        _ => false,
+    };
+    statement.descendants().filter(is_name).map(|node| node.text().to_string())
+}
+
+/// All names in a statement.
+fn words(statement: &SyntaxNode) -> impl Iterator<Item = String> {
+    let tokens = statement.descendants_with_tokens().filter_map(|element| element.into_token());
+    tokens.filter(|token| token.kind() == SyntaxKind::IDENT).map(|token| token.text().to_owned())
+}
+
 /// In which order statements at the top level stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
@@ -78,16 +96,19 @@ fn with_definitions_first(root: &SyntaxNode, text: &str) -> String {
     let line_break = line_ending(text);
     let mut placed: Vec<(Rank, String)> = Vec::new();
     let mut has_begun = false;
+    let mut bound: HashSet<String> = HashSet::new();
     let mut before = TextSize::new(0);
     for statement in root.children() {
         let rank = match statement.kind() {
             SyntaxKind::USE | SyntaxKind::IMPORT => Rank::Import,
             // What is asked for once something has run is asked for then (R88).
             SyntaxKind::INPUT if !has_begun => Rank::Input,
-            SyntaxKind::AGENT => Rank::Agent,
+            // What an agent has of a variable should be read where the variable is known.
+            SyntaxKind::AGENT if words(&statement).all(|word| !bound.contains(&word)) => Rank::Agent,
             SyntaxKind::BLOCK_DEF => Rank::Block,
             _ => {
-                has_begun = true;
+                has_begun |= statement.kind() != SyntaxKind::AGENT;
+                bound.extend(names(&statement));
                 Rank::Rest
             }
         };

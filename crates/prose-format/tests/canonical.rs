@@ -116,6 +116,22 @@ fn what_is_defined_comes_first() {
 }
 
 #[test]
+fn an_agent_stays_behind_what_it_has_of_variables() {
+    check(
+        "const URL = \"https://example.com\"\nagent b:\n  permissions:\n    network: [URL]\nagent a:\n  prompt: \"a\"\n",
+        expect![[r#"
+            agent a:
+              prompt: "a"
+
+            const URL = "https://example.com"
+            agent b:
+              permissions:
+                network: [URL]
+        "#]],
+    );
+}
+
+#[test]
 fn conditions_are_not_touched() {
     check(
         "loop while  **not done**  (max: 3):\n    session \"a\"\n",
