@@ -64,6 +64,11 @@ pub(crate) enum Command {
     Vendor(VendorArgs),
     Cache(CacheArgs),
     ServeRegistry(ServeRegistryArgs),
+    /// Bring what earlier versions have left in `.prose` to where it belongs now
+    ///
+    /// `.prose/state.json` becomes lines of `.prose/.env`, the runs in `.prose/execution` go to `.prose/runs`, and `.prose/agents` is made. What is
+    /// there already is never written over.
+    Update,
 }
 
 /// Report the mistakes in programs

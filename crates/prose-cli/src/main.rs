@@ -22,6 +22,7 @@ mod runs;
 mod serve_registry;
 mod sources;
 mod terminal;
+mod update;
 mod vendor;
 
 use std::fmt::Display;
@@ -86,6 +87,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,
         Command::Vendor(args) => vendor::run(args, terminal).context(UNWRITABLE)?,
         Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
+        Command::Update => update::run(terminal).context(UNWRITABLE)?,
         Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
     };
     Ok(status.into())
