@@ -161,7 +161,7 @@ fn fixes_are_offered_at_their_place() {
         let edits = action.pointer(&path).unwrap_or_else(|| panic!("{action}"));
         assert_eq!(edits, &json!([{ "range": range((3, 24), (3, 30)), "newText": "summary" }]));
         assert_eq!(workspace.actions("main.prose", (0, 0), &[]), json!([]));
-        assert_eq!(workspace.actions("main.prose", (3, 25), &["refactor"]), json!([]));
+        assert_eq!(workspace.actions("main.prose", (3, 25), &["refactor.inline"]), json!([]));
     }
 }
 
@@ -173,8 +173,8 @@ fn what_is_missing_is_mended_from_anywhere_on_its_line() {
         let actions = workspace.actions("main.prose", (1, column), &[]);
         assert_eq!(actions[0]["title"], "Insert `:`");
     }
-    assert_eq!(workspace.actions("main.prose", (0, 3), &[]), json!([]));
-    assert_eq!(workspace.actions("main.prose", (2, 3), &[]), json!([]));
+    assert_eq!(workspace.actions("main.prose", (0, 3), &["quickfix"]), json!([]));
+    assert_eq!(workspace.actions("main.prose", (2, 3), &["quickfix"]), json!([]));
 }
 
 #[test]

@@ -25,6 +25,10 @@ fn the_server_introduces_itself() {
               "codeActionProvider": {
                 "codeActionKinds": [
                   "quickfix",
+                  "refactor.extract",
+                  "refactor.inline",
+                  "refactor.rewrite",
+                  "source.organizeImports",
                   "source.fixAll.prose"
                 ]
               },

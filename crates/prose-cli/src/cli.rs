@@ -53,9 +53,8 @@ pub(crate) enum Command {
     Resume(run::ResumeArgs),
     Runs(run::RunsArgs),
     Examples(run::ExamplesArgs),
-    // To compile a program is to check it without running it (R1, R126).
-    #[command(alias = "compile")]
     Check(CheckArgs),
+    Compile(CompileArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),
     Doctor(DoctorArgs),
@@ -67,6 +66,11 @@ pub(crate) enum Command {
     Vendor(VendorArgs),
     Cache(CacheArgs),
     ServeRegistry(ServeRegistryArgs),
+    /// Bring what earlier versions have left in `.prose` to where it belongs now
+    ///
+    /// `.prose/state.json` becomes lines of `.prose/.env`, the runs in `.prose/execution` go to `.prose/runs`, and `.prose/agents` is made. What is
+    /// there already is never written over.
+    Update,
 }
 
 /// Report the mistakes in programs
@@ -242,6 +246,31 @@ fn parse_lines(lines: &str) -> Result<RangeInclusive<usize>, String> {
         return Err(format!("line {last} stands before line {first}"));
     }
     Ok(first..=last)
+}
+
+/// Check a program and write it in its canonical form
+///
+/// That form has no comments, imports, inputs, agents and blocks before all else, arrow chains as the statements that they stand for, and the
+/// one style of `prose fmt`. The program runs as before. It goes to standard output, and what is wrong with it to standard error.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  no errors (there may be warnings); the canonical form is written
+  1  at least one error; nothing is written
+  2  wrong usage, or a file that could not be read
+
+Examples:
+  prose compile review.prose > compiled.prose
+  prose compile - < review.prose")]
+pub(crate) struct CompileArgs {
+    /// The program; `-` is standard input
+    ///
+    /// Of a Markdown document with several, it is `guide.md#2`.
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) program: PathBuf,
+
+    /// Fetch nothing: of imported programs, what the cache has is used, however old
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 /// Explain a diagnostic code

@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod compile;
 mod doctor;
 mod examples;
 mod explain;
@@ -23,6 +24,7 @@ mod runs;
 mod serve_registry;
 mod sources;
 mod terminal;
+mod update;
 mod vendor;
 
 use std::fmt::Display;
@@ -78,6 +80,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
+        Command::Compile(args) => compile::run(args, terminal).context(UNWRITABLE)?,
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
@@ -88,6 +91,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,
         Command::Vendor(args) => vendor::run(args, terminal).context(UNWRITABLE)?,
         Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
+        Command::Update => update::run(terminal).context(UNWRITABLE)?,
         Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
     };
     Ok(status.into())

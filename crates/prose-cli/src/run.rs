@@ -2,7 +2,7 @@
 
 mod given;
 mod interrupt;
-mod load;
+pub(crate) mod load;
 mod printed;
 mod progress;
 mod recorded;

@@ -80,7 +80,7 @@ fn r001_there_is_help_and_there_are_examples_and_programs_are_compiled() {
     assert_eq!(workspace.prose(&["compile", "hello.prose"]).status, 0);
     let wrong = workspace.prose(&["compile", "wrong.prose"]);
     assert_eq!(wrong.status, 1);
-    assert!(wrong.stdout.contains("error["), "{}", wrong.stdout);
+    assert!(wrong.stderr.contains("error["), "{}", wrong.stderr);
 }
 
 /// On the command line a file that exists is meant. What a program imports does not depend on which files there are: its path says

@@ -6,6 +6,7 @@
 //! What has mistakes in it stays as it is.
 
 mod alignment;
+mod canonical;
 mod comments;
 mod layout;
 mod on_type;
@@ -14,6 +15,7 @@ mod range;
 mod spacing;
 mod verify;
 
+pub use canonical::canonical;
 pub use on_type::{TYPED, edits_after_typing};
 use prose_syntax::{Parse, TextEdit, TextRange, TextSize, parse};
 

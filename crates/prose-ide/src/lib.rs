@@ -1,5 +1,6 @@
 //! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
 
+mod assists;
 mod calls;
 mod comments;
 pub mod completion;
@@ -30,6 +31,7 @@ mod symbols;
 #[cfg(test)]
 mod testing;
 
+pub use assists::{Assist, AssistKind, assists, organize_uses};
 pub use calls::{Callable, Calls, callables, incoming_calls, outgoing_calls};
 pub use completion::{Completion, CompletionKind, PathCandidates, completions};
 pub use definition::{Definition, NavigationTarget, goto_definition};

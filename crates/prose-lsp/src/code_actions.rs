@@ -1,7 +1,9 @@
-//! Code actions: the fixes of the diagnostics at a place, and all safe fixes of a document at once.
+//! Code actions: the fixes of the diagnostics at a place and the refactorings there, and for a whole document all safe fixes at once and its imports in
+//! order.
 
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, Text};
+use prose_ide::{Assist, AssistKind, assists, organize_uses};
 use prose_syntax::fix::{Reported as Fixable, fix_all};
 use prose_syntax::{Diagnostic, FixSafety, Severity, TextEdit, TextRange};
 use ropey::Rope;
@@ -16,9 +18,13 @@ use crate::reads::{View, Views};
 use crate::runs::lenses::run_actions;
 
 /// What kinds of actions the server has.
-pub(crate) const KINDS: &[&str] = &[QUICK_FIX, FIX_ALL];
+pub(crate) const KINDS: &[&str] = &[QUICK_FIX, EXTRACT, INLINE, REWRITE, ORGANIZE, FIX_ALL];
 
 const QUICK_FIX: &str = "quickfix";
+const EXTRACT: &str = "refactor.extract";
+const INLINE: &str = "refactor.inline";
+const REWRITE: &str = "refactor.rewrite";
+const ORGANIZE: &str = "source.organizeImports";
 const FIX_ALL: &str = "source.fixAll.prose";
 
 /// The answer to `textDocument/codeAction`. `only` holds the kinds that are wanted; none for any.
@@ -44,17 +50,58 @@ pub(crate) fn code_actions(
         if is_wanted(QUICK_FIX) {
             actions.extend(quick_fixes(&view, session, range));
         }
+        if [EXTRACT, INLINE, REWRITE].into_iter().any(is_wanted) {
+            actions.extend(
+                refactorings(&view, session, range)
+                    .filter(|(kind, _)| is_wanted(kind))
+                    .map(|(_, action)| action),
+            );
+        }
         // These change no text, and so are of no kind that could be asked for.
         if only.is_none() {
             actions.extend(import_actions(&view, range));
             actions.extend(run_actions(&view, session, position));
         }
     }
-    // Clients that ask for anything want what is of use at the place; all fixes are asked for by name.
+    // Clients that ask for anything want what is of use at the place; what is about the whole document is asked for by name.
+    if only.is_some() && is_wanted(ORGANIZE) {
+        actions.extend(views.each().filter_map(|view| organized_imports(&view, session)));
+    }
     if only.is_some() && is_wanted(FIX_ALL) {
         actions.extend(all_fixes(views, session));
     }
     text(&actions)
+}
+
+/// The refactorings at a place, each with its kind. The edits are made at once: they cost less than the request that would ask for them.
+fn refactorings(
+    view: &View<'_>,
+    session: &Session,
+    range: TextRange,
+) -> impl Iterator<Item = (&'static str, Value)> {
+    let snapshot = view.snapshot;
+    let found = assists(view.db, snapshot.file, range);
+    found.into_iter().map(move |assist| (kind(&assist), refactoring(view, session, &assist)))
+}
+
+/// The imports of a program in order. Each program of a document has its own.
+fn organized_imports(view: &View<'_>, session: &Session) -> Option<Value> {
+    let assist = organize_uses(view.db, view.snapshot.file)?;
+    Some(refactoring(view, session, &assist))
+}
+
+fn refactoring(view: &View<'_>, session: &Session, assist: &Assist) -> Value {
+    let edits = view.converter(session).edits(&assist.edits);
+    json!({ "title": assist.label, "kind": kind(assist), "edit": edit(view.snapshot, session, edits) })
+}
+
+fn kind(assist: &Assist) -> &'static str {
+    match assist.kind {
+        AssistKind::Extract => EXTRACT,
+        AssistKind::Inline => INLINE,
+        AssistKind::Rewrite => REWRITE,
+        AssistKind::Organize => ORGANIZE,
+    }
 }
 
 fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Value> {

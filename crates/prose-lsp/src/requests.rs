@@ -9,8 +9,9 @@ use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
     DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
-    InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams,
-    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier, TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
+    InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
+    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
+    TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
 use crate::answers::{CompletionData, TokensWanted};

@@ -20,6 +20,7 @@ pub mod journal;
 mod legacy;
 pub mod lock;
 mod memory;
+pub mod migration;
 mod program;
 pub mod reader;
 pub mod recall;

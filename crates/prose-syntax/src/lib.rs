@@ -6,6 +6,7 @@ pub mod ast;
 #[doc(hidden)]
 pub mod bench;
 pub mod braces;
+pub mod chains;
 pub mod codes;
 mod diagnostic;
 pub mod fix;

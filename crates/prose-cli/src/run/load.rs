@@ -27,7 +27,7 @@ pub(crate) struct Loaded {
 }
 
 /// The program that is meant by the path of a file and, in a document with several, by its number.
-fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<Part<'a>, String> {
+pub(crate) fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<Part<'a>, String> {
     let mut parts = parts(path, text);
     let wanted = match number {
         Some(number) => {

@@ -1,0 +1,45 @@
+//! `prose update`: brings the files of earlier versions to where they belong now (R123, R124).
+
+use std::io::{self, Write};
+
+use prose_state::migration::Migration;
+
+use crate::Status;
+use crate::run::present_project;
+use crate::terminal::{ERROR, Terminal, WARNING, one_line};
+
+/// Migrates the project of the present folder, and says what was done in the words of the language's own tools.
+pub(crate) fn run(terminal: &Terminal) -> io::Result<Status> {
+    let done = match present_project().migrate() {
+        Ok(done) => done,
+        Err(error) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&error.to_string()))?;
+            return Ok(Status::Trouble);
+        }
+    };
+    let Migration { settings, runs, agents, left } = done;
+    let mut out = terminal.stdout();
+    if settings || runs || agents {
+        writeln!(out, "🔄 Migrating OpenProse workspace...")?;
+        let steps = [
+            (settings, "Converted .prose/state.json → .prose/.env"),
+            (runs, "Renamed .prose/execution/ → .prose/runs/"),
+            (agents, "Created .prose/agents/"),
+        ];
+        for (_, step) in steps.iter().filter(|(is_done, _)| *is_done) {
+            writeln!(out, "  ✓ {step}")?;
+        }
+        writeln!(out, "✅ Migration complete. Your workspace is up to date.")?;
+    } else if left.is_empty() {
+        writeln!(out, "✅ Workspace already up to date. No migration needed.")?;
+    }
+    out.flush()?;
+    for path in &left {
+        writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: `{}` stays, as `.prose/runs` has something of that name",
+            one_line(&path.to_string_lossy())
+        )?;
+    }
+    Ok(Status::Clean)
+}

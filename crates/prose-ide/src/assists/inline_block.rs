@@ -1,0 +1,325 @@
+//! A block in place of its call.
+
+use prose_analysis::index::lookup;
+use prose_analysis::model::{NameKind, RefKind};
+use prose_analysis::resolve::Resolved;
+use prose_syntax::SyntaxKind::*;
+use prose_syntax::ast::{Arg, AstNode, BlockDef, DoCall, Let, Output, Return, Throw};
+use prose_syntax::{SyntaxNode, TextEdit, TextRange, TextSize};
+
+use super::source::{Names, Selection, Source, end, is_list};
+use super::{Assist, AssistKind};
+use crate::entity::EntityKind;
+
+/// The statements of a block in place of the call at the cursor. The block goes too if nothing else calls it.
+pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
+    let call: DoCall = source.node()?;
+    let name = call.block()?.text();
+    let parent = call.syntax().parent()?;
+    // `do b`, or `let x = do b`.
+    let statement = match parent.kind() {
+        LET | ASSIGNMENT | OUTPUT | RETURN => parent,
+        _ => call.syntax().clone(),
+    };
+    let list = statement.parent().filter(is_list)?;
+    let is_branch = list.parent().is_some_and(|owner| owner.kind() == PARALLEL);
+    if is_branch || !source.is_in_header(call.syntax()) || source.has_errors(statement.text_range()) {
+        return None;
+    }
+    let at = source.select(list, vec![statement.clone()])?;
+    let block = definition(source, &name)?;
+    let body = body(source, &block)?;
+    if block.syntax().text_range().contains_range(statement.text_range()) {
+        return None;
+    }
+    let names = source.names();
+    let arguments = arguments(&block, &call)?;
+    let taken: Vec<String> = arguments.iter().filter_map(Argument::bound).collect();
+    if captures(&names, &block, &taken) {
+        return None;
+    }
+    let head = TextRange::new(statement.text_range().start(), call.syntax().text_range().start());
+    let statements = statements(source, &body, &at, &source.text[head])?;
+
+    let calls = names.used.iter().filter(|used| used.kind == RefKind::Block && used.name == name);
+    let is_only_call = calls.count() == 1;
+    let line_break = source.line_break();
+    let mut text = String::new();
+    if is_only_call {
+        // What is said about the block is said about what it did.
+        let start = source.start_with_comments(block.syntax());
+        let comments = &source.text[TextRange::new(start, block.syntax().text_range().start())];
+        for comment in comments.lines() {
+            text += &format!("{comment}{line_break}{}", at.indent);
+        }
+    }
+    for argument in &arguments {
+        if let Some(name) = argument.bound() {
+            text += &format!("let {name} = {}{line_break}{}", source.code(&argument.value), at.indent);
+        }
+    }
+    text += &statements;
+    // A comment behind the call is kept behind what has come in its place.
+    let replaced = TextRange::new(statement.text_range().start(), end(&statement));
+    let mut edits = vec![TextEdit::replace(replaced, text)];
+    if is_only_call {
+        edits.push(TextEdit::replace(lines_of(source, block.syntax()), ""));
+        edits.sort_by_key(|edit| edit.range.start());
+    }
+    Some(Assist::new(format!("Inline `{name}`"), AssistKind::Inline, edits))
+}
+
+/// The only block of that name, if it is at the top level and takes no options.
+fn definition(source: &Source<'_>, name: &str) -> Option<BlockDef> {
+    let named = lookup(source.db, source.file, &name.into())?;
+    if named.blocks.len() != 1 {
+        return None;
+    }
+    let mut blocks = source.root.children().filter_map(BlockDef::cast);
+    let block = blocks.find(|block| block.name().is_some_and(|found| found.text() == name))?;
+    block.modifiers().next().is_none().then_some(block)
+}
+
+/// The statements of a block, if they may stand elsewhere too: none leaves the block but the last one.
+fn body(source: &Source<'_>, block: &BlockDef) -> Option<Selection> {
+    let name = block.name()?.text();
+    let list = block.body()?.syntax().clone();
+    let statements: Vec<SyntaxNode> = list.children().collect();
+    let body = source.select(list, statements)?;
+    let last = body.statements.last()?;
+    let is_bound = body.list.descendants().any(|node| match node.kind() {
+        USE | IMPORT | INPUT | AGENT | BLOCK_DEF | PLACEHOLDER => true,
+        OUTPUT | RETURN => node != *last,
+        THROW => Throw::cast(node).is_some_and(|throw| throw.message().is_none()),
+        DO_CALL => {
+            DoCall::cast(node).and_then(|call| call.block()).is_some_and(|called| called.text() == name)
+        }
+        _ => false,
+    });
+    (!is_bound).then_some(body)
+}
+
+/// A value for a parameter.
+struct Argument {
+    param: String,
+    value: SyntaxNode,
+}
+
+impl Argument {
+    /// The variable that takes the place of the parameter; none where the value has its name.
+    fn bound(&self) -> Option<String> {
+        let is_same = self.value.kind() == NAME_REF && self.value.text() == self.param.as_str();
+        (!is_same).then(|| self.param.clone())
+    }
+}
+
+/// The values of all parameters, in the order in which they are given; none if one has no value or two.
+fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
+    let params: Vec<String> = block
+        .params()
+        .into_iter()
+        .flat_map(|list| list.params())
+        .map(|param| Some(param.name()?.text()))
+        .collect::<Option<_>>()?;
+    let given: Vec<Arg> = call.arguments().into_iter().flat_map(|list| list.arguments()).collect();
+    let mut arguments: Vec<Argument> = Vec::new();
+    let mut next = 0;
+    for argument in given {
+        let param = match argument.name() {
+            Some(name) => name.text(),
+            None => {
+                next += 1;
+                params.get(next - 1)?.clone()
+            }
+        };
+        let is_known = params.contains(&param) && arguments.iter().all(|known| known.param != param);
+        if !is_known {
+            return None;
+        }
+        arguments.push(Argument { param, value: argument.value()?.syntax().clone() });
+    }
+    (arguments.len() == params.len()).then_some(arguments)
+}
+
+/// Whether a name of the block would mean something else outside of it, or something outside would mean a name of the block.
+fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
+    let range = block.syntax().text_range();
+    let is_inside = |name: TextRange| range.contains_range(name);
+    let outside = |name: &str| {
+        names.bound.iter().any(|bound| !is_inside(bound.range) && bound.entity.name == name)
+            || names.used.iter().any(|used| {
+                !is_inside(used.range)
+                    && used.name == name
+                    && used.kind != RefKind::Agent
+                    && used.kind != RefKind::Block
+            })
+    };
+    let own = names.bound.iter().filter(|bound| is_inside(bound.range) && !bound.kind.is_local());
+    let own = own.filter(|bound| matches!(bound.entity.kind, EntityKind::Frame(..)));
+    let own = own.filter(|bound| bound.kind != NameKind::Param);
+    let mut own = own.map(|bound| bound.entity.name.to_string()).chain(taken.iter().cloned());
+    if own.any(|name| outside(&name)) {
+        return true;
+    }
+    // What the block has of the file may be hidden where it is called.
+    let mut used = names.used.iter().filter(|used| is_inside(used.range));
+    used.any(|used| match used.resolved {
+        Resolved::Root => names.bound.iter().any(|bound| {
+            !is_inside(bound.range) && bound.entity.name == used.name && bound.entity.kind != EntityKind::Root
+        }),
+        Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => true,
+        _ => false,
+    })
+}
+
+/// The statements of the block where it is called; the last of them gives the value behind `head`.
+fn statements(source: &Source<'_>, body: &Selection, at: &Selection, head: &str) -> Option<String> {
+    let last = body.statements.last()?;
+    let header = body.list.parent()?.text_range().start();
+    let before = TextRange::new(source.next_line(header), source.line_start(last.text_range().start()));
+    let mut text =
+        if before.is_empty() { String::new() } else { source.moved(before, &body.indent, &at.indent)? };
+    // The lines end before the comment of the last one, which the rest of the line with the call may have, too.
+    let lines = TextRange::new(last.text_range().start(), end(last));
+    let moved = source.moved(lines, &body.indent, &at.indent)?;
+    let moved = moved.strip_prefix(at.indent.as_str())?;
+    let value = |value: Option<SyntaxNode>| {
+        let start = value?.text_range().start() - last.text_range().start();
+        moved.get(usize::from(start)..)
+    };
+    let line = match last.kind() {
+        OUTPUT => {
+            let output = Output::cast(last.clone())?;
+            let given = output.value()?.syntax().clone();
+            match output.name() {
+                // Only where nothing is made of the value, it needs a name.
+                Some(name) if head.is_empty() => format!("let {} = {}", name.text(), value(Some(given))?),
+                None if head.is_empty() && !is_statement(&given) => return None,
+                _ => format!("{head}{}", value(Some(given))?),
+            }
+        }
+        RETURN => {
+            let given = Return::cast(last.clone())?.value()?.syntax().clone();
+            if head.is_empty() && !is_statement(&given) {
+                return None;
+            }
+            format!("{head}{}", value(Some(given))?)
+        }
+        _ if head.is_empty() => moved.to_owned(),
+        LET => {
+            let name = Let::cast(last.clone())?.name()?.text();
+            format!("{moved}{}{}{head}{name}", source.line_break(), at.indent)
+        }
+        _ if is_statement(last) => format!("{head}{moved}"),
+        _ => return None,
+    };
+    text += &at.indent;
+    text += &line;
+    Some(text.strip_prefix(at.indent.as_str())?.to_owned())
+}
+
+/// Whether a statement has a value, so that it may stand behind `=`.
+fn is_statement(node: &SyntaxNode) -> bool {
+    matches!(node.kind(), SESSION | RESUME | ARROW_CHAIN | DO_CALL | DO_BLOCK | PARALLEL | PARALLEL_FOR)
+}
+
+/// The lines of a definition with the comments above it and the blank lines below.
+fn lines_of(source: &Source<'_>, node: &SyntaxNode) -> TextRange {
+    let mut end = source.next_line(end(node));
+    while end < TextSize::of(source.text) {
+        let next = source.next_line(end);
+        if !source.text[TextRange::new(end, next)].trim().is_empty() {
+            break;
+        }
+        end = next;
+    }
+    TextRange::new(source.start_with_comments(node), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::testing::{check, check_none};
+
+    const LABEL: &str = "Inline `b`";
+
+    #[test]
+    fn a_call_becomes_what_it_does() {
+        check(
+            LABEL,
+            r#"
+            input topic: "What about"
+            # Finds it.
+            block b(topic, depth):
+              # First
+              let facts = session "Find {topic}"  # all
+                context: depth
+              session """
+            Tell
+              {facts}
+            """
+
+            # Now
+            if **so**:
+              do $0b(topic, 2)  # here
+            "#,
+            expect![[r#"
+                input topic: "What about"
+                # Now
+                if **so**:
+                  # Finds it.
+                  let depth = 2
+                  # First
+                  let facts = session "Find {topic}"  # all
+                    context: depth
+                  session """
+                Tell
+                  {facts}
+                """  # here
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_last_statement_gives_the_value() {
+        check(
+            LABEL,
+            "block b:\r\n  let x = session \"x\"\r\n  output session \"y {x}\"\r\n    model: opus\r\n\r\nlet r = do$0 b\r\nsession \"{r}\"\r\n",
+            expect![[r#"
+                let x = session "x"␍
+                let r = session "y {x}"␍
+                  model: opus␍
+                session "{r}"␍
+            "#]],
+        );
+        check(
+            LABEL,
+            "do b\nlet r = do$0 b\nblock b:\n  session \"y\"\n",
+            expect![[r#"
+                do b
+                let r = session "y"
+                block b:
+                  session "y"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn blocks_that_go_elsewhere_or_whose_names_mean_something_else_stay() {
+        for text in [
+            "block b:\n  if **x**:\n    return\n  session \"x\"\ndo$0 b\n",
+            "block b(n):\n  do b(n)\ndo$0 b(1)\n",
+            "block b(x):\n  session \"{x}\"\nlet x = 1\ndo$0 b(2)\nsession \"{x}\"\n",
+            "block b:\n  let x = 1\n  session \"{x}\"\nlet x = 1\ndo$0 b\nsession \"{x}\"\n",
+            "let y = 1\nblock b:\n  session \"{y}\"\nfor y in [1]:\n  do$0 b\n",
+            "block b(x):\n  session \"{x}\"\ndo$0 b\n",
+            "block b (max_depth: 3):\n  session \"x\"\ndo$0 b\n",
+            "parallel:\n  do$0 b\n  session \"y\"\nblock b:\n  session \"x\"\n  session \"z\"\n",
+            "let r = do$0 b\nblock b:\n  if **x**:\n    session \"x\"\n",
+            "do$0 c\n",
+        ] {
+            check_none("Inline", text);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The program that an assist is offered in: its text by lines, its tree, and what its names stand for.
+
+use prose_analysis::model::{NameKind, Place, RefKind};
+use prose_analysis::resolve::{Resolved, resolve};
+use prose_analysis::statements::{body, parse, statements};
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::ast::{AstNode, Statement};
+pub(super) use prose_syntax::chains::end;
+use prose_syntax::fix::line_ending;
+use prose_syntax::{NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
+use smol_str::SmolStr;
+
+use prose_analysis::index::Site;
+
+use crate::entity::Entity;
+
+/// A level of indentation.
+pub(super) const INDENT: &str = "  ";
+
+/// A program, and where in it something is wanted.
+pub(super) struct Source<'db> {
+    pub(super) db: &'db dyn Db,
+    pub(super) file: SourceFile,
+    pub(super) text: &'db str,
+    pub(super) root: SyntaxNode,
+    /// What is selected; empty for a cursor.
+    pub(super) range: TextRange,
+}
+
+/// Statements of one body that follow each other, each from the start of a line.
+pub(super) struct Selection {
+    /// The body, or the file.
+    pub(super) list: SyntaxNode,
+    pub(super) statements: Vec<SyntaxNode>,
+    /// From the first statement to the end of the line of the last, with a comment that stands there.
+    pub(super) range: TextRange,
+    /// The spaces that the statements stand behind.
+    pub(super) indent: String,
+    /// Whether the last of them is the last of the body.
+    pub(super) is_last: bool,
+}
+
+impl<'db> Source<'db> {
+    pub(super) fn new(db: &'db dyn Db, file: SourceFile, range: TextRange) -> Option<Self> {
+        let text = file.text(db).as_str();
+        text.get(std::ops::Range::<usize>::from(range))?;
+        Some(Self { db, file, text, root: parse(db, file).syntax(), range })
+    }
+
+    /// The innermost node of a kind around the cursor or the selection.
+    pub(super) fn node<N: AstNode>(&self) -> Option<N> {
+        self.nodes().find_map(N::cast)
+    }
+
+    /// The nodes around the cursor or the selection, inner ones first.
+    fn nodes(&self) -> impl Iterator<Item = SyntaxNode> {
+        let around = |element: SyntaxElement| match element {
+            NodeOrToken::Node(node) => Some(node),
+            NodeOrToken::Token(token) => token.parent(),
+        };
+        let found = match self.trimmed() {
+            Some(range) => vec![self.root.covering_element(range)],
+            // A cursor behind a word is at the word.
+            None => {
+                let tokens = self.root.token_at_offset(self.range.start());
+                let mut tokens: Vec<_> = tokens.filter(|token| !token.kind().is_trivia()).collect();
+                tokens.reverse();
+                tokens.into_iter().map(NodeOrToken::Token).collect()
+            }
+        };
+        found.into_iter().filter_map(around).flat_map(|node| node.ancestors())
+    }
+
+    /// The selection without blanks at its ends; none for a cursor.
+    fn trimmed(&self) -> Option<TextRange> {
+        let selected = &self.text[self.range];
+        let blank = selected.len() - selected.trim_start().len();
+        let trimmed = selected.trim();
+        (!trimmed.is_empty()).then(|| TextRange::at(self.range.start() + size(blank), TextSize::of(trimmed)))
+    }
+
+    /// Whether the cursor or the selection is in the line that a node starts in.
+    pub(super) fn is_in_header(&self, node: &SyntaxNode) -> bool {
+        let start = node.text_range().start();
+        TextRange::new(start, self.line_end(start)).contains_range(self.range)
+    }
+
+    /// Where the line of an offset starts.
+    pub(super) fn line_start(&self, at: TextSize) -> TextSize {
+        let line_break = self.text[..usize::from(at)].rfind(['\n', '\r']);
+        size(line_break.map_or(0, |found| found + 1))
+    }
+
+    /// Where the line of an offset ends, before its line break.
+    pub(super) fn line_end(&self, at: TextSize) -> TextSize {
+        let rest = &self.text[usize::from(at)..];
+        at + size(rest.find(['\n', '\r']).unwrap_or(rest.len()))
+    }
+
+    /// Where the line behind that of an offset starts.
+    pub(super) fn next_line(&self, at: TextSize) -> TextSize {
+        let end = self.line_end(at);
+        let rest = &self.text[usize::from(end)..];
+        let length = if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) };
+        end + size(length)
+    }
+
+    /// What ends the lines of the program.
+    pub(super) fn line_break(&self) -> &'static str {
+        line_ending(self.text)
+    }
+
+    /// The spaces before a node that starts its line.
+    pub(super) fn indent(&self, node: &SyntaxNode) -> Option<&'db str> {
+        let start = node.text_range().start();
+        let before = &self.text[TextRange::new(self.line_start(start), start)];
+        before.bytes().all(|byte| byte == b' ').then_some(before)
+    }
+
+    /// The text of a node from its first to its last word.
+    pub(super) fn code(&self, node: &SyntaxNode) -> &'db str {
+        &self.text[TextRange::new(node.text_range().start(), end(node))]
+    }
+
+    /// The start of the line of a node, or of the comments directly above it.
+    pub(super) fn start_with_comments(&self, node: &SyntaxNode) -> TextSize {
+        let mut start = self.line_start(node.text_range().start());
+        while start > TextSize::new(0) {
+            let above = self.line_start(start - size(self.line_break().len()).min(start));
+            if !self.text[TextRange::new(above, start)].trim_start_matches('\u{feff}').starts_with('#') {
+                break;
+            }
+            start = above;
+        }
+        // A comment at the top of the file describes the file, if it can.
+        if usize::from(start) == 0 && self.text.starts_with('\u{feff}') { size(3) } else { start }
+    }
+
+    /// The statement at the top level that a place belongs to.
+    pub(super) fn top_level(&self, node: &SyntaxNode) -> Option<SyntaxNode> {
+        node.ancestors().find(|node| node.parent().is_some_and(|parent| parent.parent().is_none()))
+    }
+
+    /// The statements that the selection touches; none for a cursor, or where they are not whole lines.
+    pub(super) fn selection(&self) -> Option<Selection> {
+        let selected = self.trimmed()?;
+        let list = self.nodes().find(is_list)?;
+        if list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::CHOICE) {
+            return None;
+        }
+        let children: Vec<SyntaxNode> = list.children().collect();
+        let is_touched =
+            |node: &&SyntaxNode| node.text_range().start() < selected.end() && selected.start() < end(node);
+        let statements: Vec<SyntaxNode> = children.iter().filter(is_touched).cloned().collect();
+        self.select(list, statements)
+    }
+
+    /// Some statements of a body, as a selection.
+    pub(super) fn select(&self, list: SyntaxNode, statements: Vec<SyntaxNode>) -> Option<Selection> {
+        let (first, last) = (statements.first()?, statements.last()?);
+        let indent = self.indent(first)?.to_owned();
+        let is_whole = |node: &SyntaxNode| {
+            Statement::can_cast(node.kind()) && self.indent(node) == Some(&indent) && !has_mistakes(node)
+        };
+        if !statements.iter().all(is_whole) {
+            return None;
+        }
+        let range = TextRange::new(first.text_range().start(), self.line_end(end(last)));
+        let is_last = list.children().last().as_ref() == Some(last);
+        let is_whole = !self.has_errors(range);
+        is_whole.then_some(Selection { list, statements, range, indent, is_last })
+    }
+
+    /// Whether something in a range was not understood.
+    pub(super) fn has_errors(&self, range: TextRange) -> bool {
+        let found = parse(self.db, self.file).diagnostics();
+        found
+            .iter()
+            .any(|found| found.code.as_str().starts_with('E') && found.range.intersect(range).is_some())
+    }
+
+    /// The edits that move whole lines from one indentation to another. Lines in texts stay as they are: where a text stands means nothing
+    /// to it.
+    ///
+    /// None where that would not hold, since the text has texts in it.
+    pub(super) fn moves(&self, range: TextRange, from: &str, to: &str) -> Option<Vec<TextEdit>> {
+        let texts: Vec<TextRange> = self
+            .root
+            .descendants()
+            .filter(|node| matches!(node.kind(), SyntaxKind::STRING | SyntaxKind::DISCRETION))
+            .map(|node| node.text_range())
+            .filter(|text| range.contains_range(*text) && self.text[*text].contains(['\n', '\r']))
+            .collect();
+        let has_texts = |text: &TextRange| self.text[*text].matches("\"\"\"").count() > 2;
+        if from != to && texts.iter().any(has_texts) {
+            return None;
+        }
+        let mut edits = Vec::new();
+        let mut start = self.line_start(range.start());
+        while start < range.end() {
+            let line = &self.text[TextRange::new(start, self.line_end(start))];
+            let is_text = texts.iter().any(|text| text.start() < start && start < text.end());
+            if !is_text && !line.trim().is_empty() {
+                let spaces = line.len() - line.trim_start_matches(' ').len();
+                let margin = TextRange::at(start, size(spaces.min(from.len())));
+                edits.push(TextEdit::replace(margin, to));
+            }
+            start = self.next_line(start);
+        }
+        Some(edits)
+    }
+
+    /// Whole lines, moved from one indentation to another.
+    pub(super) fn moved(&self, range: TextRange, from: &str, to: &str) -> Option<String> {
+        let mut moved = String::new();
+        let mut at = self.line_start(range.start());
+        for edit in self.moves(range, from, to)? {
+            moved += &self.text[TextRange::new(at, edit.range.start())];
+            moved += &edit.new_text;
+            at = edit.range.end();
+        }
+        moved += &self.text[TextRange::new(at, range.end())];
+        Some(moved)
+    }
+
+    /// A name that nothing in the file has.
+    pub(super) fn free_name(&self, wanted: &str) -> String {
+        let words: std::collections::HashSet<&str> =
+            self.text.split(|char: char| !(char.is_alphanumeric() || "_-".contains(char))).collect();
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names.find(|name| !words.contains(name.as_str())).unwrap_or_default()
+    }
+
+    /// All names of the file.
+    pub(super) fn names(&self) -> Names<'db> {
+        let mut names = Names { bound: Vec::new(), used: Vec::new() };
+        for placed in &statements(self.db, self.file).list {
+            let statement = placed.statement;
+            let body = body(self.db, statement);
+            let resolution = resolve(self.db, statement);
+            let start = TextSize::from(placed.start);
+            for (name, data) in body.names() {
+                let entity = Entity::of_site(self.db, Site { statement, name });
+                names.bound.push(Bound { entity, kind: data.kind, range: data.range + start });
+            }
+            for (id, data) in body.refs() {
+                names.used.push(Used {
+                    name: data.text.clone(),
+                    entity: Entity::of_ref(self.db, statement, id),
+                    kind: data.kind,
+                    place: data.place,
+                    resolved: resolution.of(id),
+                    range: data.range + start,
+                });
+            }
+        }
+        names
+    }
+}
+
+/// All names of a file.
+pub(super) struct Names<'db> {
+    pub(super) bound: Vec<Bound<'db>>,
+    pub(super) used: Vec<Used<'db>>,
+}
+
+/// A name where it is bound.
+pub(super) struct Bound<'db> {
+    pub(super) entity: Entity<'db>,
+    pub(super) kind: NameKind,
+    pub(super) range: TextRange,
+}
+
+/// A name where it is used.
+pub(super) struct Used<'db> {
+    pub(super) name: SmolStr,
+    pub(super) entity: Option<Entity<'db>>,
+    pub(super) kind: RefKind,
+    pub(super) place: Place,
+    pub(super) resolved: Resolved,
+    pub(super) range: TextRange,
+}
+
+impl Used<'_> {
+    /// Whether it is the name of that thing.
+    pub(super) fn is(&self, entity: &Entity<'_>) -> bool {
+        self.entity.as_ref().is_some_and(|used| used.may_be(entity))
+    }
+}
+
+/// Whether a node holds statements below each other.
+pub(super) fn is_list(node: &SyntaxNode) -> bool {
+    matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::SOURCE_FILE)
+}
+
+fn has_mistakes(node: &SyntaxNode) -> bool {
+    node.descendants().any(|node| node.kind() == SyntaxKind::ERROR)
+}
+
+pub(super) fn size(bytes: usize) -> TextSize {
+    // Longer texts than that have no tree.
+    TextSize::new(bytes as u32)
+}
