@@ -195,10 +195,7 @@ fn of_runs_of_one_second_the_last_is_the_last() {
         message(&mut workspace);
     }
     workspace.client.take_all();
-    let answer = execute(
-        &mut workspace,
-        "prose.resume",
-        json!({ "uri": workspace.uri("a.prose"), "inputs": { "what": "x" } }),
-    );
+    let argument = json!({ "uri": workspace.uri("a.prose"), "inputs": { "what": "x" } });
+    let answer = execute(&mut workspace, "prose.resume", argument);
     assert_eq!(answer["result"]["run"], *last, "{answer}");
 }
