@@ -96,8 +96,8 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent, Session, Resume],
         words: &[],
         value: Some("\n  ${1:read}: [\"${2:**}\"]"),
-        docs: "Each entry is `allow`, `deny`, `prompt` (ask first) or a list of patterns. A program whose host cannot keep to a rule is \
-        not run.",
+        docs: "Each entry is `allow`, `deny`, `prompt` (ask first) or a list of patterns. A session whose host cannot \
+        keep to a rule is not started.",
         example: "agent clerk:\n  prompt: \"You keep the notes.\"\n  permissions:\n    read: [\"notes/**\"]\n    write: [\"notes/**\"]\n    \
         bash: deny\n    network: deny\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
     },

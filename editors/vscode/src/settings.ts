@@ -11,6 +11,7 @@ export const SERVER_SETTINGS = [
   "run.command",
   "run.environment",
   "run.maxParallel",
+  "run.allowOutside",
   "run.inlayHints",
   "inlayHints.models",
   "inlayHints.parameters",

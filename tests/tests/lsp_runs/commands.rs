@@ -62,8 +62,6 @@ fn lives(pid: &str) -> bool {
         .success()
 }
 
-#[cfg(unix)]
-
 /// The code actions that run programs, at the start of a line: title and command.
 #[track_caller]
 fn run_actions(workspace: &mut Workspace, name: &str, line: usize) -> String {
@@ -122,6 +120,7 @@ fn a_dry_run_shows_what_the_harness_would_be_sent() {
     assert!(!workspace.folder.path().join(".prose").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn sessions_of_a_cancelled_run_are_killed() {
     let program = "parallel:\n  session \"a\"\n  session \"b\"\n";

@@ -4,7 +4,8 @@ local M = {}
 
 --- The folder of the grammar in a clone of the repository.
 function M.grammar()
-  local this = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")
+  -- The plugin may be a link from a folder of packages into the clone.
+  local this = vim.fn.resolve(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p"))
   return vim.fn.fnamemodify(this, ":h:h:h:h:h") .. "/syntaxes/tree-sitter-prose"
 end
 
