@@ -116,7 +116,10 @@ fn hints(workspace: &mut Workspace) -> Vec<String> {
 #[test]
 fn hints_are_shown_and_switched_off() {
     let mut workspace = workspace(json!({}), json!({ "inlayHints": { "iterations": false } }));
-    assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "6:27 opus", "8:23 topic:", "8:32 depth:"]);
+    assert_eq!(
+        hints(&mut workspace),
+        ["0:24 (topic) → sources", "6:27 opus", "8:23 topic:", "8:32 depth:"]
+    );
     let off = json!({ "settings": { "prose": { "inlayHints": { "models": false, "parameters": false } } } });
     workspace.client.notify("workspace/didChangeConfiguration", off);
     assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "9:19 at most 1000 times"]);
@@ -130,10 +133,7 @@ fn calls_are_followed_both_ways() {
     assert_eq!((&lib["name"], &lib["kind"]), (&json!("lib.prose"), &json!(2)));
     let incoming = workspace.client.request("callHierarchy/incomingCalls", json!({ "item": lib }));
     let caller = &incoming["result"][0];
-    assert_eq!(
-        (&caller["from"]["name"], &caller["from"]["detail"]),
-        (&json!("review"), &json!("main.prose"))
-    );
+    assert_eq!((&caller["from"]["name"], &caller["from"]["detail"]), (&json!("review"), &json!("main.prose")));
     assert_eq!(caller["fromRanges"], json!([range((5, 19), (5, 22))]));
 
     let outgoing = workspace.client.request("callHierarchy/outgoingCalls", json!({ "item": caller["from"] }));
@@ -160,12 +160,11 @@ fn words_lead_to_more_than_their_definition() {
 #[test]
 fn a_document_that_is_no_program_has_none_of_this() {
     let (mut client, _) = LspClient::initialized(json!({}));
-    let document =
-        json!({ "uri": "file:///notes.md", "languageId": "markdown", "version": 1, "text": "# Notes\n" });
+    let document = json!({ "uri": "file:///notes.md", "languageId": "markdown", "version": 1, "text": "# Notes\n" });
     client.notify("textDocument/didOpen", json!({ "textDocument": document }));
-    for method in ["signatureHelp", "declaration", "typeDefinition", "implementation", "prepareCallHierarchy"]
-    {
-        let params = json!({ "textDocument": { "uri": "file:///notes.md" }, "position": { "line": 0, "character": 1 } });
+    for method in ["signatureHelp", "declaration", "typeDefinition", "implementation", "prepareCallHierarchy"] {
+        let params =
+            json!({ "textDocument": { "uri": "file:///notes.md" }, "position": { "line": 0, "character": 1 } });
         let answer = client.request(&format!("textDocument/{method}"), params);
         assert_eq!(answer["result"], Value::Null, "{method}: {answer}");
     }
