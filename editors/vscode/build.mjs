@@ -1,6 +1,7 @@
-// Builds what the package holds: one file of code, and copies of the grammar and the licences, whose only source is at the top
+// Builds what the package holds: one file of code, and copies of the grammars, the schema and the licences, whose only source is at the top
 // of the repository. With `--tests`, builds the tests instead.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -10,9 +11,10 @@ const shared = { bundle: true, platform: "node", target: "node20", format: "cjs"
 
 if (process.argv.includes("--tests")) {
   rmSync("dist-tests", { recursive: true, force: true });
+  const tests = readdirSync("test").filter((name) => name.endsWith(".test.ts"));
   await build({
     ...shared,
-    entryPoints: ["test/narration.test.ts", "test/server.test.ts", "src/runs.ts"],
+    entryPoints: [...tests.map((name) => `test/${name}`), "src/runs.ts", "src/runs/view.ts", "src/settings.ts"],
     outdir: "dist-tests",
     external: ["vscode"],
     sourcemap: "inline",
@@ -28,8 +30,21 @@ if (process.argv.includes("--tests")) {
     minify: true,
     metafile: true,
   });
+  // The panel of a run is a page, and has no part of the editor or of Node.
+  await build({
+    bundle: true,
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+    logLevel: "warning",
+    entryPoints: { panel: "panel/main.ts", "panel-style": "panel/style.css" },
+    outdir: "dist",
+    minify: true,
+  });
   writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
-  copyFileSync("../../syntaxes/prose.tmLanguage.json", "dist/prose.tmLanguage.json");
+  for (const file of ["syntaxes/prose.tmLanguage.json", "syntaxes/prose.markdown.tmLanguage.json", "docs/prose.schema.json"]) {
+    copyFileSync(`../../${file}`, `dist/${basename(file)}`);
+  }
   for (const file of readdirSync("../..").filter((name) => name.startsWith("LICENSE"))) {
     copyFileSync(`../../${file}`, file);
   }

@@ -40,6 +40,7 @@ fn main() {
         "| lines | server | start | open | edit | edit p99 | p99/median | symbols | peak MiB | edit, of the other's |"
     );
     println!("|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let mut requests = None;
     for lines in LINES {
         let mut figures: Vec<Figures> = servers.iter().map(|_| Figures::default()).collect();
         for _ in 0..ROUNDS {
@@ -63,7 +64,77 @@ fn main() {
                 edits[index] / edits[1 - index],
             );
         }
+        if lines == LINES_OF_REQUESTS {
+            requests = Some((answers(&servers[0], lines), edits[1]));
+        }
     }
+    let Some((requests, edit_of_the_other)) = requests else { return };
+    println!(
+        "\n| request at {LINES_OF_REQUESTS} lines, right behind an edit | median | edits of the other |"
+    );
+    println!("|---|--:|--:|");
+    for (name, times) in requests {
+        println!("| {name} | {:.2} | {:.2} |", median(&times), median(&times) / edit_of_the_other);
+    }
+}
+
+/// The number of lines at which requests are measured.
+const LINES_OF_REQUESTS: usize = 5_000;
+
+/// How long answers take that are asked for right behind an edit, which they have to wait for.
+fn answers(server: &Server, lines: usize) -> Vec<(&'static str, Vec<f64>)> {
+    const ASKED: usize = 20;
+    let mut command = Command::new(&server.command.0);
+    command.args(&server.command.1);
+    let mut client = LspClient::run(command);
+    client.request("initialize", initialize());
+    client.notify("initialized", json!({}));
+    let uri = "file:///bench/program.prose";
+    let text = (server.text)(lines);
+    // A call of a block, so that there is something to be told of its parameters.
+    let text = format!(
+        "block look(part, depth):\n  session \"Look at {{part}} {{depth}}\"\ndo look(\"x\", 1)\n{text}"
+    );
+    client.open(uri, 1, &text);
+    let place = |line: usize, character: usize| json!({ "line": line, "character": character });
+    let written = text.lines().position(|line| line.contains("= session: reviewer_1")).expect("it is there");
+    let (in_word, in_call) = (place(written, 6), place(2, 14));
+    let behind = place(written, 24);
+    let all = range((0, 0), (text.lines().count(), 0));
+    let asked = [
+        ("hover", "textDocument/hover", json!({ "position": in_word })),
+        ("definition", "textDocument/definition", json!({ "position": in_word })),
+        ("document highlight", "textDocument/documentHighlight", json!({ "position": in_word })),
+        ("signature help", "textDocument/signatureHelp", json!({ "position": in_call })),
+        ("inlay hints", "textDocument/inlayHint", json!({ "range": all })),
+        ("completion", "textDocument/completion", json!({ "position": behind })),
+        ("semantic tokens delta", "textDocument/semanticTokens/full/delta", json!({})),
+    ];
+    let (line, column) = middle_string(&text);
+    let mut version = 1;
+    let mut measured = Vec::new();
+    for (name, method, mut params) in asked {
+        params["textDocument"] = json!({ "uri": uri });
+        let mut times = Vec::new();
+        let full = client.result("textDocument/semanticTokens/full", uri);
+        params["previousResultId"] = full["resultId"].clone();
+        for _ in 0..ASKED {
+            version += 1;
+            let edit = json!([{ "range": range((line, column), (line, column)), "text": "x" }]);
+            let started = Instant::now();
+            client.change(uri, version, edit);
+            let answer = client.request(method, params.clone());
+            times.push(millis(started.elapsed()));
+            let result = &answer["result"];
+            assert!(!result.is_null() && *result != json!([]), "{method}: {answer}");
+            if result["resultId"].is_string() {
+                params["previousResultId"] = result["resultId"].clone();
+            }
+        }
+        measured.push((name, times));
+    }
+    client.shut_down();
+    measured
 }
 
 struct Server {

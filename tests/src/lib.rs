@@ -2,6 +2,7 @@
 
 pub mod lsp;
 pub mod registry;
+pub mod vscode;
 pub mod workspace;
 
 use std::path::{Path, PathBuf};
@@ -67,6 +68,18 @@ fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
 pub fn prose_binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| std::env::var_os("PROSE_BINARY").map_or_else(build_binary, PathBuf::from)).clone()
+}
+
+/// A command in the Debian trixie that `tests/install/trixie` installs; its program and arguments come next. The folders are there what they
+/// are here, as the repository and `/tmp` always are.
+pub fn in_trixie(folders: &[&Path]) -> Command {
+    let mut command = Command::new(repository().join("tests/in-trixie"));
+    // It has no other locale.
+    command.env("LC_ALL", "C.UTF-8");
+    for folder in folders {
+        command.arg("--with").arg(folder);
+    }
+    command
 }
 
 fn build_binary() -> PathBuf {

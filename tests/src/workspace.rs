@@ -178,9 +178,20 @@ impl Workspace {
         answer["result"].clone()
     }
 
-    /// The code actions at a place, of some kinds or of any.
+    /// The code actions at a place, of some kinds or of any. Those that run programs are offered anywhere and are left out.
     #[track_caller]
     pub fn actions(&mut self, name: &str, place: (usize, usize), only: &[&str]) -> Value {
+        self.all_actions(name, place, only).into_iter().filter(|action| !runs_programs(action)).collect()
+    }
+
+    /// The code actions at a place that run programs.
+    #[track_caller]
+    pub fn run_actions(&mut self, name: &str, place: (usize, usize)) -> Vec<Value> {
+        self.all_actions(name, place, &[]).into_iter().filter(runs_programs).collect()
+    }
+
+    #[track_caller]
+    fn all_actions(&mut self, name: &str, place: (usize, usize), only: &[&str]) -> Vec<Value> {
         let context = match only {
             [] => json!({ "diagnostics": [] }),
             only => json!({ "diagnostics": [], "only": only }),
@@ -190,8 +201,15 @@ impl Workspace {
         });
         let answer = self.client.request("textDocument/codeAction", params);
         assert_eq!(answer.get("error"), None, "{answer}");
-        answer["result"].clone()
+        answer["result"].as_array().unwrap().clone()
     }
+}
+
+fn runs_programs(action: &Value) -> bool {
+    let command = action["command"]["command"].as_str();
+    command.is_some_and(|command| {
+        ["prose.run", "prose.dryRun", "prose.cancel", "prose.resume"].contains(&command)
+    })
 }
 
 /// The codes of diagnostics, in their order.

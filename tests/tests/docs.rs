@@ -120,6 +120,8 @@ fn pages() -> BTreeMap<PathBuf, Page> {
     let names = String::from_utf8(listed.stdout).unwrap();
     let pages: BTreeMap<_, _> = names
         .split_terminator('\0')
+        // What tests are made of is no documentation.
+        .filter(|name| !name.contains("tests/"))
         .map(|name| repository().join(name))
         .filter(|path| path.exists())
         .map(|path| {

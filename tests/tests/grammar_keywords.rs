@@ -1,11 +1,14 @@
-//! The TextMate grammar colours exactly the keywords of the language, and Neovim's syntax file none fewer.
+//! The TextMate grammar colours exactly the keywords of the language, and Neovim's syntax file none fewer. The tree-sitter grammar
+//! knows exactly these keywords, properties and words, and the letters that names are made of.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
-use prose_syntax::KEYWORDS;
+use prose_syntax::options::Word;
+use prose_syntax::{KEYWORDS, names, properties};
 use prose_tests::repository;
 use serde_json::Value;
 
@@ -38,6 +41,135 @@ fn neovim_highlights_every_keyword() {
     let named = |keyword: &str| words.contains(keyword) || words.contains(format!("zs{keyword}").as_str());
     let missing: Vec<_> = KEYWORDS.iter().filter(|(text, _)| !named(text)).collect();
     assert!(missing.is_empty(), "keywords that `editors/neovim/syntax/prose.vim` does not have: {missing:?}");
+}
+
+#[test]
+fn the_tree_sitter_grammar_knows_every_keyword_and_no_other() {
+    let grammar = fs::read_to_string(tree_sitter_grammar("src/grammar.json")).unwrap();
+    let mut words = BTreeSet::new();
+    collect_tokens(&serde_json::from_str(&grammar).unwrap(), &mut words);
+    let keywords: BTreeSet<String> = KEYWORDS.iter().map(|&(text, _)| text.to_owned()).collect();
+    assert_eq!(words, keywords);
+}
+
+#[test]
+fn the_tree_sitter_grammar_highlights_every_keyword() {
+    let (keywords, _) = words_of_query();
+    // The values are coloured by the kind of their node.
+    let is_value = |text: &str| matches!(text, "true" | "false" | "null");
+    let expected: BTreeSet<&str> =
+        KEYWORDS.iter().map(|&(text, _)| text).filter(|text| !is_value(text)).collect();
+    assert_eq!(keywords.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
+}
+
+#[test]
+fn the_tree_sitter_grammar_highlights_the_properties_and_their_words() {
+    let (_, lists) = words_of_query();
+    let names = |properties: &[properties::Property]| -> Vec<String> {
+        properties.iter().map(|property| property.name.to_owned()).collect()
+    };
+    let words = |words: &[Word]| -> Vec<String> {
+        // `true` and `false` are coloured as such.
+        let names = words.iter().map(|word| word.name).filter(|name| !matches!(*name, "true" | "false"));
+        names.map(str::to_owned).collect()
+    };
+    let expected = [
+        names(properties::PROPERTIES),
+        names(properties::PERMISSIONS),
+        words(properties::MODELS),
+        words(properties::PERSISTENCE),
+        words(properties::BACKOFFS),
+        words(properties::PERMISSION_VALUES),
+    ];
+    assert_eq!(lists, expected);
+}
+
+/// The keywords that the query of highlights names, and the words of each of its lists.
+fn words_of_query() -> (BTreeSet<String>, Vec<Vec<String>>) {
+    let query = fs::read_to_string(tree_sitter_grammar("queries/highlights.scm")).unwrap();
+    let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase());
+    let quoted = |text: &str| -> Vec<String> {
+        text.split('"').skip(1).step_by(2).filter(|text| is_word(text)).map(str::to_owned).collect()
+    };
+    let code: Vec<&str> = query.lines().filter(|line| !line.starts_with(';')).collect();
+    let code = code.join("\n");
+    let lists = code.split("(#any-of? ").skip(1).map(|list| quoted(&list[..list.find(')').unwrap()]));
+    let keywords = code.lines().filter(|line| line.starts_with('[')).flat_map(quoted);
+    (keywords.collect(), lists.collect())
+}
+
+/// The words among the tokens of a rule.
+fn collect_tokens(rule: &Value, words: &mut BTreeSet<String>) {
+    match rule {
+        Value::Array(items) => items.iter().for_each(|item| collect_tokens(item, words)),
+        Value::Object(parts) => {
+            if let (Some("STRING"), Some(text)) =
+                (parts.get("type").and_then(Value::as_str), parts.get("value").and_then(Value::as_str))
+                && text.starts_with(|c: char| c.is_ascii_alphabetic())
+            {
+                words.insert(text.to_owned());
+            }
+            parts.values().for_each(|part| collect_tokens(part, words));
+        }
+        _ => {}
+    }
+}
+
+/// The keywords with which a statement or a value starts are known to the scanner, too.
+#[test]
+fn the_tree_sitter_scanner_knows_keywords_only() {
+    let scanner = fs::read_to_string(tree_sitter_grammar("src/scanner.c")).unwrap();
+    let table = scanner.split("KEYWORDS[KEYWORD_COUNT] = {").nth(1).unwrap().split('}').next().unwrap();
+    let known: Vec<&str> = table.split('"').skip(1).step_by(2).filter(|word| !word.is_empty()).collect();
+    assert!(known.len() > 30, "{known:?}");
+    // The others stand inside of statements alone, where no name can.
+    let inside = ["and", "as", "filter", "from", "in", "is", "map", "or", "pmap", "reduce", "until", "while"];
+    let all: BTreeSet<&str> = known.iter().copied().chain(inside).collect();
+    assert_eq!(all, KEYWORDS.iter().map(|&(text, _)| text).collect());
+    // The table stands in the order of the enumeration of the same names.
+    assert!(known.is_sorted(), "{known:?}");
+}
+
+/// The tables of letters in `names.h` are those of `prose_syntax::names`. With `UPDATE_EXPECT=1` the test writes them.
+#[test]
+fn the_tree_sitter_scanner_knows_the_letters_of_names() {
+    let path = tree_sitter_grammar("src/names.h");
+    let present = fs::read_to_string(&path).unwrap();
+    let mut expected = present.clone();
+    for (table, is_in) in [
+        ("NAME_START", names::is_start as fn(char) -> bool),
+        ("NAME_PART", names::is_part as fn(char) -> bool),
+    ] {
+        let opener = format!("{table}[] = {{\n");
+        let start = expected.find(&opener).unwrap() + opener.len();
+        let end = start + expected[start..].find("};").unwrap();
+        expected.replace_range(start..end, &ranges_in_c(is_in));
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, &expected).unwrap();
+    } else {
+        assert!(present == expected, "names.h is not up to date: run this with UPDATE_EXPECT=1");
+    }
+}
+
+/// The ranges of characters behind ASCII for which `is_in` holds, as lines of C.
+fn ranges_in_c(is_in: fn(char) -> bool) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for code in 0x80..=u32::from(char::MAX) {
+        if char::from_u32(code).is_some_and(is_in) {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == code => *last = code,
+                _ => ranges.push((code, code)),
+            }
+        }
+    }
+    let shown: Vec<String> =
+        ranges.iter().map(|(first, last)| format!("{{{first:#06x}, {last:#06x}}},")).collect();
+    shown.chunks(6).map(|line| format!("    {}\n", line.join(" "))).collect()
+}
+
+fn tree_sitter_grammar(file: &str) -> PathBuf {
+    repository().join("syntaxes/tree-sitter-prose").join(file)
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn the_server_introduces_itself() {
                 "resolveProvider": false
               },
               "completionProvider": {
+                "resolveProvider": true,
                 "triggerCharacters": [
                   "{",
                   ".",
@@ -78,6 +79,8 @@ fn the_server_introduces_itself() {
               "hoverProvider": true,
               "implementationProvider": true,
               "inlayHintProvider": true,
+              "inlineValueProvider": true,
+              "linkedEditingRangeProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
               "renameProvider": {

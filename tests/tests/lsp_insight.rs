@@ -116,10 +116,7 @@ fn hints(workspace: &mut Workspace) -> Vec<String> {
 #[test]
 fn hints_are_shown_and_switched_off() {
     let mut workspace = workspace(json!({}), json!({ "inlayHints": { "iterations": false } }));
-    assert_eq!(
-        hints(&mut workspace),
-        ["0:24 (topic) → sources", "6:27 opus", "8:23 topic:", "8:32 depth:"]
-    );
+    assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "6:27 opus", "8:23 topic:", "8:32 depth:"]);
     let off = json!({ "settings": { "prose": { "inlayHints": { "models": false, "parameters": false } } } });
     workspace.client.notify("workspace/didChangeConfiguration", off);
     assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "9:19 at most 1000 times"]);
@@ -133,7 +130,10 @@ fn calls_are_followed_both_ways() {
     assert_eq!((&lib["name"], &lib["kind"]), (&json!("lib.prose"), &json!(2)));
     let incoming = workspace.client.request("callHierarchy/incomingCalls", json!({ "item": lib }));
     let caller = &incoming["result"][0];
-    assert_eq!((&caller["from"]["name"], &caller["from"]["detail"]), (&json!("review"), &json!("main.prose")));
+    assert_eq!(
+        (&caller["from"]["name"], &caller["from"]["detail"]),
+        (&json!("review"), &json!("main.prose"))
+    );
     assert_eq!(caller["fromRanges"], json!([range((5, 19), (5, 22))]));
 
     let outgoing = workspace.client.request("callHierarchy/outgoingCalls", json!({ "item": caller["from"] }));
@@ -160,11 +160,12 @@ fn words_lead_to_more_than_their_definition() {
 #[test]
 fn a_document_that_is_no_program_has_none_of_this() {
     let (mut client, _) = LspClient::initialized(json!({}));
-    let document = json!({ "uri": "file:///notes.md", "languageId": "markdown", "version": 1, "text": "# Notes\n" });
+    let document =
+        json!({ "uri": "file:///notes.md", "languageId": "markdown", "version": 1, "text": "# Notes\n" });
     client.notify("textDocument/didOpen", json!({ "textDocument": document }));
-    for method in ["signatureHelp", "declaration", "typeDefinition", "implementation", "prepareCallHierarchy"] {
-        let params =
-            json!({ "textDocument": { "uri": "file:///notes.md" }, "position": { "line": 0, "character": 1 } });
+    for method in ["signatureHelp", "declaration", "typeDefinition", "implementation", "prepareCallHierarchy"]
+    {
+        let params = json!({ "textDocument": { "uri": "file:///notes.md" }, "position": { "line": 0, "character": 1 } });
         let answer = client.request(&format!("textDocument/{method}"), params);
         assert_eq!(answer["result"], Value::Null, "{method}: {answer}");
     }
@@ -218,6 +219,44 @@ fn tokens_come_as_what_has_changed() {
     // That answer is no longer the last one, so all tokens come.
     let full = ask(&mut workspace, "textDocument/semanticTokens/full/delta", since);
     assert_eq!(json!(tokens), full["data"]);
+}
+
+#[test]
+fn a_name_is_typed_at_all_its_places_at_once() {
+    let mut client = LspClient::initialized(json!({})).0;
+    client.open("file:///a.prose", 1, "let x = 1\nsession \"{x}\"\n");
+    let params =
+        json!({ "textDocument": { "uri": "file:///a.prose" }, "position": { "line": 1, "character": 10 } });
+    let linked = client.request("textDocument/linkedEditingRange", params);
+    assert_eq!(linked["result"], json!({ "ranges": [range((0, 4), (0, 5)), range((1, 10), (1, 11))] }));
+
+    let context = json!({ "frameId": 1, "stoppedLocation": range((1, 0), (1, 0)) });
+    let params = json!({ "textDocument": { "uri": "file:///a.prose" }, "range": range((1, 0), (2, 0)), "context": context });
+    let values = client.request("textDocument/inlineValue", params);
+    let x = json!({ "range": range((1, 10), (1, 11)), "variableName": "x", "caseSensitiveLookup": true });
+    assert_eq!(values["result"], json!([x]));
+    client.shut_down();
+}
+
+#[test]
+fn what_is_to_be_known_of_a_completion_comes_when_it_is_looked_at() {
+    let lazily = json!({ "textDocument": { "completion": { "completionItem": {
+        "resolveSupport": { "properties": ["documentation"] },
+    } } } });
+    let mut workspace = workspace(lazily, Value::Null);
+    let list = ask(&mut workspace, "textDocument/completion", at(6, 21));
+    let writer =
+        list["items"].as_array().unwrap().iter().find(|item| item["label"] == "writer").unwrap().clone();
+    assert_eq!(writer.get("documentation"), None);
+    let resolved = workspace.client.request("completionItem/resolve", writer.clone());
+    let documentation = resolved["result"]["documentation"]["value"].as_str().unwrap();
+    assert_eq!(documentation, "```prose\nagent writer:\n  model: opus\n```");
+    assert_eq!(resolved["result"]["textEdit"], writer["textEdit"]);
+    // Once the text is another one, nothing is known of what was completed in the old one.
+    workspace.replace("main.prose", 2, &MAIN.replace("writer", "reader"));
+    assert_eq!(workspace.client.request("completionItem/resolve", writer.clone())["result"], writer);
+    let plain = json!({ "label": "session" });
+    assert_eq!(workspace.client.request("completionItem/resolve", plain.clone())["result"], plain);
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
         "started": run.started.map(time),
         "milliseconds": run.duration(),
         "sessions": run.sessions,
+        "usage": run.usage,
         "error": run.error,
         "folder": run.folder,
     })
@@ -145,6 +146,12 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
     }
     if let Some(sessions) = run.sessions {
         writeln!(out, "sessions: {sessions}")?;
+    }
+    if let Some(usage) = run.usage {
+        writeln!(out, "tokens:   {} read, {} written", usage.input_tokens, usage.output_tokens)?;
+        if let Some(cost) = usage.cost {
+            writeln!(out, "cost:     ${cost:.4}")?;
+        }
     }
     if let Some(error) = &run.error {
         writeln!(out, "error:    {}", first_line(error))?;

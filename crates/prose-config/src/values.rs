@@ -509,6 +509,11 @@ impl Setting for Folder {
 pub struct Word(String);
 
 impl Word {
+    /// The text as a word; none if there is nothing in it.
+    pub fn new(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self(text.to_owned()))
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,7 +1,7 @@
 //! Who calls whom: blocks and programs.
 
-use prose_analysis::index::{Site, lookup};
 use prose_analysis::imports::imported_programs;
+use prose_analysis::index::{Site, lookup};
 use prose_analysis::model::{RefKind, Stmt};
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::{Db, SourceFile};
@@ -58,7 +58,9 @@ pub fn callables(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Callabl
     let Some(element) = element_at(db, file, offset) else { return Vec::new() };
     let entities = match &element.kind {
         ElementKind::Path(statement, import) => match body(db, *statement)[*import].stmt {
-            Stmt::Use { name: Some(name), .. } => vec![Entity::of_site(db, Site { statement: *statement, name })],
+            Stmt::Use { name: Some(name), .. } => {
+                vec![Entity::of_site(db, Site { statement: *statement, name })]
+            }
             _ => Vec::new(),
         },
         // An argument or an output is no call.

@@ -112,7 +112,9 @@ impl<'db> About<'db> {
     /// The model of a session that has it from its agent, and what an alias stands for.
     fn model(&self, data: &StmtData) -> Option<InlayHint> {
         let (agent, properties) = match &data.stmt {
-            Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => (*agent, properties),
+            Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => {
+                (*agent, properties)
+            }
             Stmt::Agent { properties, .. } => (None, properties),
             _ => return None,
         };
@@ -121,7 +123,12 @@ impl<'db> About<'db> {
             let name = self.body.text(value)?.value.as_ref()?;
             let model = self.aliased(name)?;
             let tooltip = format!("`{name}` is {model}, as `prose.toml` says.");
-            return Some(self.hint(self.body[value].range.end(), HintKind::Model, format!("= {model}"), tooltip));
+            return Some(self.hint(
+                self.body[value].range.end(),
+                HintKind::Model,
+                format!("= {model}"),
+                tooltip,
+            ));
         }
         let agent = agent?;
         let entity = Entity::of_ref(self.db, self.statement, agent)
@@ -131,7 +138,10 @@ impl<'db> About<'db> {
         let model = self.aliased(name).unwrap_or(name);
         let tooltip = match model == name.as_str() {
             true => format!("The model of agent {}.", entity.name),
-            false => format!("The model of agent {}: `{name}`, which is {model} as `prose.toml` says.", entity.name),
+            false => format!(
+                "The model of agent {}: `{name}`, which is {model} as `prose.toml` says.",
+                entity.name
+            ),
         };
         Some(self.hint(self.body[agent].range.end(), HintKind::Model, model.to_owned(), tooltip))
     }
@@ -150,7 +160,8 @@ impl<'db> About<'db> {
         let params = named.blocks.first().and_then(|site| summary(self.db, site.statement).block(site.name));
         let params = params.map(|block| block.params.as_slice()).unwrap_or_default();
         let pairs = params.iter().zip(arguments);
-        let hidden = pairs.filter(|(param, argument)| argument.name.is_none() && !self.is_called(argument, param));
+        let hidden =
+            pairs.filter(|(param, argument)| argument.name.is_none() && !self.is_called(argument, param));
         hidden
             .map(|(param, argument)| {
                 let tooltip = format!("The parameter `{param}` of block {name}.");

@@ -5,8 +5,8 @@ mod names;
 mod tests;
 mod words;
 
-use prose_analysis::{Db, SourceFile};
 use prose_analysis::statements::parse;
+use prose_analysis::{Db, SourceFile};
 use prose_syntax::SyntaxKind::COMMENT;
 use prose_syntax::{TextRange, TextSize};
 

@@ -42,7 +42,7 @@ pub fn document_links(db: &dyn Db, file: SourceFile, exists: impl Fn(&Path) -> b
                     (*path, body.string(*path).and_then(|path| program_link(db, file, path)))
                 }
                 Stmt::Import { source: Some(source), .. } => {
-                    (*source, body.string(*source).and_then(|source| skill_link(db, file, source, &exists)))
+                    (*source, body.string(*source).and_then(|source| path_link(db, file, source, &exists)))
                 }
                 _ => continue,
             };
@@ -54,13 +54,18 @@ pub fn document_links(db: &dyn Db, file: SourceFile, exists: impl Fn(&Path) -> b
             }));
         }
         for (_, data) in body.exprs() {
-            if let Expr::Text(text) = &data.expr
-                && !paths.iter().any(|path| body[*path].range == data.range)
-                && let Some(url) = text.value.as_deref().filter(|value| is_url(text, value))
-            {
-                let target = LinkTarget::Url(url.to_owned());
-                links.push(DocumentLink { range: text.content + start, target, tooltip: None });
-            }
+            let Expr::Text(text) = &data.expr else { continue };
+            let is_seen = paths.iter().any(|path| body[*path].range == data.range);
+            let Some(value) = text.value.as_deref().filter(|_| !is_seen && is_plain(text)) else { continue };
+            let link = match is_url(value) {
+                true => Some((LinkTarget::Url(value.to_owned()), None)),
+                false => path_link(db, file, value, &exists),
+            };
+            links.extend(link.map(|(target, tooltip)| DocumentLink {
+                range: text.content + start,
+                target,
+                tooltip,
+            }));
         }
     }
     links.sort_by_key(|link| (link.range.start(), link.range.end()));
@@ -91,8 +96,8 @@ fn program_link(db: &dyn Db, file: SourceFile, path: &str) -> Option<(LinkTarget
     }
 }
 
-/// Where the source of a skill leads, if it is a path. A program of the network reaches no file of this machine.
-fn skill_link(
+/// Where the source of a skill or any other text leads, if it is a path. A program of the network reaches no file of this machine.
+fn path_link(
     db: &dyn Db,
     file: SourceFile,
     source: &str,
@@ -109,12 +114,15 @@ fn skill_link(
     })
 }
 
+/// Whether a text is on one line, with nothing to fill in.
+fn is_plain(text: &Text) -> bool {
+    text.kind == TextKind::OneLine && text.interpolations.is_empty()
+}
+
 /// Whether a text is an address of the web and nothing else. Those within sentences are found by editors.
-fn is_url(text: &Text, value: &str) -> bool {
+fn is_url(value: &str) -> bool {
     let rest = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
-    text.kind == TextKind::OneLine
-        && text.interpolations.is_empty()
-        && rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '['))
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '['))
         && !value.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
@@ -223,6 +231,23 @@ mod tests {
             "#,
             expect![[r#"
                 /main.prose:1: import "deep" from "«./skills/deep»"
+                  /skills/deep (/skills/deep)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn paths_that_stand_alone_lead_to_what_is_there() {
+        check(
+            r#"
+            $0let notes = "./skills/deep"
+            session "Look at ./skills/deep"
+              context: ["/skills/deep", "./missing", "./skills/{notes}", "skills/deep"]
+            "#,
+            expect![[r#"
+                /main.prose:1: let notes = "«./skills/deep»"
+                  /skills/deep (/skills/deep)
+                /main.prose:3: context: ["«/skills/deep»", "./missing", "./skills/{notes}", "skills/deep"]
                   /skills/deep (/skills/deep)
             "#]],
         );

@@ -193,7 +193,8 @@ mod tests {
     fn check(goto: Goto, fixture: &str, expected: Expect) {
         let at = analysed(fixture);
         let targets = goto(at.host.db(), at.file, at.offset).map(|found| found.targets).unwrap_or_default();
-        let shown: String = targets.iter().map(|target| at.show(target.file, target.selection_range) + "\n").collect();
+        let shown: String =
+            targets.iter().map(|target| at.show(target.file, target.selection_range) + "\n").collect();
         expected.assert_eq(&shown);
     }
 
@@ -201,59 +202,104 @@ mod tests {
 
     #[test]
     fn an_imported_program_is_declared_by_its_use() {
-        check(goto_declaration, &format!("{LIB}let r = l$0ib(topic: 1)\n"), expect![[r#"
+        check(
+            goto_declaration,
+            &format!("{LIB}let r = l$0ib(topic: 1)\n"),
+            expect![[r#"
             /main.prose:1: use "./lib.prose" as «lib»
-        "#]]);
-        check(goto_declaration, "let x = 1\nx = 2\nsession \"{$0x}\"\n", expect![[r#"
+        "#]],
+        );
+        check(
+            goto_declaration,
+            "let x = 1\nx = 2\nsession \"{$0x}\"\n",
+            expect![[r#"
             /main.prose:1: let «x» = 1
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_session_leads_to_its_agent() {
         let program = "agent writer:\n  model: opus\nlet a = session: writer\nlet b = a\nsess$0ion: writer\n";
-        check(goto_type_definition, program, expect![[r#"
+        check(
+            goto_type_definition,
+            program,
+            expect![[r#"
             /main.prose:1: agent «writer»:
-        "#]]);
+        "#]],
+        );
         let program = "agent writer:\n  model: opus\nlet a = session: writer\nsession \"{a$0}\"\n";
-        check(goto_type_definition, program, expect![[r#"
+        check(
+            goto_type_definition,
+            program,
+            expect![[r#"
             /main.prose:1: agent «writer»:
-        "#]]);
-        let program = "agent writer:\n  model: opus\nlet a = session \"x\" -> resume: writer\noutput b = a$0\n";
-        check(goto_type_definition, program, expect![[r#"
+        "#]],
+        );
+        let program =
+            "agent writer:\n  model: opus\nlet a = session \"x\" -> resume: writer\noutput b = a$0\n";
+        check(
+            goto_type_definition,
+            program,
+            expect![[r#"
             /main.prose:1: agent «writer»:
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn results_lead_to_what_gave_them() {
-        check(goto_type_definition, &format!("{LIB}let r = lib(topic: 1)\noutput s = r$0\n"), expect![[r#"
+        check(
+            goto_type_definition,
+            &format!("{LIB}let r = lib(topic: 1)\noutput s = r$0\n"),
+            expect![[r#"
             /lib.prose:1: «»input topic: "x"
-        "#]]);
-        check(goto_type_definition, "block b:\n  session \"x\"\nlet r$0 = do b\n", expect![[r#"
+        "#]],
+        );
+        check(
+            goto_type_definition,
+            "block b:\n  session \"x\"\nlet r$0 = do b\n",
+            expect![[r#"
             /main.prose:1: block «b»:
-        "#]]);
+        "#]],
+        );
         check(goto_type_definition, "let r$0 = session \"x\"\n", expect![[""]]);
     }
 
     #[test]
     fn an_output_leads_to_the_statements_that_make_it() {
         let program = "let a = session \"x\"\na = session \"y\"\noutput$0 b = a\n";
-        check(goto_implementation, program, expect![[r#"
+        check(
+            goto_implementation,
+            program,
+            expect![[r#"
             /main.prose:1: let a = «»session "x"
             /main.prose:2: a = «»session "y"
-        "#]]);
-        check(goto_implementation, &format!("{LIB}let r = lib(topic: 1)\noutput s = r.rep$0ort\n"), expect![[r#"
+        "#]],
+        );
+        check(
+            goto_implementation,
+            &format!("{LIB}let r = lib(topic: 1)\noutput s = r.rep$0ort\n"),
+            expect![[r#"
             /lib.prose:2: let draft = «»session "Write {topic}"
             /lib.prose:3: draft = «»session "Polish"
-        "#]]);
-        check(goto_implementation, &format!("{LIB}let {{ rep$0ort }} = lib(topic: 1)\n"), expect![[r#"
+        "#]],
+        );
+        check(
+            goto_implementation,
+            &format!("{LIB}let {{ rep$0ort }} = lib(topic: 1)\n"),
+            expect![[r#"
             /lib.prose:2: let draft = «»session "Write {topic}"
             /lib.prose:3: draft = «»session "Polish"
-        "#]]);
-        check(goto_implementation, "output b$0 = [1, 2]\n", expect![[r#"
+        "#]],
+        );
+        check(
+            goto_implementation,
+            "output b$0 = [1, 2]\n",
+            expect![[r#"
             /main.prose:1: output b = «»[1, 2]
-        "#]]);
+        "#]],
+        );
         check(goto_implementation, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
     }
 }

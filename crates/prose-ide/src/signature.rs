@@ -72,9 +72,7 @@ fn call_around(pieces: &[Piece<'_>]) -> Option<(usize, usize)> {
             _ => {}
         }
     }
-    let is_call = |open: &usize| {
-        pieces[*open].kind == L_PAREN && *open > 0 && pieces[*open - 1].is_name()
-    };
+    let is_call = |open: &usize| pieces[*open].kind == L_PAREN && *open > 0 && pieces[*open - 1].is_name();
     open.into_iter().rev().find(is_call).map(|open| (open - 1, open))
 }
 
@@ -341,26 +339,47 @@ mod tests {
 
     #[test]
     fn nothing_else_is_a_call() {
-        check_block("do review$0", expect![[r#"
+        check_block(
+            "do review$0",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("do review(\"a\")$0", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "do review(\"a\")$0",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("parallel ($0):", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "parallel ($0):",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("block review($0", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "block review($0",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("do unknown($0", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "do unknown($0",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("do review( # why$0", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "do review( # why$0",
+            expect![[r#"
             nothing
-        "#]]);
-        check_block("let x = session \"do review($0\"", expect![[r#"
+        "#]],
+        );
+        check_block(
+            "let x = session \"do review($0\"",
+            expect![[r#"
             nothing
-        "#]]);
+        "#]],
+        );
     }
 }

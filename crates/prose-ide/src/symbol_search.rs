@@ -101,28 +101,42 @@ mod tests {
 
     #[test]
     fn letters_of_a_name_find_it_and_the_best_comes_first() {
-        check("review", expect![[r#"
+        check(
+            "review",
+            expect![[r#"
             /main.prose:4: block «review»(topic):
             /main.prose:8: output «review_result» = review
             /main.prose:2: agent «code-reviewer»:
-        "#]]);
-        check("rvr", expect![[r#"
+        "#]],
+        );
+        check(
+            "rvr",
+            expect![[r#"
             /main.prose:8: output «review_result» = review
             /lib.prose:2: agent «Rover»:
             /main.prose:2: agent «code-reviewer»:
-        "#]]);
-        check("recnt", expect![[r#"
+        "#]],
+        );
+        check(
+            "recnt",
+            expect![[r#"
             /main.prose:5: let «recent» = session "x" in review
-        "#]]);
-        check("Rov", expect![[r#"
+        "#]],
+        );
+        check(
+            "Rov",
+            expect![[r#"
             /lib.prose:2: agent «Rover»:
-        "#]]);
+        "#]],
+        );
         check("nothing", expect![[""]]);
     }
 
     #[test]
     fn nothing_typed_finds_everything_with_a_name() {
-        check("", expect![[r#"
+        check(
+            "",
+            expect![[r#"
             /main.prose:1: use "./lib.prose" as «library»
             /main.prose:2: agent «code-reviewer»:
             /main.prose:4: block «review»(topic):
@@ -130,6 +144,7 @@ mod tests {
             /main.prose:8: output «review_result» = review
             /lib.prose:1: input «topic»: "x"
             /lib.prose:2: agent «Rover»:
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -320,11 +320,24 @@ fn a_value_can_be_written_around() {
             session (snippet, A session that is given the value) session "$1"⏎  context: xs
         "#]],
     );
-    check_labels("let xs = [1]\nxs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
-    check_labels("let xs = [1]\nif **{xs}**:\n  xs.$0\n", expect!["map | pmap | filter | reduce | session | for | pfor | if | output"]);
+    check_labels(
+        "let xs = [1]\nxs.$0\n",
+        expect!["map | pmap | filter | reduce | session | for | pfor | if | output"],
+    );
+    check_labels(
+        "let xs = [1]\nif **{xs}**:\n  xs.$0\n",
+        expect!["map | pmap | filter | reduce | session | for | pfor | if | output"],
+    );
     check_labels("let xs = [1]\nsession \"a\"\n  context: xs.$0\n", expect![[""]]);
     check_labels("let xs = [1]\nlet r = nobody.$0\n", expect![[""]]);
     check_labels("agent a:\n  model: opus\nlet r = a.$0\n", expect![[""]]);
+}
+
+#[test]
+fn what_is_used_most_comes_first() {
+    let agents = "agent a:\n  model: opus\nagent b:\n  model: opus\nblock c:\n  session: b\nblock d:\n  session: b\ndo d\n";
+    check_labels(&format!("{agents}session: $0\n"), expect!["b | a"]);
+    check_labels(&format!("{agents}do $0\n"), expect!["d | c"]);
 }
 
 #[test]
@@ -804,4 +817,13 @@ fn the_documentation_says_where_things_come_from() {
         How many times a failed session is tried again.
 
         The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between."#]].assert_eq(retry.unwrap_or_default());
+}
+
+#[test]
+fn directly_behind_the_colon_of_a_header_nothing_is_in_the_way_of_enter() {
+    check_labels("if **it rains**:\n  session \"Stay\"\nelse:$0\n", expect![""]);
+    check_labels("repeat 3:$0", expect![""]);
+    let (_, items) = at_cursor("repeat 3: $0\n");
+    assert!(items.iter().any(|item| item.label == "session"));
+    check_labels("agent writer:\n  model: opus\n\nsession:$0\n", expect!["writer"]);
 }

@@ -134,8 +134,6 @@ fn inputs_and_outputs_are_shown_with_where_they_come_from() {
 
         input `topic` of `alice/research`, line 3
 
-        Read in line 5
-
         https://registry.example/programs/alice/research, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
     "#]]);
     opened("let r = research(topic: \"x\")\nsession \"{r.sour$0ces}\"").check_hover(expect![[r#"
@@ -243,8 +241,6 @@ fn imports_of_imports_work_likewise() {
         input `about` of `https://registry.example/programs/alice/sources`, line 2
 
         Lists sources.
-
-        Read in line 3
 
         https://registry.example/programs/alice/sources, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
     "#]]);

@@ -8,6 +8,7 @@ use prose_analysis::{Db, SourceFile};
 use prose_ide::semantic_tokens::{Modifiers, TokenKind};
 use prose_ide::{Access, CompletionKind, Definition, LinkTarget, PathCandidates, SemanticToken};
 use prose_syntax::TextSize;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::convert::{Converter, Session, lsp, uri_of_path};
@@ -133,7 +134,7 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
         let mut item = json!({
             "label": completion.label,
             "kind": completion_kind(completion.kind),
-            "sortText": format!("{:06}", completion.order),
+            "sortText": sort_text(completion),
             "textEdit": {
                 "range": converter.range(completion.range),
                 "newText": snippet.unwrap_or(&completion.text),
@@ -144,7 +145,10 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
             add("detail", json!(detail));
         }
         if let Some(documentation) = &completion.documentation {
-            add("documentation", json!({ "kind": "markdown", "value": documentation }));
+            match session.resolves_documentation {
+                true => add("data", resolvable(view, converter.position(offset))),
+                false => add("documentation", markdown(documentation)),
+            }
         }
         if let Some(filter) = &completion.filter {
             add("filterText", json!(filter));
@@ -163,6 +167,67 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
         item
     });
     text(&json!({ "isIncomplete": false, "items": items.collect::<Vec<Value>>() }))
+}
+
+fn markdown(text: &str) -> Value {
+    json!({ "kind": "markdown", "value": text })
+}
+
+/// Where a completion came from, for when more of it is asked for.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct CompletionData {
+    pub(crate) uri: lsp::Uri,
+    version: i32,
+    position: lsp::Position,
+}
+
+fn resolvable(view: &View<'_>, position: lsp::Position) -> Value {
+    json!({ "uri": &*view.snapshot.uri, "version": view.snapshot.version, "position": position })
+}
+
+/// The answer to `completionItem/resolve`: the item with its documentation, as it is if the document has changed since.
+pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: &CompletionData) -> Json {
+    let here = views.each().filter(|view| view.snapshot.version == data.version);
+    let mut here = here.filter_map(|view| Some((view, view.converter(session).text_offset(data.position)?)));
+    if let Some((view, offset)) = here.next() {
+        let (db, file) = (view.db, view.snapshot.file);
+        let completions = prose_ide::completions(db, file, offset, &candidates(&view, offset));
+        let is_meant = |completion: &&prose_ide::Completion| {
+            item["label"] == *completion.label && item["sortText"] == sort_text(completion)
+        };
+        let meant = completions.iter().find(is_meant);
+        if let Some(documentation) = meant.and_then(|meant| meant.documentation.as_deref()) {
+            item["documentation"] = markdown(documentation);
+        }
+    }
+    text(&item)
+}
+
+/// What keeps the order of completions.
+fn sort_text(completion: &prose_ide::Completion) -> String {
+    format!("{:06}", completion.order)
+}
+
+/// The answer to `textDocument/linkedEditingRange`.
+pub(crate) fn linked_editing_ranges(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let programs = view.db.programs();
+    let ranges = prose_ide::linked_ranges(view.db, &programs, view.snapshot.file, offset);
+    let converter = view.converter(session);
+    text(&ranges.map(|ranges| {
+        let ranges: Vec<lsp::Range> = ranges.into_iter().map(|range| converter.range(range)).collect();
+        json!({ "ranges": ranges })
+    }))
+}
+
+/// The answer to `textDocument/inlineValue`: the variables that a debugger is to look up.
+pub(crate) fn inline_values(view: &View<'_>, session: &Session, range: lsp::Range) -> Json {
+    let converter = view.converter(session);
+    let range = converter.text_range(range);
+    let variables = range.map(|range| prose_ide::variables_in(view.db, view.snapshot.file, range));
+    let values = variables.into_iter().flatten().map(|(range, name)| {
+        json!({ "range": converter.range(range), "variableName": &*name, "caseSensitiveLookup": true })
+    });
+    text(&values.collect::<Vec<Value>>())
 }
 
 /// What of the semantic tokens of a document is asked for.

@@ -35,7 +35,9 @@ pub(crate) fn incoming(views: &Views, session: &Session, data: &ItemData) -> Jso
     let calls = prose_ide::incoming_calls(&views.db, &callee, &views.db.programs());
     let calls = calls.iter().filter_map(|calls| {
         let ranges = ranges(views, session, calls.other.file(), calls)?;
-        Some(json!({ "from": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }))
+        Some(
+            json!({ "from": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }),
+        )
     });
     text(&calls.collect::<Vec<Value>>())
 }

@@ -13,6 +13,7 @@ use crate::diagnostics::reported;
 use crate::documents::Snapshot;
 use crate::json::{Json, json as text};
 use crate::reads::{View, Views};
+use crate::runs::lenses::run_actions;
 
 /// What kinds of actions the server has.
 pub(crate) const KINDS: &[&str] = &[QUICK_FIX, FIX_ALL];
@@ -38,6 +39,7 @@ pub(crate) fn code_actions(
     };
     let mut actions = Vec::new();
     for view in views.each() {
+        let position = range;
         let Some(range) = view.converter(session).text_range(range) else { continue };
         if is_wanted(QUICK_FIX) {
             actions.extend(quick_fixes(&view, session, range));
@@ -45,6 +47,7 @@ pub(crate) fn code_actions(
         // These change no text, and so are of no kind that could be asked for.
         if only.is_none() {
             actions.extend(import_actions(&view, range));
+            actions.extend(run_actions(&view, session, position));
         }
     }
     // Clients that ask for anything want what is of use at the place; all fixes are asked for by name.

@@ -101,12 +101,16 @@ pub(crate) struct Session {
     pub(crate) takes_snippets: bool,
     /// The client takes the places of parameters in the text of a signature.
     pub(crate) takes_label_offsets: bool,
+    /// The client asks for what is to be known of a completion when a person looks at it.
+    pub(crate) resolves_documentation: bool,
     /// The client shows what the server is busy with.
     pub(crate) shows_progress: bool,
     /// The client is VS Code or built on it, and has its commands.
     pub(crate) is_vscode: bool,
     /// The client can be told to ask for inlay hints again.
     pub(crate) refreshes_hints: bool,
+    /// The client shows code lenses.
+    pub(crate) shows_lenses: bool,
     /// The client can be told to ask for code lenses again.
     pub(crate) refreshes_lenses: bool,
     /// The client can be told to show a place.
@@ -154,6 +158,11 @@ impl Session {
                 .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            resolves_documentation: capability(
+                "textDocument/completion/completionItem/resolveSupport/properties",
+            )
+            .and_then(Value::as_array)
+            .is_some_and(|properties| properties.iter().any(|property| property == "documentation")),
             takes_label_offsets: flag(
                 "textDocument/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport",
             ),
@@ -164,6 +173,7 @@ impl Session {
                     .any(|known| name.starts_with(known))
             }),
             refreshes_hints: flag("workspace/inlayHint/refreshSupport"),
+            shows_lenses: capability("textDocument/codeLens").is_some_and(Value::is_object),
             refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
             shows_documents: flag("window/showDocument/support"),
             asks_inputs: is_announced("proseInput"),
@@ -193,7 +203,10 @@ impl Session {
                 "callHierarchyProvider": true,
                 "codeLensProvider": { "resolveProvider": false },
                 "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
-                "completionProvider": { "triggerCharacters": prose_ide::completion::TRIGGERS },
+                "completionProvider": {
+                    "triggerCharacters": prose_ide::completion::TRIGGERS,
+                    "resolveProvider": true,
+                },
                 "declarationProvider": true,
                 "definitionProvider": true,
                 "documentFormattingProvider": true,
@@ -207,6 +220,8 @@ impl Session {
                 "hoverProvider": true,
                 "implementationProvider": true,
                 "inlayHintProvider": true,
+                "inlineValueProvider": true,
+                "linkedEditingRangeProvider": true,
                 "referencesProvider": true,
                 "renameProvider": { "prepareProvider": true },
                 "selectionRangeProvider": true,

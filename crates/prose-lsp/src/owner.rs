@@ -34,10 +34,11 @@ use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::questions::next_id;
-use crate::requests::ANYWHERE;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, Views, send};
+use crate::requests::ANYWHERE;
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
+use crate::runs::queries::RunQuery;
 use crate::settings::{FileConfig, Settings};
 use crate::token_deltas::SentTokens;
 
@@ -73,6 +74,8 @@ pub(crate) enum Message {
     Command(Command),
     /// A person wants something done about a run.
     Run(RunCommand),
+    /// A client wants to know something about runs.
+    RunQuery(RunQuery, Answer),
     /// A person has had enough of what a progress is about.
     CancelProgress(Value),
     /// A run of a document has started or ended.
@@ -215,6 +218,7 @@ impl Owner {
             Message::Moved(moves) => self.moved(&moves),
             Message::Command(command) => self.execute(command),
             Message::Run(command) => self.execute_run(command),
+            Message::RunQuery(query, answer) => self.answer_about_runs(query, answer),
             Message::CancelProgress(token) => self.runs.cancel_progress(&token),
             Message::RunChanged(uri) => self.run_changed(&uri),
             Message::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),

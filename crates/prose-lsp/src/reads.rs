@@ -217,6 +217,11 @@ impl Reads {
         }
     }
 
+    /// Does work in the pool that looks at no document.
+    pub(crate) fn aside(&self, work: impl FnOnce() + Send + 'static) {
+        self.pool.run(work);
+    }
+
     /// Does work again that an edit has ended, if its answer is still wanted.
     pub(crate) fn retry(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
         self.try_on(attempt, view, session);

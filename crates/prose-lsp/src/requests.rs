@@ -3,22 +3,24 @@
 use std::sync::Arc;
 
 use prose_syntax::TextSize;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower_lsp_server::ls_types::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
     DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
-    InlayHintParams, Position, RenameParams, SelectionRangeParams, SemanticTokensDeltaParams,
-    SemanticTokensParams, SemanticTokensRangeParams, TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
+    InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
+    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
+    TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
-use crate::answers::TokensWanted;
+use crate::answers::{CompletionData, TokensWanted};
 use crate::code_actions::code_actions;
 use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
-use crate::runs::lenses;
+use crate::runs::{lenses, queries};
 use crate::{
     answers, call_hierarchy, diagnostics, formatting, inlay_hints, rename, signature_help, workspace_symbols,
 };
@@ -84,6 +86,13 @@ impl ReadParams {
 /// The name that a request has in place of a document's if it is about none.
 pub(crate) const ANYWHERE: &str = "";
 
+/// The parameters of `prose/flowGraph` about a program that is open.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FlowGraphParams {
+    text_document: TextDocumentIdentifier,
+}
+
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
 /// Every request that looks at a document.
@@ -135,6 +144,23 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
     ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("completionItem/resolve", |params| {
+        let data = params.get("data").cloned().unwrap_or_default();
+        Ok(match serde_json::from_value::<CompletionData>(data) {
+            Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
+                answers::resolved(views, session, params.clone(), &data)
+            }),
+            // There is no more to be known of it.
+            Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
+        })
+    }),
+    ("textDocument/linkedEditingRange", |params| at_position(params, answers::linked_editing_ranges)),
+    ("textDocument/inlineValue", |params| {
+        let InlineValueParams { text_document, range, .. } = decode(params)?;
+        Ok(ReadParams::each(&text_document.uri, move |view, session| {
+            answers::inline_values(view, session, range)
+        }))
+    }),
     ("textDocument/references", |params| {
         let with_declaration =
             params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
@@ -240,6 +266,19 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             text(&trees.collect::<Vec<_>>())
         };
         Ok(ReadParams::new(&params.text_document.uri, Work::Tree(Box::new(work))))
+    }),
+    ("prose/flowGraph", |params| {
+        let FlowGraphParams { text_document } = decode(params)?;
+        // Of a document with several programs it is that of the first one.
+        Ok(ReadParams::all(&text_document.uri, |views, session| {
+            views.each().next().map_or_else(
+                || text(&()),
+                |view| {
+                    let graph = prose_ide::flow_graph(view.db, view.snapshot.file);
+                    text(&queries::graph_json(&graph, &view.converter(session)))
+                },
+            )
+        }))
     }),
     // The tests' own requests, which no built server knows.
     #[cfg(test)]

@@ -10,6 +10,7 @@ mod inputs;
 pub(crate) mod lenses;
 mod lines;
 pub(crate) mod orders;
+pub(crate) mod queries;
 mod teller;
 mod trace;
 

@@ -38,6 +38,7 @@ use crate::requests::{READS, ReadParams, decode, name};
 use crate::results::Results;
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
+use crate::runs::queries::RunQuery;
 
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,12 +307,17 @@ impl Front {
             }
             (Phase::Running, _) => {}
         }
+        let wrong = |problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem));
+        if let Some(query) = RunQuery::read(method, &params) {
+            let (answer, answered) = oneshot::channel();
+            self.send(Message::RunQuery(query.map_err(wrong)?, answer));
+            return Ok(Outcome::Later(answered));
+        }
         let Some((method, read)) = READS.iter().find(|(name, _)| *name == method) else {
             let message = format!("`{method}` is not a request that prose answers");
             return Err(error(ErrorCode::MethodNotFound, message));
         };
-        let ReadParams { uri, outdated_by_edits, work, nothing } = read(params)
-            .map_err(|problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem)))?;
+        let ReadParams { uri, outdated_by_edits, work, nothing } = read(params).map_err(wrong)?;
         let (answer, answered) = oneshot::channel();
         let id = request_id(id);
         self.send(Message::Read(Read { id, method, uri, outdated_by_edits, work, nothing, answer }));

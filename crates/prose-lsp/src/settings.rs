@@ -1,11 +1,12 @@
 //! What the client and `prose.toml` say about how programs are checked.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
 use prose_analysis::location::Registry;
-use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig};
+use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
 use prose_ide::HintsWanted;
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
@@ -32,6 +33,12 @@ pub(crate) struct RunSettings {
     pub(crate) trusted: bool,
     /// Who answers sessions, which goes before what the project says.
     pub(crate) harness: Option<HarnessName>,
+    /// How many sessions run at the same time, likewise.
+    max_parallel: Option<NonZeroU32>,
+    /// What the harness `command` starts, likewise.
+    command: Option<Vec<Word>>,
+    /// What agents see of the environment, likewise.
+    environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
     /// Whether agents may keep their memory in folders outside the project (decision 14).
@@ -40,7 +47,15 @@ pub(crate) struct RunSettings {
 
 impl Default for RunSettings {
     fn default() -> Self {
-        Self { trusted: true, harness: None, inlay_hints: true, allows_outside: false }
+        Self {
+            trusted: true,
+            harness: None,
+            max_parallel: None,
+            command: None,
+            environment: None,
+            inlay_hints: true,
+            allows_outside: false,
+        }
     }
 }
 
@@ -56,9 +71,34 @@ impl RunSettings {
             }
             known
         });
-        let inlay_hints = flag(settings, "run", "inlayHints").unwrap_or(true);
-        let allows_outside = flag(settings, "run", "allowOutside").unwrap_or(false);
-        Self { trusted: is_trusted(settings), harness, inlay_hints, allows_outside }
+        let max_parallel = given("/run/maxParallel").and_then(|number| {
+            let known = number.as_u64().and_then(|number| NonZeroU32::new(number.try_into().ok()?));
+            if known.is_none() {
+                tracing::warn!(
+                    "`run.maxParallel` is {number}, but has to be a whole number from 1 to {}",
+                    u32::MAX
+                );
+            }
+            known
+        });
+        let words = |key: &str| {
+            let list = given(&format!("/run/{key}"))?;
+            let words = list.as_array().map(|list| list.iter().map(|word| Word::new(word.as_str()?)));
+            let words = words.and_then(Iterator::collect);
+            if words.is_none() {
+                tracing::warn!("`run.{key}` is {list}, but has to be a list of texts");
+            }
+            words
+        };
+        Self {
+            trusted: is_trusted(settings),
+            harness,
+            max_parallel,
+            command: words("command"),
+            environment: words("environment"),
+            inlay_hints: flag(settings, "run", "inlayHints").unwrap_or(true),
+            allows_outside: flag(settings, "run", "allowOutside").unwrap_or(false),
+        }
     }
 }
 
@@ -89,9 +129,16 @@ impl FileConfig {
         self.project.path.as_deref()
     }
 
-    /// How programs run, as the project says.
-    pub(crate) fn run(&self) -> &RunConfig {
-        &self.project.config.run
+    /// How programs run, but for who answers sessions: a run that is resumed goes on with whom it was started with, whatever the client says now.
+    pub(crate) fn run(&self) -> RunConfig {
+        let RunConfig { max_parallel, command, environment, .. } = &self.project.config.run;
+        let client = &self.client;
+        RunConfig {
+            max_parallel: client.max_parallel.unwrap_or(*max_parallel),
+            command: client.command.as_ref().unwrap_or(command).clone(),
+            environment: client.environment.as_ref().unwrap_or(environment).clone(),
+            ..self.project.config.run.clone()
+        }
     }
 
     /// How programs run, as the client says.
@@ -244,7 +291,11 @@ fn overrides(settings: &Value) -> Overrides {
             tracing::warn!("`check.profile` is {profile}, but has to be \"default\" or \"strict\"");
         }
     }
-    for (code, level) in check.get("levels").and_then(Value::as_object).into_iter().flatten() {
+    let levels = check.get("levels").filter(|levels| !levels.is_null());
+    if let Some(odd) = levels.filter(|levels| !levels.is_object()) {
+        tracing::warn!("`check.levels` is {odd}, but has to be an object with a level for each code");
+    }
+    for (code, level) in levels.and_then(Value::as_object).into_iter().flatten() {
         let known = Level::ALL.iter().copied().find(|known| level.as_str() == Some(known.as_str()));
         match (code.parse::<Code>(), known) {
             (Ok(code), Some(level)) => overrides.levels.push((code, level)),
@@ -273,10 +324,24 @@ mod tests {
 
     #[test]
     fn clients_set_how_programs_run() {
-        let run = json!({ "run": { "harness": "claude", "inlayHints": false, "allowOutside": true }, "trusted": false });
+        let run = json!({
+            "run": {
+                "harness": "claude",
+                "maxParallel": 2,
+                "command": ["my-agent", "--quiet"],
+                "environment": [],
+                "inlayHints": false,
+                "allowOutside": true,
+            },
+            "trusted": false,
+        });
+        let words = |words: &[&str]| words.iter().map(|word| Word::new(word)).collect();
         let expected = RunSettings {
             trusted: false,
             harness: Some(HarnessName::Claude),
+            max_parallel: NonZeroU32::new(2),
+            command: words(&["my-agent", "--quiet"]),
+            environment: words(&[]),
             inlay_hints: false,
             allows_outside: true,
         };
@@ -287,6 +352,7 @@ mod tests {
             json!(null),
             json!({ "run": { "harness": "" } }),
             json!({ "run": { "harness": "x", "inlayHints": 3, "allowOutside": "x" } }),
+            json!({ "run": { "maxParallel": 0, "command": "my-agent", "environment": [""] } }),
         ] {
             assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
         }
@@ -301,6 +367,19 @@ mod tests {
         assert_eq!(off("iterations"), HintsWanted { iterations: false, ..HintsWanted::ALL });
         assert_eq!(off("else"), HintsWanted::ALL);
         assert_eq!(hints(&json!({ "inlayHints": { "models": "no" } })), HintsWanted::ALL);
+    }
+
+    #[test]
+    fn clients_say_before_projects_how_programs_run() {
+        let mut settings = Settings::default();
+        let run = |settings: &mut Settings| settings.of(Path::new("/nowhere/a.prose")).run();
+        assert_eq!(run(&mut settings), RunConfig::default());
+        settings.set_overrides(
+            &json!({ "run": { "maxParallel": 2, "command": ["my-agent"], "environment": ["KEY"] } }),
+        );
+        let RunConfig { max_parallel, command, environment, .. } = run(&mut settings);
+        assert_eq!(max_parallel.get(), 2);
+        assert_eq!([command[0].as_str(), environment[0].as_str()], ["my-agent", "KEY"]);
     }
 
     #[test]

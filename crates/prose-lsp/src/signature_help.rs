@@ -30,7 +30,8 @@ pub(crate) fn signature_help(view: &View<'_>, session: &Session, offset: TextSiz
         // A client takes a number that is too high for none.
         let active = signature.active.unwrap_or(parameters.len());
         let documentation = signature.documentation.as_deref();
-        let signature = json!({ "label": signature.label, "parameters": parameters, "activeParameter": active });
+        let signature =
+            json!({ "label": signature.label, "parameters": parameters, "activeParameter": active });
         let signatures = [with_documentation(signature, documentation, session)];
         json!({ "signatures": signatures, "activeSignature": 0, "activeParameter": active })
     });

@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn what_has_changed_makes_the_new_tokens_of_the_old_ones() {
-        let tokens = |seeds: &[u32]| -> Vec<u32> { seeds.iter().flat_map(|seed| [*seed, 1, 2, 3, 4]).collect() };
+        let tokens =
+            |seeds: &[u32]| -> Vec<u32> { seeds.iter().flat_map(|seed| [*seed, 1, 2, 3, 4]).collect() };
         let lists: [&[u32]; 7] = [&[], &[1], &[1, 1], &[1, 2, 3], &[1, 3], &[1, 2, 2, 3], &[4, 2, 3]];
         let uri: DocumentUri = "file:///a.prose".into();
         for before in lists {
@@ -104,7 +105,7 @@ mod tests {
         let sent = SentTokens::default();
         let uri: DocumentUri = "file:///a.prose".into();
         sent.full(&uri, vec![0; 5]);
-        assert_eq!(sent.delta(&uri, "0", vec![0; 10])["data"], json!([0; 10]));
+        assert_eq!(sent.delta(&uri, "0", vec![0; 10])["data"], json!(vec![0; 10]));
         let last = sent.delta(&uri, "2", vec![0; 10]);
         assert_eq!(last["edits"], json!([]));
         sent.forget(&uri);

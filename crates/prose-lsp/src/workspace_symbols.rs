@@ -38,7 +38,9 @@ pub(crate) fn workspace_symbols(views: &Views, session: &Session, typed: &str) -
         if known.contains(&*path) {
             continue;
         }
-        let Some((uri, written)) = uri_of_path(&path).zip(std::fs::read_to_string(&path).ok()) else { continue };
+        let Some((uri, written)) = uri_of_path(&path).zip(std::fs::read_to_string(&path).ok()) else {
+            continue;
+        };
         let symbols = query.find(&prose_syntax::parse(&written).syntax());
         let shown = Shown::alone(Rope::from_str(&written));
         found.extend(symbols.iter().map(|symbol| (symbol.score, entry(symbol, &uri, &shown, session))));

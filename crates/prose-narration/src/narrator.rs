@@ -219,6 +219,7 @@ impl Narrator {
                 self.effect(event, *request, effect, outcome);
             }
             What::Warning { message } => self.warned(event, message),
+            What::Queued { .. } | What::Begun { .. } => {}
             What::Resumed { .. } => self.resumed(),
             What::RunEnded(end) => self.run_ended(end),
         }

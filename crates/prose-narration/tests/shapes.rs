@@ -235,6 +235,7 @@ fn r108_errors() {
                 value: Value::Null,
                 error: Some(Arc::new(RuntimeError::new(ErrorKind::Timeout, "took longer than 5 s"))),
                 sessions: 0,
+                usage: None,
             }));
         },
         expect![[r#"
@@ -263,6 +264,7 @@ fn r084_a_run_that_fails_for_recursion_says_so() {
                 value: Value::Null,
                 error: Some(error),
                 sessions: 0,
+                usage: None,
             }));
         },
         expect![[r#"
@@ -298,6 +300,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                                 value: Value::Null,
                                 error: None,
                                 sessions: 0,
+                                usage: None,
                             }));
                             play.emit(What::Resumed { harness: "offline".into() });
                         });

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use prose_vm::effect::Usage;
 use prose_vm::event::{Event, RunEnd, RunHead, RunStatus, What};
 use smol_str::SmolStr;
 
@@ -25,6 +26,10 @@ pub struct RunSummary {
     pub folder: PathBuf,
     /// The name of its program, if that is known.
     pub program: Option<SmolStr>,
+    /// What its program was read from, if that is known.
+    pub from: Option<String>,
+    /// The harness that it was started with, if that is known.
+    pub harness: Option<SmolStr>,
     /// How it stands.
     pub status: RunState,
     /// When it started, in milliseconds since 1970.
@@ -33,6 +38,8 @@ pub struct RunSummary {
     pub last: Option<u64>,
     /// How many sessions have ended, if that is known.
     pub sessions: Option<u32>,
+    /// What the sessions took that told it.
+    pub usage: Option<Usage>,
     /// Why it failed, or why its folder cannot be read.
     pub error: Option<String>,
 }
@@ -196,10 +203,13 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         id: id.into(),
         folder: folder.to_owned(),
         program: None,
+        from: None,
+        harness: None,
         status: RunState::Interrupted,
         started: time_of_id(id),
         last: None,
         sessions: None,
+        usage: None,
         error: None,
     };
     let path = folder.join(JOURNAL_FILE);
@@ -208,6 +218,8 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         Ok((at, found)) => {
             summary.started = Some(at);
             summary.program = Some(found.program.clone());
+            summary.from = Some(found.from.clone());
+            summary.harness = Some(found.harness.clone());
             head = Some(found);
             match read_last(&path) {
                 Ok(Some(Event { at, what, .. })) => {
@@ -219,6 +231,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                             RunStatus::Interrupted => RunState::Interrupted,
                         };
                         summary.sessions = Some(found.sessions);
+                        summary.usage = found.usage;
                         summary.error = found.error.as_ref().map(|error| error.to_string());
                         end = Some(found);
                     }
@@ -227,8 +240,11 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                 Ok(None) => {}
                 Err(error) => summary.error = Some(error.to_string()),
             }
-            if end.is_none() {
-                summary.sessions = count_sessions(&path);
+            if end.is_none()
+                && let Some((sessions, usage)) = count_sessions(&path)
+            {
+                summary.sessions = Some(sessions);
+                summary.usage = usage;
             }
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),
@@ -282,19 +298,29 @@ fn time(text: &str) -> Option<u64> {
     time.duration_since(std::time::UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
 }
 
-/// How many sessions have ended in a journal that does not say so itself. Lines are only searched, since a list should not take long.
-fn count_sessions(path: &Path) -> Option<u32> {
+/// How many sessions have ended in a journal that does not say so itself, and what they took. Lines are only searched, since a list should not
+/// take long.
+fn count_sessions(path: &Path) -> Option<(u32, Option<Usage>)> {
     let mut reader = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
     let mut line = Vec::new();
     let mut count = 0;
+    let mut usage = None;
     loop {
         line.clear();
         if reader.read_until(b'\n', &mut line).ok()? == 0 {
-            return Some(count);
+            return Some((count, usage));
         }
         // It stands before all texts, and those cannot hold it: their quotes are escaped.
         let is_end =
             line[..line.len().min(4096)].windows(24).any(|part| part == br#""event":"session-ended","#);
         count += u32::from(is_end);
+        usage = Usage::sum([usage, usage_in(&line)]);
     }
+}
+
+/// What a session took, if the line of a journal says so. What looks like it cannot stand in a text, whose quotes are escaped.
+fn usage_in(line: &[u8]) -> Option<Usage> {
+    const KEY: &[u8] = b",\"usage\":";
+    let at = line.windows(KEY.len()).rposition(|part| part == KEY)?;
+    serde_json::Deserializer::from_slice(&line[at + KEY.len()..]).into_iter().next()?.ok()
 }

@@ -423,6 +423,26 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl Usage {
+    /// What both took together. The cost of one that does not tell it is left out.
+    pub fn and(self, other: Usage) -> Usage {
+        let cost = match (self.cost, other.cost) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        };
+        Usage {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost,
+        }
+    }
+
+    /// What a number of sessions took, some of which tell nothing.
+    pub fn sum(all: impl IntoIterator<Item = Option<Usage>>) -> Option<Usage> {
+        all.into_iter().flatten().reduce(Usage::and)
+    }
+}
+
 /// What a model judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask};
+use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
 use crate::place::{Place, Site};
 use crate::value::Value;
@@ -12,7 +12,8 @@ use crate::value::Value;
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number in the run, from 1 without gaps. [`What::Resumed`], which is not recorded, has the number of the event before it.
+    /// Its number in the run, from 1 without gaps. [`What::Resumed`], [`What::Queued`] and [`What::Begun`], which are not recorded, have the
+    /// number of the event before them.
     pub seq: u64,
     /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
     pub at: u64,
@@ -217,7 +218,15 @@ pub enum What {
         /// A hash of what was asked for, without paths and numbers that depend on the run.
         fingerprint: SmolStr,
         outcome: Outcome,
+        /// When an agent began with it, in milliseconds since 1970, where it had to wait for one (R58).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        began: Option<u64>,
     },
+    /// A request has to wait until an agent is free (R58). It is told and not recorded, since it is said of an execution and not of the run; how long
+    /// it waited is in the `effect` event of the request.
+    Queued { request: RequestId },
+    /// An agent begins with a request that was queued. It is told and not recorded.
+    Begun { request: RequestId },
     /// Something the person should know.
     Warning { message: String },
     /// A run that had stopped goes on. The events behind it are new. It is told and not recorded, since it is said of an execution and not of
@@ -301,6 +310,9 @@ pub struct RunEnd {
     pub error: Option<Arc<RuntimeError>>,
     /// How many sessions have ended, with those of imported programs.
     pub sessions: u32,
+    /// What those took together whose harness told it; none if it told of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 /// How a run ended.

@@ -14,7 +14,7 @@ use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
 use crate::effect::{
-    Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
+    Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, Usage, fingerprint,
 };
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, RunEnd, RunStatus, What};
@@ -174,6 +174,9 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         agents: 0,
         sessions: 0,
         ended: 0,
+        usage: None,
+        last_to_wait: None,
+        began: BTreeMap::new(),
         resumed: false,
         last: None,
     };
@@ -211,6 +214,12 @@ struct Runner<'a> {
     sessions: u32,
     /// How many sessions have ended in the run.
     ended: u32,
+    /// What they took, as far as it is known.
+    usage: Option<Usage>,
+    /// The last request that an agent was wanted for and none was free.
+    last_to_wait: Option<RequestId>,
+    /// When agents began with the requests that had to wait for one.
+    began: BTreeMap<RequestId, u64>,
     /// Whether it was told that the run goes on.
     resumed: bool,
     /// The part of the text that the last event was about.
@@ -293,8 +302,11 @@ impl Runner<'_> {
     fn deliver(&mut self, machine: &mut Machine, id: RequestId, outcome: Outcome) -> Result<(), RunError> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
-        let is_session = matches!((&request.effect, &outcome), (Effect::Session(_), Outcome::Reply(_)));
-        self.ended += u32::from(is_session);
+        let began = self.began.remove(&id);
+        if let (Effect::Session(_), Outcome::Reply(reply)) = (&request.effect, &outcome) {
+            self.ended += 1;
+            self.usage = Usage::sum([self.usage, reply.usage]);
+        }
         self.emit(Happening {
             place: request.place.clone(),
             site: Some(request.site),
@@ -305,6 +317,7 @@ impl Runner<'_> {
                 effect: request.effect.kind().into(),
                 fingerprint: fingerprint(&request.effect),
                 outcome: outcome.clone(),
+                began,
             },
         })?;
         machine.deliver(id, outcome);
@@ -322,6 +335,11 @@ impl Runner<'_> {
             Some(expected) => {
                 self.goes_on = true;
                 event.at = expected.at;
+                if let (What::Effect { began, .. }, What::Effect { began: before, .. }) =
+                    (&mut event.what, &expected.what)
+                {
+                    *began = *before;
+                }
                 if !is_same(&event, &expected) {
                     return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
                 }
@@ -357,6 +375,7 @@ impl Runner<'_> {
                 self.agents -= 1;
             }
         }
+        self.began.remove(&id);
         self.forget(id);
     }
 
@@ -399,6 +418,7 @@ impl Runner<'_> {
             value: Value::Null,
             error: Some(Arc::new(error)),
             sessions: self.ended,
+            usage: self.usage,
         };
         self.seq += 1;
         let event = self.event_outside(What::RunEnded(end.clone()));
@@ -434,7 +454,18 @@ impl Runner<'_> {
                 }
             }
             self.agents += 1;
+            if self.last_to_wait.is_some_and(|last| id <= last) {
+                self.began.insert(id, (self.host.clock)());
+                self.say_aside(What::Begun { request: id });
+            }
             self.begin(id);
+        }
+        // Requests are numbered as they are made, so that those behind the last one are new.
+        let last = self.last_to_wait.map_or(RequestId(0), |last| RequestId(last.0 + 1));
+        let queued: Vec<RequestId> = self.agents_wanted.range(last..).copied().collect();
+        for request in queued {
+            self.last_to_wait = Some(request);
+            self.say_aside(What::Queued { request });
         }
         Ok(None)
     }

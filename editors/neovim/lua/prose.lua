@@ -10,6 +10,53 @@ end
 -- A project is where its settings are, or what is under version control.
 M.root_markers = { "prose.toml", ".git" }
 
+--- The file types whose buffers are attached: programs, and Markdown with programs in it if `vim.g.prose_markdown` says so.
+function M.filetypes()
+  return vim.g.prose_markdown and { "prose", "markdown" } or { "prose" }
+end
+
+--- What the server is told at its start: the user's settings, and that this client asks for inputs and shows how runs go.
+function M.init_options()
+  local announced = { experimental = { proseInput = true, proseRunEvents = true } }
+  return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
+end
+
+--- What this plugin adds to the capabilities of Neovim.
+M.capabilities = { workspace = { codeLens = { refreshSupport = true } } }
+
+--- What the server tells and asks beyond the protocol.
+M.handlers = {
+  ["prose/runEvent"] = function(_, params)
+    require("prose.runs").take(params)
+  end,
+  ["prose/input"] = function(_, params)
+    return require("prose.questions").ask(params)
+  end,
+  -- What is only for information is no reason to stop the user with a message of several lines; the window of the run says all of it.
+  ["window/showMessage"] = function(problem, params, ...)
+    if params.type < 3 then
+      return vim.lsp.handlers["window/showMessage"](problem, params, ...)
+    end
+    local message = "OpenProse: " .. params.message:gsub("%s+", " ")
+    if vim.fn.strdisplaywidth(message) > vim.v.echospace then
+      message = vim.fn.strcharpart(message, 0, vim.v.echospace - 1) .. "…"
+    end
+    vim.api.nvim_echo({ { message } }, true, {})
+    return params
+  end,
+  ["workspace/codeLens/refresh"] = function()
+    require("prose.lenses").refresh_all()
+    return vim.NIL
+  end,
+}
+
+-- Those of lenses and of `vim.lsp.buf_request`, so that they open the window of the run as `:Prose` does.
+for _, name in ipairs({ "run", "dryRun", "resume", "cancel" }) do
+  vim.lsp.commands["prose." .. name] = function(command, context)
+    require("prose.runs").execute(command, context.bufnr)
+  end
+end
+
 local function root_of(file)
   local folder = vim.fn.fnamemodify(file, ":p:h")
   local candidate = folder
@@ -28,7 +75,15 @@ local function root_of(file)
 end
 
 local function config_for(bufnr)
-  return { name = "prose", cmd = M.command(), root_dir = root_of(vim.api.nvim_buf_get_name(bufnr)) }
+  return {
+    name = "prose",
+    cmd = M.command(),
+    root_dir = root_of(vim.api.nvim_buf_get_name(bufnr)),
+    init_options = M.init_options(),
+    handlers = M.handlers,
+    -- Before 0.11 these are all the capabilities there are.
+    capabilities = vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), M.capabilities),
+  }
 end
 
 -- Neovim 0.7 has neither `vim.lsp.start` nor a way to ask for the clients of a project.
@@ -64,13 +119,13 @@ local function server_is_there()
   return false
 end
 
--- Since 0.11 the editor starts servers itself, from `lsp/prose.lua`.
-local started_by_editor = vim.lsp.config ~= nil and vim.lsp.enable ~= nil
+--- Whether the editor starts servers itself, from `lsp/prose.lua`: it does since 0.11.
+M.started_by_editor = vim.lsp.config ~= nil and vim.lsp.enable ~= nil
 
 --- Attaches a buffer with an OpenProse program to the server, which is started first if it is not running.
 function M.attach(bufnr)
   -- A preview or a scratch buffer is no file that the server could know.
-  if vim.bo[bufnr].buftype ~= "" or not server_is_there() or started_by_editor then
+  if vim.bo[bufnr].buftype ~= "" or not server_is_there() or M.started_by_editor then
     return
   end
   if vim.lsp.start then
@@ -82,14 +137,20 @@ end
 
 --- Has every buffer with an OpenProse program attached to the server from now on.
 function M.enable()
-  if started_by_editor then
+  if M.started_by_editor then
     vim.lsp.enable("prose")
   end
+  local group = vim.api.nvim_create_augroup("prose_server", { clear = true })
   vim.api.nvim_create_autocmd("FileType", {
-    group = vim.api.nvim_create_augroup("prose_server", { clear = true }),
-    pattern = "prose",
+    group = group,
+    pattern = M.filetypes(),
     callback = function(event)
       M.attach(event.buf)
+      require("prose.lenses").show_in(event.buf)
+      require("prose.keys").set(event.buf)
+      if event.match == "prose" then
+        require("prose.parser").highlight(event.buf)
+      end
     end,
   })
 end

@@ -1,122 +1,91 @@
-import { homedir } from "node:os";
-import * as vscode from "vscode";
-import { LanguageClient, type LanguageClientOptions, State } from "vscode-languageclient/node";
-import { experimental, Runs, runSettings } from "./runs";
-import { ServerNotFound, serverCommand } from "./server";
+// What the editor starts with. It loads little: the server and all that speaks to it wait for a program.
 
-let output: vscode.LogOutputChannel;
-let runs: Runs;
-let client: LanguageClient | undefined;
-// Starts and stops happen one after the other, in the order in which they were asked for.
-let lifecycle: Promise<void> = Promise.resolve();
+import * as vscode from "vscode";
+import { Server } from "./client";
+import { commands } from "./commands";
+import { explanations } from "./explain";
+import { opensFence } from "./fences";
+import { remembering } from "./log";
+import { surplus } from "./markers";
+import { Runs } from "./runs";
+import { RunsView } from "./runs/view";
+import { Status } from "./status";
+
+let server: Server | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  output = vscode.window.createOutputChannel("OpenProse", { log: true });
-  runs = new Runs();
+  const { output, lastLines } = remembering(vscode.window.createOutputChannel("OpenProse", { log: true }));
+  const runs = new Runs();
+  const status = new Status();
+  const created = new Server(context.extensionPath, output, runs, status);
+  server = created;
+  const view = new RunsView(context.extensionUri, () => created.client);
+  runs.onEvents = (events) => view.told(events);
+  // The server knows the runs, also where no program is open.
+  view.onSeen = () => void created.start();
+  created.onDidStart = () => view.started();
+  created.onDidStop = () => view.stopped();
   context.subscriptions.push(
     output,
     runs,
-    vscode.commands.registerCommand("prose.restartServer", () => inOrder(restart)),
-    vscode.commands.registerCommand("prose.showOutput", () => output.show()),
+    view,
+    status,
+    ...commands(context.extension, created, output, lastLines),
+    ...explanations(context.extensionPath),
+    vscode.workspace.onDidOpenTextDocument((document) => {
+      if (hasProgram(document)) void created.start();
+    }),
+    vscode.workspace.onDidChangeTextDocument((event) => {
+      const { document, contentChanges } = event;
+      if (document.languageId === "prose") passMarkers(event);
+      if (created.isWanted || !mayHaveFences(document)) return;
+      // Only what was edited is looked at, which is what it costs to type in a window without programs.
+      const edited = ({ range, text }: vscode.TextDocumentContentChangeEvent) =>
+        opensFence(text.includes("\n") ? text : document.lineAt(range.start.line).text);
+      if (contentChanges.some(edited)) void created.start();
+    }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration("prose.server")) void inOrder(restart);
-      if (change.affectsConfiguration("prose.run")) void inOrder(tellSettings);
+      if (!change.affectsConfiguration("prose")) return;
+      status.settingsChanged();
+      if (!created.isWanted) {
+        if (vscode.workspace.textDocuments.some(hasProgram)) void created.start();
+        return;
+      }
+      if (change.affectsConfiguration("prose.server")) void created.restart();
+      else void created.tellSettings();
     }),
     // The settings that a folder was not trusted with count from now on.
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void inOrder(restart)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      status.settingsChanged();
+      if (created.isWanted) void created.restart();
+    }),
   );
-  await inOrder(start);
+  if (vscode.workspace.textDocuments.some(hasProgram)) await created.start();
 }
 
 export async function deactivate(): Promise<void> {
-  await inOrder(stop);
+  await server?.stop();
 }
 
-function inOrder(step: () => Promise<void>): Promise<void> {
-  lifecycle = lifecycle.then(step);
-  return lifecycle;
+/** Whether the server has something to say of a document. */
+function hasProgram(document: vscode.TextDocument): boolean {
+  return document.languageId === "prose" || (mayHaveFences(document) && opensFence(document.getText()));
 }
 
-async function restart(): Promise<void> {
-  await stop();
-  await start();
+function mayHaveFences({ languageId, uri }: vscode.TextDocument): boolean {
+  const isOurs = uri.scheme === "file" || uri.scheme === "untitled";
+  return languageId === "markdown" && isOurs && vscode.workspace.getConfiguration("prose.markdown").get("enabled", true);
 }
 
-async function start(): Promise<void> {
-  try {
-    client = newClient();
-    await client.start();
-  } catch (error) {
-    // The client has not run, so there is nothing to stop.
-    client = undefined;
-    await report(error);
-  }
-}
-
-async function tellSettings(): Promise<void> {
-  await client?.sendNotification("workspace/didChangeConfiguration", { settings: settings() });
-}
-
-async function stop(): Promise<void> {
-  const stopping = client;
-  client = undefined;
-  runs.endAll();
-  if (stopping === undefined) return;
-  try {
-    // One that has crashed for good cannot be stopped, only disposed of.
-    if (stopping.state === State.Running) await stopping.stop();
-    await stopping.dispose();
-  } catch (error) {
-    output.warn(`The server did not stop properly: ${String(error)}`);
-  }
-}
-
-function newClient(): LanguageClient {
-  const configuration = vscode.workspace.getConfiguration("prose.server");
-  const server = serverCommand(
-    {
-      path: configuration.get("path", ""),
-      logFile: configuration.get("logFile", ""),
-      logLevel: configuration.get("logLevel", "trace"),
-    },
-    {
-      env: process.env,
-      platform: process.platform,
-      home: homedir(),
-      workspaceFolder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-    },
-  );
-  output.info(`Starting ${server.command} ${server.args.join(" ")}`);
-  const options: LanguageClientOptions = {
-    documentSelector: [
-      { language: "prose", scheme: "file" },
-      { language: "prose", scheme: "untitled" },
-    ],
-    outputChannel: output,
-    initializationOptions: { ...settings(), experimental },
-    middleware: runs.middleware(() => client),
-  };
-  // The id is also the prefix of the setting `prose.trace.server`.
-  const created = new LanguageClient("prose", "OpenProse", server, options);
-  runs.attach(created);
-  return created;
-}
-
-// The server fetches and runs nothing for a workspace that is not trusted.
-function settings(): object {
-  return { trusted: vscode.workspace.isTrusted, run: runSettings() };
-}
-
-async function report(error: unknown): Promise<void> {
-  const message =
-    error instanceof ServerNotFound ? error.message : `The OpenProse server could not be started: ${String(error)}`;
-  output.error(message);
-  // Not awaited: the message may stay open for ever, and a restart must not wait for it.
-  void vscode.window.showErrorMessage(message, "Open Settings", "Show Output").then(async (choice) => {
-    if (choice === "Open Settings") {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "prose.server.path");
-    } else if (choice === "Show Output") {
-      output.show();
-    }
-  });
+/** Takes away the markers that the editor has put behind the cursor once a person has typed them. */
+function passMarkers({ document, contentChanges: [change, other] }: vscode.TextDocumentChangeEvent): void {
+  const editor = vscode.window.activeTextEditor;
+  if (change === undefined || other !== undefined || change.text.length !== 1 || editor?.document !== document) return;
+  const { line, character } = change.range.start;
+  const { text } = document.lineAt(line);
+  const count = surplus(text.slice(0, character + 1), text.slice(character + 1));
+  if (count === 0) return;
+  const range = new vscode.Range(line, character + 1, line, character + 1 + count);
+  // It belongs to what was typed, so one undo takes both back.
+  void editor.edit((edit) => edit.delete(range), { undoStopBefore: false, undoStopAfter: false });
 }

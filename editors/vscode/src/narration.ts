@@ -125,7 +125,7 @@ export function promptsAsText(name: string, { prompts, failed }: DryRun): string
 }
 
 /** A fence that does not stand in the text that it goes around. */
-function fenceFor(text: string): string {
+export function fenceFor(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   return "`".repeat(longest + 1);
 }

@@ -7,12 +7,6 @@ import { choices, type DryRun, type InputQuestion, Narrator, promptsAsText, type
 /** What the server is told that this client can do. */
 export const experimental = { proseInput: true, proseRunEvents: true };
 
-/** The settings of runs that go to the server. */
-export function runSettings(): object {
-  const configuration = vscode.workspace.getConfiguration("prose.run");
-  return { harness: configuration.get("harness", ""), inlayHints: configuration.get("inlayHints", true) };
-}
-
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
 
 /** The progress of runs, which a person can stop. The client itself would show it where there is no button. */
@@ -26,6 +20,8 @@ export class Runs implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
   private readonly narrator = new Narrator();
   private readonly shown = new Map<string | number, Shown>();
+  /** Who else wants to know what happens in runs. */
+  onEvents: (events: RunEvents) => void = () => {};
 
   dispose(): void {
     this.output.dispose();
@@ -43,6 +39,7 @@ export class Runs implements vscode.Disposable {
     client.onRequest("prose/input", (question: InputQuestion, token: vscode.CancellationToken) => ask(question, token));
     client.onNotification("prose/runEvent", (events: RunEvents) => {
       for (const line of this.narrator.lines(events)) this.output.appendLine(line);
+      this.onEvents(events);
     });
   }
 
@@ -91,9 +88,14 @@ interface Argument {
 
 type Request = (argument: Argument) => unknown;
 
-/** Without arguments, which lenses have, a command is about the program in the active editor. */
+function isArgument(given: unknown): given is Argument {
+  return typeof given === "object" && given !== null && "uri" in given;
+}
+
+/** Without arguments as lenses have them, from the palette or from the title of an editor, a command is about the program in the active editor. */
 async function fromPalette(args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
-  if (args.length > 0) return run(args[0] as Argument);
+  const [given] = args;
+  if (isArgument(given)) return run(given);
   const active = vscode.window.activeTextEditor?.document;
   if (active?.languageId === "prose") return run({ uri: active.uri.toString() });
   void vscode.window.showErrorMessage("Open the program first: the command is about the one in the active editor.");

@@ -12,46 +12,68 @@ export interface ServerSettings {
 
 /** What the search depends on besides the settings. */
 export interface Surroundings {
+  /** The folder of the extension. The packages for one system have the program in it. */
+  extension: string;
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
   home: string;
   workspaceFolder: string | undefined;
 }
 
-export interface ServerCommand {
+export interface Program {
   command: string;
+  /** Where it comes from, for a person to read. */
+  source: "the setting `prose.server.path`" | "the extension" | "PATH";
+}
+
+export interface ServerCommand extends Program {
   args: string[];
 }
 
 /** The server cannot be started. The message says why and what to do, in one sentence each. */
 export class ServerNotFound extends Error {}
 
-/** The command that starts the server: the program that is set, otherwise the first `prose` on `PATH`. */
+/** The command that starts the server. */
 export function serverCommand(settings: ServerSettings, surroundings: Surroundings): ServerCommand {
   const args = ["lsp"];
   const logFile = settings.logFile.trim();
   if (logFile !== "") {
     args.push("--log-file", expand(logFile, "prose.server.logFile", surroundings), "--log-level", settings.logLevel);
   }
-  return { command: serverProgram(settings.path.trim(), surroundings), args };
+  return { ...findProgram(settings.path, surroundings), args };
 }
 
-function serverProgram(setting: string, surroundings: Surroundings): string {
-  if (setting === "") {
-    const found = searchPath("prose", surroundings);
-    if (found === undefined) {
-      throw new ServerNotFound(
-        "The program `prose` is not on PATH. Install it, or set `prose.server.path` to where it is, and restart the server.",
-      );
-    }
-    return found;
-  }
+/** The program `prose`: the one that is set, otherwise the one in the extension, otherwise the first on `PATH`. */
+export function findProgram(setting: string, surroundings: Surroundings): Program {
+  const set = setting.trim();
+  if (set !== "") return { command: programThatIsSet(set, surroundings), source: "the setting `prose.server.path`" };
+  const bundled = bundledProgram(surroundings);
+  if (bundled !== undefined) return { command: bundled, source: "the extension" };
+  const found = searchPath("prose", surroundings);
+  if (found !== undefined) return { command: found, source: "PATH" };
+  throw new ServerNotFound(
+    "The program `prose` is neither in this package of the extension nor on PATH. Install it, or set `prose.server.path` to where it is, and restart the server.",
+  );
+}
+
+function bundledProgram({ extension, platform }: Surroundings): string | undefined {
+  const program = path.join(extension, "server", platform === "win32" ? "prose.exe" : "prose");
+  const problem = whyNotRunnable(program, platform);
+  if (problem === undefined) return program;
+  // The package for every system has none.
+  if (problem === MISSING) return undefined;
+  throw new ServerNotFound(
+    `The program of the extension, \`${program}\`, ${problem}. Install the extension anew, or set \`prose.server.path\` to another \`prose\`.`,
+  );
+}
+
+function programThatIsSet(setting: string, surroundings: Surroundings): string {
   // A bare name is looked up as a shell would, so that `prose-nightly` can be set.
   if (!setting.includes("/") && !setting.includes("\\")) {
     const found = searchPath(setting, surroundings);
     if (found === undefined) {
       throw new ServerNotFound(
-        `The setting \`prose.server.path\` is \`${setting}\`, and no program of that name is on PATH. Set it to the full path, or leave it empty to use \`prose\` from PATH.`,
+        `The setting \`prose.server.path\` is \`${setting}\`, and no program of that name is on PATH. Set it to the full path, or leave it empty to use the extension's own or that on PATH.`,
       );
     }
     return found;
@@ -60,7 +82,7 @@ function serverProgram(setting: string, surroundings: Surroundings): string {
   const problem = whyNotRunnable(program, surroundings.platform);
   if (problem !== undefined) {
     throw new ServerNotFound(
-      `The setting \`prose.server.path\` is \`${program}\`, which ${problem}. Correct it, or leave it empty to use \`prose\` from PATH.`,
+      `The setting \`prose.server.path\` is \`${program}\`, which ${problem}. Correct it, or leave it empty to use the extension's own or that on PATH.`,
     );
   }
   return program;
@@ -101,6 +123,8 @@ function expand(setting: string, name: string, { home, workspaceFolder }: Surrou
   return expanded;
 }
 
+const MISSING = "does not exist";
+
 function whyNotRunnable(program: string, platform: NodeJS.Platform): string | undefined {
   try {
     if (statSync(program).isDirectory()) return "is a folder";
@@ -108,6 +132,6 @@ function whyNotRunnable(program: string, platform: NodeJS.Platform): string | un
     if (platform !== "win32") accessSync(program, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "may not be executed" : "does not exist";
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "may not be executed" : MISSING;
   }
 }

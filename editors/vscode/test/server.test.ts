@@ -19,7 +19,14 @@ function program(name: string, mode = 0o755): string {
 function command(settings: { path?: string; logFile?: string }, surroundings: Partial<Surroundings> = {}) {
   return serverCommand(
     { path: "", logFile: "", logLevel: "trace", ...settings },
-    { env: {}, platform: "linux", home: path.join(folder, "home"), workspaceFolder: undefined, ...surroundings },
+    {
+      extension: path.join(folder, "extension"),
+      env: {},
+      platform: "linux",
+      home: path.join(folder, "home"),
+      workspaceFolder: undefined,
+      ...surroundings,
+    },
   );
 }
 
@@ -39,25 +46,46 @@ test("without a setting the first runnable program on PATH is taken", () => {
   const found = program("first/prose");
   program("second/prose");
   const folders = ["missing", "not-executable", "a-folder", "first", "second"].map((name) => path.join(folder, name));
-  assert.deepEqual(command({}, { env: { PATH: folders.join(":") } }), { command: found, args: ["lsp"] });
+  assert.deepEqual(command({}, { env: { PATH: folders.join(":") } }), { command: found, args: ["lsp"], source: "PATH" });
 });
 
 test("a relative entry of PATH is passed over", () => {
   program("first/prose");
   const relative = path.relative(process.cwd(), path.join(folder, "first"));
-  assert.match(message({}, { env: { PATH: `${relative}::.` } }), /^The program `prose` is not on PATH\. Install it/);
+  assert.match(message({}, { env: { PATH: `${relative}::.` } }), /^The program `prose` is neither in this package of the extension nor on PATH\. Install it/);
 });
 
 test("without a program anywhere the message says what to set", () => {
   assert.match(message({}), /set `prose\.server\.path` to where it is/);
-  assert.match(message({}, { env: { PATH: "" } }), /not on PATH/);
+  assert.match(message({}, { env: { PATH: "" } }), /nor on PATH/);
 });
 
-test("the setting comes before PATH", () => {
+test("the setting comes before the program of the extension, and that before PATH", () => {
   const set = program("set/prose");
+  const bundled = program("with-program/server/prose");
+  const onPath = program("first/prose");
+  const env = { PATH: path.dirname(onPath) };
+  const extension = path.join(folder, "with-program");
+  const from = (setting: string, extension: string) => {
+    const { command: found, source } = command({ path: setting }, { env, extension });
+    return [found, source];
+  };
+  assert.deepEqual(from(set, extension), [set, "the setting `prose.server.path`"]);
+  assert.deepEqual(from(` ${set} `, extension), [set, "the setting `prose.server.path`"]);
+  assert.deepEqual(from("", extension), [bundled, "the extension"]);
+  assert.deepEqual(from(" ", path.join(folder, "without-program")), [onPath, "PATH"]);
+});
+
+test("a program of the extension that cannot be started is reported and not replaced by PATH", () => {
+  program("damaged/server/prose", 0o644);
   const env = { PATH: path.dirname(program("first/prose")) };
-  assert.equal(command({ path: set }, { env }).command, set);
-  assert.equal(command({ path: ` ${set} ` }, { env }).command, set);
+  const found = message({}, { env, extension: path.join(folder, "damaged") });
+  assert.match(found, /damaged\/server\/prose`, may not be executed\. Install the extension anew/);
+});
+
+test("the program of the extension has the name of its system", () => {
+  const bundled = program("for-windows/server/prose.exe");
+  assert.equal(command({}, { platform: "win32", extension: path.join(folder, "for-windows") }).command, bundled);
 });
 
 test("a setting that is wrong is reported and not replaced by PATH", () => {

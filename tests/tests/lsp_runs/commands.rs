@@ -63,6 +63,47 @@ fn lives(pid: &str) -> bool {
 }
 
 #[cfg(unix)]
+
+/// The code actions that run programs, at the start of a line: title and command.
+#[track_caller]
+fn run_actions(workspace: &mut Workspace, name: &str, line: usize) -> String {
+    let one = |action: &Value| {
+        let (title, command) = (&action["title"], &action["command"]["command"]);
+        format!("{} {}\n", title.as_str().unwrap(), command.as_str().unwrap())
+    };
+    workspace.run_actions(name, (line, 0)).iter().map(one).collect()
+}
+
+#[test]
+fn clients_without_lenses_run_programs_by_code_actions() {
+    let program = "block greet:\n  session \"Say hello\"\n\nsession \"Say something\"\n";
+    let mut workspace = Workspace::with(hearing(), &[("hello.prose", program)]);
+    workspace.open_saved("hello.prose");
+    check(
+        &run_actions(&mut workspace, "hello.prose", 0),
+        expect![[r#"
+            ▶ Run program prose.run
+            Dry run prose.dryRun
+            ▶ Run block prose.run
+        "#]],
+    );
+    check(
+        &run_actions(&mut workspace, "hello.prose", 3),
+        expect![[r#"
+            ▶ Run program prose.run
+            Dry run prose.dryRun
+        "#]],
+    );
+    let action = workspace.run_actions("hello.prose", (3, 0))[0]["command"].clone();
+    let answer = execute(&mut workspace, "prose.run", action["arguments"][0].clone());
+    assert_eq!(answer["result"]["harness"], "offline", "{answer}");
+    assert_eq!(message(&mut workspace).split(':').next(), Some("hello.prose is done"));
+
+    let mut workspace = Workspace::with(able(), &[("hello.prose", program)]);
+    workspace.open_saved("hello.prose");
+    assert_eq!(run_actions(&mut workspace, "hello.prose", 0), "");
+}
+
 #[test]
 fn a_dry_run_shows_what_the_harness_would_be_sent() {
     let program =

@@ -20,6 +20,7 @@ fn able() -> Value {
     json!({
         "window": { "workDoneProgress": true },
         "workspace": { "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
+        "textDocument": { "codeLens": {} },
         "experimental": { "proseInput": true, "proseRunEvents": true },
     })
 }

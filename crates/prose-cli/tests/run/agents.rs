@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use expect_test::expect;
 
 use crate::TWO;
-use crate::common::Workspace;
+use crate::common::{Run, Workspace};
 
 fn with_agent(program: &str, script: &str) -> Workspace {
     let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
@@ -184,4 +184,20 @@ fn a_warning_about_a_reply_is_narrated_once() {
     let run = workspace.prose(&["run", "main.prose", "--narrate", "brackets"]);
     let warnings: Vec<&str> = run.stdout.lines().filter(|line| line.contains("[Warning]")).collect();
     assert_eq!(warnings.len(), 1, "{}", run.stdout);
+}
+
+#[test]
+fn what_a_run_took_is_told_where_its_agent_tells_it() {
+    let workspace = Workspace::new(&[("main.prose", TWO)]);
+    let reply = r#"{"type":"result","is_error":false,"result":"ok","total_cost_usd":0.125,"usage":{"input_tokens":30,"output_tokens":7}}"#;
+    let agent = workspace.path("bin/claude");
+    fs::create_dir_all(workspace.path("bin")).expect("it is ours");
+    fs::write(&agent, format!("#!/bin/sh\ncat > /dev/null\necho '{reply}'\n")).expect("it is ours");
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = format!("{}:{}", workspace.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = workspace.command();
+    let run = Run::of(command.args(["run", "main.prose", "--harness", "claude", "-q"]).env("PATH", path));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.contains("tokens:   60 read, 14 written\ncost:     $0.2500\n"), "{shown}");
 }

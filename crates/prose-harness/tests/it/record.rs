@@ -55,7 +55,10 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         }
         let effect = asked.effect.kind().into();
         let fingerprint = Default::default();
-        told.push((at.clone(), What::Effect { request, effect, fingerprint, outcome: outcome.clone() }));
+        told.push((
+            at.clone(),
+            What::Effect { request, effect, fingerprint, outcome: outcome.clone(), began: None },
+        ));
         if let (Effect::Choose(question), Outcome::Choice(choice)) = (&asked.effect, outcome) {
             let label = question.labels[choice.index].clone();
             told.push((

@@ -4,8 +4,8 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::options::{Header, OptionValue, STRATEGIES};
 use prose_syntax::properties::Owner;
 
-use crate::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
 use super::{CompletionKind, Context, calls, properties, values};
+use crate::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
 
 /// What can stand behind the open bracket at `open` of the line's pieces.
 pub(super) fn complete(context: &mut Context<'_>, open: usize) {

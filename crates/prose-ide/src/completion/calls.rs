@@ -1,21 +1,23 @@
 //! Agents, blocks and imported programs: their names, their arguments and what they give.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use prose_analysis::SourceFile;
 use prose_analysis::contract::{Contract, contract};
 use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::lookup;
-use prose_analysis::model::NameId;
+use prose_analysis::model::{NameId, RefKind};
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
 use prose_syntax::{SyntaxKind::*, TextRange};
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 use super::item::escape;
 use super::variables::visible;
 use super::{Completion, CompletionKind, Context, values};
+use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
 
 /// A definition of the file, with its first lines.
 struct Definition<'a, T> {
@@ -34,7 +36,7 @@ fn agents<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, AgentFacts>> {
             }
         }
     }
-    unique(list)
+    by_use(cursor, RefKind::Agent, unique(list))
 }
 
 /// Every block of the file, each name once.
@@ -47,7 +49,22 @@ fn blocks<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, BlockFacts>> {
             }
         }
     }
-    unique(list)
+    by_use(cursor, RefKind::Block, unique(list))
+}
+
+/// What is used most is likely meant again. What is used equally often stays in the order of the text.
+fn by_use<'a, T>(
+    cursor: &Cursor<'a>,
+    kind: RefKind,
+    mut list: Vec<Definition<'a, T>>,
+) -> Vec<Definition<'a, T>> {
+    let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+    for placed in &statements(cursor.db, cursor.file).list {
+        let used = summary(cursor.db, placed.statement).uses.iter().filter(|used| used.kind == kind);
+        used.for_each(|used| *uses.entry(&used.text).or_default() += 1);
+    }
+    list.sort_by_key(|definition| Reverse(uses.get(definition.name.as_str()).copied().unwrap_or(0)));
+    list
 }
 
 fn unique<T>(mut list: Vec<Definition<'_, T>>) -> Vec<Definition<'_, T>> {

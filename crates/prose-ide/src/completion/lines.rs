@@ -4,8 +4,8 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Str, Template};
 use prose_syntax::names;
 
-use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 use super::{CompletionKind, Context, calls, paths, properties, statements, values};
+use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 
 /// What can stand behind the pieces of the line.
 pub(super) fn complete(context: &mut Context<'_>) {
@@ -19,6 +19,9 @@ pub(super) fn complete(context: &mut Context<'_>) {
     let statement = &pieces[start..];
     match (why, statement) {
         (Start::Line, []) if below_choice(context) => statements::option(context),
+        // Directly behind the colon of a header one goes on with Enter, which would take the first of what is offered.
+        (Start::Body, [])
+            if pieces.last().is_some_and(|colon| colon.range.end() == context.replaced.start()) => {}
         (Start::Line | Start::Body, []) => statements::complete(context),
         (Start::Value, []) => values::to_keep(context),
         (Start::Arrow, []) => statements::sessions(context),

@@ -7,8 +7,8 @@ use prose_analysis::location::Origin;
 use prose_reference::Reference;
 use prose_syntax::TextRange;
 
-use crate::cursor::size;
 use super::{CompletionKind, Context};
+use crate::cursor::size;
 
 /// The programs that `use` may name. Who completes looks into no folder and no cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -79,7 +79,8 @@ pub(super) fn complete(context: &mut Context<'_>) {
     let cursor = &context.cursor;
     let (start, why) = statement_start(&cursor.pieces);
     let [value, dot] = &cursor.pieces[start..] else { return };
-    let is_variable = value.kind == IDENT && visible(cursor).iter().any(|variable| variable.name == value.text);
+    let is_variable =
+        value.kind == IDENT && visible(cursor).iter().any(|variable| variable.name == value.text);
     if !is_variable || dot.kind != DOT || !cursor.is_at_end() {
         return;
     }

@@ -3,9 +3,9 @@
 use prose_syntax::options::Word;
 use prose_syntax::properties::{self, MODELS, Owner, PERMISSION_VALUES, PERMISSIONS, Property};
 
-use crate::cursor::Piece;
 use super::item::explained;
 use super::{Completion, CompletionKind, Context, values};
+use crate::cursor::Piece;
 
 /// The properties that an owner has not got yet.
 pub(super) fn names(context: &mut Context<'_>, owner: Owner, given: &[&str]) {

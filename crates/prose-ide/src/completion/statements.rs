@@ -2,10 +2,10 @@
 
 use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
 
-use crate::cursor::{Header, statement_start};
 use super::item::explained;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls};
+use crate::cursor::{Header, statement_start};
 
 /// Where a statement can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use prose_syntax::options::{OPTIONS, STRATEGIES};
 use prose_syntax::properties::{self, MODELS, Owner};
 use prose_syntax::{TextRange, names};
 
-use crate::cursor::{PropertyOwner, open_bracket};
 use super::variables::{anywhere, visible};
 use super::{CompletionKind, Context, calls, paths};
+use crate::cursor::{PropertyOwner, open_bracket};
 
 /// What can be written in the literal around the cursor.
 pub(super) fn complete(context: &mut Context<'_>) {

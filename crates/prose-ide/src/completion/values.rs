@@ -2,9 +2,9 @@
 
 use prose_syntax::SyntaxKind::*;
 
-use crate::cursor::Piece;
 use super::variables::visible;
 use super::{CompletionKind, Context, calls, statements};
+use crate::cursor::Piece;
 
 /// Everything that can stand behind `=`: what is kept under a name is most often made there.
 pub(super) fn to_keep(context: &mut Context<'_>) {

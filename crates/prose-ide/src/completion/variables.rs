@@ -9,8 +9,8 @@ use prose_syntax::{SyntaxKind::*, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::cursor::{Cursor, Start, size, statement_start};
 use super::{Completion, CompletionKind, Context};
+use crate::cursor::{Cursor, Start, size, statement_start};
 
 /// A variable that can be read at the cursor.
 pub(super) struct Variable {

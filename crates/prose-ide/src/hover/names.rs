@@ -16,12 +16,12 @@ use prose_reference::Reference;
 use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
-use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::calls::{Callable, incoming_calls};
 use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
 use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
 use crate::lines::line_number;
+use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
 
 /// What is to be known of what a word stands for.

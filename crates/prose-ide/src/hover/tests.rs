@@ -27,14 +27,19 @@ fn a_code_that_is_switched_off_is_explained() {
             The name is declared already around this body, and bodies have no variables of their own: `let` gives the outer variable a new value. `name = …` says so.
         "#]],
     );
-    check("session \"a\" # not about W1$005\n", expect![[r#"
+    check(
+        "session \"a\" # not about W1$005\n",
+        expect![[r#"
         nothing
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_block_that_calls_itself_has_a_limit() {
-    check("block dig$0(n):\n  do dig(n)\ndo dig(1)\n", expect![[r#"
+    check(
+        "block dig$0(n):\n  do dig(n)\ndo dig(1)\n",
+        expect![[r#"
         /main.prose:1: block «dig»(n):
 
         ```prose
@@ -44,8 +49,11 @@ fn a_block_that_calls_itself_has_a_limit() {
         It calls itself and has no `max_depth:`, so at most 100 calls may be open at once.
 
         Called by block `dig` in line 2, the program in line 3
-    "#]]);
-    check("block dig$0(n) (max_depth: 3):\n  do dig(n)\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "block dig$0(n) (max_depth: 3):\n  do dig(n)\n",
+        expect![[r#"
         /main.prose:1: block «dig»(n) (max_depth: 3):
 
         ```prose
@@ -55,7 +63,8 @@ fn a_block_that_calls_itself_has_a_limit() {
         It calls itself, as often as `max_depth:` allows.
 
         Called by block `dig` in line 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -406,8 +415,6 @@ fn what_goes_in_and_comes_out_is_shown() {
             ```
 
             input `topic` of `/lib/research.prose`, line 3
-
-            Read in line 5
         "#]],
     );
     check_import(

@@ -18,9 +18,10 @@ use crate::documents::{DocumentUri, Snapshot};
 use crate::fetcher::When;
 use crate::json::{Json, json};
 use crate::questions::next_id;
-use crate::reads::{Failure, send};
+use crate::reads::{Answer, Failure, send};
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::orders::{Given, RunCommand, RunCommandKind};
+use crate::runs::queries::RunQuery;
 use crate::runs::{Launch, errors, project_of};
 use crate::settings::FileConfig;
 
@@ -258,6 +259,17 @@ impl Owner {
             ));
         }
         Ok(program)
+    }
+
+    /// Answers a question about runs. Their folders are read beside everything else.
+    pub(super) fn answer_about_runs(&mut self, query: RunQuery, answer: Answer) {
+        let mut projects = self.session.folders.clone();
+        for document in self.documents.values() {
+            let config = self.settings.of(&document.path);
+            projects.extend(project_of(&document.path, &config, &self.session).map(|project| project.root));
+        }
+        let (runs, session) = (Arc::clone(&self.runs), Arc::clone(&self.session));
+        self.reads.aside(move || send(answer, query.answer(projects, &runs, &session)));
     }
 
     /// Shows that a run of a document has started or ended.

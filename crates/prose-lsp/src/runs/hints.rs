@@ -13,11 +13,7 @@ use crate::documents::DocumentUri;
 use crate::reads::View;
 
 /// How the statements in some lines of the document went.
-pub(crate) fn inlay_hints(
-    view: &View<'_>,
-    session: &Session,
-    lines: &RangeInclusive<usize>,
-) -> Vec<Value> {
+pub(crate) fn inlay_hints(view: &View<'_>, session: &Session, lines: &RangeInclusive<usize>) -> Vec<Value> {
     let snapshot = view.snapshot;
     if !snapshot.config.client().inlay_hints {
         return Vec::new();

@@ -13,11 +13,35 @@ use crate::reads::View;
 
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
+    let lenses = lenses(view, session).into_iter();
+    let lenses: Vec<Value> =
+        lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect();
+    text(&lenses)
+}
+
+/// The same as code actions, for clients that show no lenses: those of the program anywhere in it, and those of a block on its first line.
+pub(crate) fn run_actions(view: &View<'_>, session: &Session, range: lsp::Range) -> Vec<Value> {
+    if session.shows_lenses {
+        return Vec::new();
+    }
+    let top = view.converter(session).top();
+    let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
+    let does_something = |lens: &Lens| lens.command["command"] != "";
+    let lenses = lenses(view, session).into_iter().filter(|lens| is_here(lens) && does_something(lens));
+    lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
+}
+
+struct Lens {
+    range: lsp::Range,
+    command: Value,
+}
+
+fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     let (db, snapshot) = (view.db, view.snapshot);
     let file = snapshot.file;
     // What was fetched is only shown, and is run by programs that import it.
     if statements(db, file).list.is_empty() || *file.origin(db) != Origin::Local {
-        return text(&json!([]));
+        return Vec::new();
     }
     let uri = &*snapshot.name;
     let path = file.path(db);
@@ -26,12 +50,8 @@ pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
     let converter = view.converter(session);
     let top = converter.top();
     let errors = errors(db, file, &snapshot.config);
-    let mut lenses = Lenses {
-        uri,
-        can_run: errors.is_empty(),
-        first_line: snapshot.shown.first_line(),
-        list: Vec::new(),
-    };
+    let mut lenses =
+        Lenses { uri, can_run: errors.is_empty(), first_line: snapshot.shown.first_line(), list: Vec::new() };
     if !errors.is_empty() {
         let count = match errors.len() {
             1 => "1 error".to_owned(),
@@ -63,7 +83,7 @@ pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
         }
         lenses.add_last(range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
     }
-    text(&lenses.list)
+    lenses.list
 }
 
 struct Lenses<'a> {
@@ -71,13 +91,13 @@ struct Lenses<'a> {
     /// Whether there is no error in what the next lenses are about.
     can_run: bool,
     first_line: usize,
-    list: Vec<Value>,
+    list: Vec<Lens>,
 }
 
 impl Lenses<'_> {
     fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
         let command = json!({ "title": title, "command": command, "arguments": [argument] });
-        self.list.push(json!({ "range": range, "command": command }));
+        self.list.push(Lens { range, command });
     }
 
     fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {
@@ -88,7 +108,7 @@ impl Lenses<'_> {
         if let Some(result) = last.result(self.first_line) {
             // Without a command it can be read and does nothing.
             let command = json!({ "title": result, "command": "" });
-            self.list.push(json!({ "range": range, "command": command }));
+            self.list.push(Lens { range, command });
         }
     }
 }

@@ -259,6 +259,7 @@ impl Play {
             effect: kind.into(),
             fingerprint: "".into(),
             outcome: outcome.clone(),
+            began: None,
         });
     }
 
@@ -574,6 +575,7 @@ impl Play {
             value: Value::Null,
             error: None,
             sessions: 0,
+            usage: None,
         }));
     }
 

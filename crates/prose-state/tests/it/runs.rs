@@ -53,6 +53,7 @@ fn runs_in_all_states() {
         value: Value::Null,
         error: Some(error.into()),
         sessions: 0,
+        usage: None,
     };
     run.tell("", 0, What::RunEnded(end));
     drop(run);

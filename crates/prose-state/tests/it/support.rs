@@ -225,6 +225,7 @@ impl Driver {
             value: Value::Null,
             error: None,
             sessions: sessions as u32,
+            usage: None,
         };
         self.tell("", 0, What::RunEnded(end));
     }
@@ -267,7 +268,13 @@ pub(crate) fn bound(binding: Binding, value: Value, reply: Option<RequestId>) ->
 
 pub(crate) fn effect(request: &Request, outcome: Outcome) -> What {
     let effect = request.effect.kind().into();
-    What::Effect { request: request.id, effect, fingerprint: fingerprint(&request.effect), outcome }
+    What::Effect {
+        request: request.id,
+        effect,
+        fingerprint: fingerprint(&request.effect),
+        outcome,
+        began: None,
+    }
 }
 
 /// Requests that wait.

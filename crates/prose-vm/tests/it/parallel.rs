@@ -624,3 +624,35 @@ session "{a} {notes} {b}"
         bindings/anon_002.md"#]]
     .assert_eq(&ran.files().join("\n"));
 }
+
+#[test]
+fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
+    let ran = run_with(
+        "parallel for x in [1, 2, 3]:\n  session \"S{x}\"\n",
+        "[[session]]\nreply = \"ok\"\ndelay = \"1s\"",
+        |setup| setup.limits.max_parallel = 2,
+    );
+    let mut said = String::new();
+    for event in &ran.events {
+        said += &match &event.what {
+            What::SessionStarted { request, .. } => format!("{}: {} wanted\n", event.at, request.0),
+            What::Queued { request } => format!("{}: {} queued\n", event.at, request.0),
+            What::Begun { request } => format!("{}: {} begun\n", event.at, request.0),
+            What::Effect { request, began, .. } => {
+                format!("{}: {} done, begun {began:?}\n", event.at, request.0)
+            }
+            _ => continue,
+        };
+    }
+    expect![[r#"
+        0: 1 wanted
+        0: 2 wanted
+        0: 3 wanted
+        0: 3 queued
+        1000: 1 done, begun None
+        1000: 3 begun
+        1000: 2 done, begun None
+        2000: 3 done, begun Some(1000)
+    "#]]
+    .assert_eq(&said);
+}

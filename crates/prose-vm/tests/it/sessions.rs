@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use prose_vm::effect::Usage;
 use prose_vm::event::What;
 
-use crate::support::{Able, Setup, check, run, run_with};
+use crate::support::{Able, Counting, Setup, check, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -530,4 +531,21 @@ fn r023_a_task_has_a_prompt_and_a_model_only_if_one_is_set() {
         serde_json::json!({ "task": "Plain", "prompt": "Plain", "attempt": 0, "retries": 0 })
     );
     assert_eq!(sent("With a model")["model"], "opus");
+}
+
+#[test]
+fn a_run_adds_up_what_its_sessions_took() {
+    let program = "session \"a\"\nsession \"b\"\nsession \"c\"\n";
+    let counted = |usage: fn(&str) -> Option<Usage>| {
+        let ran = run_with(program, OK, |setup: &mut Setup| {
+            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage });
+        });
+        ran.end.usage
+    };
+    assert_eq!(counted(|_| None), None);
+    let usage = counted(|task| {
+        let cost = (task != "a").then_some(0.25);
+        (task != "b").then_some(Usage { input_tokens: 10, output_tokens: 1, cost })
+    });
+    assert_eq!(usage, Some(Usage { input_tokens: 20, output_tokens: 2, cost: Some(0.25) }));
 }

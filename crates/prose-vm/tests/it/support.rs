@@ -14,7 +14,7 @@ use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_vm::effect::{
     Binding, Choice, Failure, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply,
-    Request, SessionTask, Summary, Verdict,
+    Request, SessionTask, Summary, Usage, Verdict,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
@@ -179,6 +179,49 @@ impl Harness for Able {
 
     fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
         self.inner.session(request, task)
+    }
+
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+        self.inner.judge(request, question)
+    }
+
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+        self.inner.choose(request, question)
+    }
+
+    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+        self.inner.extract(request, question)
+    }
+
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+        self.inner.summarise(request, summary)
+    }
+}
+
+/// A harness that is like another one and tells what a session takes, by its task.
+pub(crate) struct Counting {
+    pub(crate) inner: Arc<dyn Harness>,
+    pub(crate) usage: fn(&str) -> Option<Usage>,
+}
+
+impl Harness for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        self.inner.enforces(about, rule)
+    }
+
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        Box::pin(async move {
+            let reply = self.inner.session(request, task).await?;
+            Ok(Reply { usage: (self.usage)(&task.task), ..reply })
+        })
     }
 
     fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {

@@ -1,0 +1,677 @@
+//! The flow of a program: what happens in it, one behind the other, beside the other and in one another.
+
+use prose_analysis::model::{Body, Expr, ExprId, ListId, NameId, Property, Stmt, StmtId, Target, Value};
+use prose_analysis::statements::{body, statements};
+use prose_analysis::{Db, SourceFile};
+use prose_syntax::{TextRange, TextSize};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+/// The flow of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FlowGraph {
+    /// What happens, outer parts before those in them, and otherwise in the order of the text.
+    pub nodes: Vec<FlowNode>,
+    /// How it follows.
+    pub edges: Vec<FlowEdge>,
+}
+
+/// A statement, or one of the ways that a statement has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowNode {
+    /// What it is.
+    pub kind: FlowKind,
+    /// What it is called: the agent of a session, the block that is called, the header of a loop, the condition of a way.
+    pub label: String,
+    /// The beginning of what a session is told.
+    pub detail: Option<String>,
+    /// What its result is bound to.
+    pub name: Option<SmolStr>,
+    /// All of it. Statements that have a value lie in the one that binds it, and have no node of their own then.
+    pub range: TextRange,
+    /// The index of the node that it is part of. It is smaller than the own one.
+    pub parent: Option<usize>,
+}
+
+/// What a [`FlowNode`] stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FlowKind {
+    /// `session`
+    Session,
+    /// `resume`
+    Resume,
+    /// `input`
+    Input,
+    /// `output`
+    Output,
+    /// A name that is given a value.
+    Binding,
+    /// `do name`
+    Call,
+    /// A program that is called.
+    Program,
+    /// `block name:` with what a call of it does.
+    Block,
+    /// `do:`, one behind the other.
+    Do,
+    /// `session "a" -> session "b"`
+    Chain,
+    /// `parallel:`, whose parts happen at the same time.
+    Parallel,
+    /// `parallel for`, whose part happens for each item at the same time.
+    ParallelLoop,
+    /// `repeat`, `for`, `loop`
+    Loop,
+    /// `if` with its ways.
+    If,
+    /// `choice` with its ways.
+    Choice,
+    /// `try` with its ways.
+    Try,
+    /// `xs | map: …` with its stages.
+    Pipeline,
+    /// One of the ways of an `if`, a `choice` or a `try`, or a stage of a pipeline.
+    Way,
+    /// `throw`
+    Throw,
+    /// `return`
+    Return,
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// Anything else.
+    Other,
+}
+
+impl FlowKind {
+    /// As clients are told.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlowKind::Session => "session",
+            FlowKind::Resume => "resume",
+            FlowKind::Input => "input",
+            FlowKind::Output => "output",
+            FlowKind::Binding => "binding",
+            FlowKind::Call => "call",
+            FlowKind::Program => "program",
+            FlowKind::Block => "block",
+            FlowKind::Do => "do",
+            FlowKind::Chain => "chain",
+            FlowKind::Parallel => "parallel",
+            FlowKind::ParallelLoop => "parallel-loop",
+            FlowKind::Loop => "loop",
+            FlowKind::If => "if",
+            FlowKind::Choice => "choice",
+            FlowKind::Try => "try",
+            FlowKind::Pipeline => "pipeline",
+            FlowKind::Way => "way",
+            FlowKind::Throw => "throw",
+            FlowKind::Return => "return",
+            FlowKind::Break => "break",
+            FlowKind::Continue => "continue",
+            FlowKind::Other => "other",
+        }
+    }
+
+    /// Whether nothing follows it: it leads out of what is around it.
+    fn leads_out(self) -> bool {
+        matches!(self, FlowKind::Throw | FlowKind::Return | FlowKind::Break | FlowKind::Continue)
+    }
+}
+
+/// What follows what, by the indices of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowEdge {
+    /// Where it comes from.
+    pub from: usize,
+    /// Where it leads.
+    pub to: usize,
+    /// How.
+    pub kind: FlowEdgeKind,
+}
+
+/// How one thing follows another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FlowEdgeKind {
+    /// The second comes behind the first.
+    Next,
+    /// The second is the first thing to happen in the first, or one of those.
+    Enter,
+    /// The first is the last thing to happen in the loop that the second is, so that it starts again.
+    Again,
+    /// The first calls the second.
+    Call,
+}
+
+impl FlowEdgeKind {
+    /// As clients are told.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlowEdgeKind::Next => "next",
+            FlowEdgeKind::Enter => "enter",
+            FlowEdgeKind::Again => "again",
+            FlowEdgeKind::Call => "call",
+        }
+    }
+}
+
+/// The flow of a program. Definitions of agents and imports are no part of it; blocks stand beside what calls them.
+pub fn flow_graph(db: &dyn Db, file: SourceFile) -> FlowGraph {
+    let mut graph = FlowGraph::default();
+    let mut blocks: FxHashMap<SmolStr, usize> = FxHashMap::default();
+    let mut calls: Vec<(usize, SmolStr)> = Vec::new();
+    let mut last = None;
+    for placed in &statements(db, file).list {
+        let body = body(db, placed.statement);
+        let Some(root) = body.root() else { continue };
+        let mut builder = Builder {
+            body,
+            text: file.text(db).as_str(),
+            start: placed.start.into(),
+            values: values(body),
+            graph: &mut graph,
+            blocks: &mut blocks,
+            calls: &mut calls,
+        };
+        if let Some(node) = builder.statement(root, None) {
+            last = builder.follow(last, None, node);
+        }
+    }
+    for (from, block) in calls {
+        if let Some(to) = blocks.get(&block) {
+            graph.edges.push(FlowEdge { from, to: *to, kind: FlowEdgeKind::Call });
+        }
+    }
+    graph
+}
+
+/// The statements that are values, by the innermost statement around each.
+fn values(body: &Body) -> FxHashMap<StmtId, Vec<StmtId>> {
+    let mut values: FxHashMap<StmtId, Vec<StmtId>> = FxHashMap::default();
+    let mut around: Vec<(StmtId, TextRange)> = Vec::new();
+    for (id, data) in body.stmts() {
+        // Outer statements come before those in them.
+        while around.pop_if(|(_, range)| !range.contains_range(data.range)).is_some() {}
+        if let (None, Some((parent, _))) = (data.list, around.last()) {
+            values.entry(*parent).or_default().push(id);
+        }
+        around.push((id, data.range));
+    }
+    values
+}
+
+struct Builder<'a> {
+    body: &'a Body,
+    text: &'a str,
+    /// Where the top-level statement starts.
+    start: TextSize,
+    values: FxHashMap<StmtId, Vec<StmtId>>,
+    graph: &'a mut FlowGraph,
+    /// The first block of each name, which answers to it (R8).
+    blocks: &'a mut FxHashMap<SmolStr, usize>,
+    calls: &'a mut Vec<(usize, SmolStr)>,
+}
+
+impl Builder<'_> {
+    /// Adds a statement with all that is in it. None for one that does nothing by itself.
+    fn statement(&mut self, id: StmtId, parent: Option<usize>) -> Option<usize> {
+        let body = self.body;
+        let (name, value) = binds(body, &body[id].stmt);
+        let what = match value {
+            Some(Value::Stmt(value)) => value,
+            _ => id,
+        };
+        let (kind, label, detail) = match &body[what].stmt {
+            Stmt::Use { .. } | Stmt::Import { .. } | Stmt::Agent { .. } => return None,
+            Stmt::Session { text, agent, properties, .. } => {
+                let label = agent.map_or("session", |agent| &body[agent].text);
+                let told = text.or_else(|| property(properties, "prompt"));
+                (FlowKind::Session, label.to_owned(), told.and_then(|told| self.beginning(told)))
+            }
+            Stmt::Resume { agent, properties } => {
+                let label = agent.map_or("resume", |agent| &body[agent].text);
+                let told = property(properties, "prompt");
+                (FlowKind::Resume, label.to_owned(), told.and_then(|told| self.beginning(told)))
+            }
+            Stmt::Call { block, .. } => {
+                let block = block.map(|block| body[block].text.clone()).unwrap_or_default();
+                self.calls.push((self.graph.nodes.len(), block.clone()));
+                (FlowKind::Call, block.to_string(), None)
+            }
+            Stmt::Block { name, .. } => {
+                let name = name.map(|name| body[name].text.clone()).unwrap_or_default();
+                self.blocks.entry(name.clone()).or_insert(self.graph.nodes.len());
+                (FlowKind::Block, self.header(what), None)
+            }
+            Stmt::Input { description, .. } => {
+                let detail = description.and_then(|description| self.beginning(description));
+                (FlowKind::Input, "input".to_owned(), detail)
+            }
+            Stmt::Return(value) if what == id => {
+                (FlowKind::Return, "return".to_owned(), value.map(|value| self.shown(value)))
+            }
+            stmt => {
+                let kind = match (stmt, value) {
+                    (_, Some(Value::Expr(value))) if is_program_call(body, value) => FlowKind::Program,
+                    (Stmt::Expr(Some(value)), _) if is_program_call(body, *value) => FlowKind::Program,
+                    (stmt, _) => kind_of(stmt),
+                };
+                let label = match (kind, value) {
+                    (FlowKind::Program | FlowKind::Binding | FlowKind::Output, Some(value)) => {
+                        self.shown(value)
+                    }
+                    _ => self.header(what),
+                };
+                (kind, label, None)
+            }
+        };
+        let name = name.or_else(|| match &body[what].stmt {
+            Stmt::Session { name: Some(name), .. } => Some(body[*name].text.clone()),
+            _ => None,
+        });
+        let range = body[id].range;
+        let node = self.add(FlowNode { kind, label, detail, name, range, parent });
+        let values = [id, what].into_iter().filter_map(|id| self.values.remove(&id));
+        let values: Vec<StmtId> = values.flatten().filter(|value| *value != what).collect();
+        let last = self.sequence(&values, node, None);
+        self.parts(what, node, last);
+        Some(node)
+    }
+
+    /// Adds the statements in the body of another, or its ways with theirs, behind what is in its header.
+    fn parts(&mut self, id: StmtId, node: usize, last: Option<usize>) {
+        let body = self.body;
+        match &body[id].stmt {
+            Stmt::Block { body: Some(list), .. } | Stmt::Do { body: Some(list) } => {
+                self.sequence(&body[*list].stmts, node, last);
+            }
+            Stmt::For { body: Some(list), .. }
+            | Stmt::Repeat { body: Some(list), .. }
+            | Stmt::Loop { body: Some(list), .. } => {
+                let last = self.sequence(&body[*list].stmts, node, last);
+                if let Some(from) = last.filter(|_| self.graph.nodes[node].kind == FlowKind::Loop) {
+                    self.graph.edges.push(FlowEdge { from, to: node, kind: FlowEdgeKind::Again });
+                }
+            }
+            Stmt::Parallel { body: Some(list), .. } => {
+                for branch in &body[*list].stmts {
+                    if let Some(branch) = self.statement(*branch, Some(node)) {
+                        self.follow(None, Some(node), branch);
+                    }
+                }
+            }
+            Stmt::Try { body: tried, catches, finally } => {
+                self.way(node, "try".to_owned(), *tried);
+                for catch in catches {
+                    let error = catch.error.map(|error| body[error].text.as_str());
+                    let label = error.map_or("catch".to_owned(), |error| format!("catch {error}"));
+                    self.way(node, label, catch.body);
+                }
+                self.way(node, "finally".to_owned(), *finally);
+            }
+            Stmt::Choice { options, .. } => {
+                for option in options {
+                    let label = option.label.and_then(|label| self.beginning(label));
+                    self.way(node, label.unwrap_or_default(), option.body);
+                }
+            }
+            Stmt::If { branches, otherwise } => {
+                for branch in branches {
+                    let label = branch.condition.map(|condition| self.shown(Value::Expr(condition)));
+                    self.way(node, label.unwrap_or_default(), branch.body);
+                }
+                self.way(node, "else".to_owned(), *otherwise);
+            }
+            Stmt::Pipeline { stages, .. } => {
+                let mut last = None;
+                for stage in stages {
+                    let label = self.first_line(stage.range).trim_start_matches('|').trim();
+                    let label = shorten(label.strip_suffix(':').unwrap_or(label));
+                    let way = FlowNode {
+                        kind: FlowKind::Way,
+                        label,
+                        detail: None,
+                        name: None,
+                        range: stage.range,
+                        parent: Some(node),
+                    };
+                    let way = self.add(way);
+                    last = self.follow(last, Some(node), way);
+                    self.sequence(stage.body.map_or(&[], |list| &body[list].stmts), way, None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn way(&mut self, node: usize, label: String, list: Option<ListId>) {
+        let Some(list) = list else { return };
+        let list = &self.body[list];
+        let way = FlowNode {
+            kind: FlowKind::Way,
+            label,
+            detail: None,
+            name: None,
+            range: list.range,
+            parent: Some(node),
+        };
+        let way = self.add(way);
+        self.follow(None, Some(node), way);
+        self.sequence(&list.stmts, way, None);
+    }
+
+    /// Adds statements that follow one another in a node, the first of them behind `last`. Gives the last of them, unless it leads out.
+    fn sequence(&mut self, stmts: &[StmtId], node: usize, mut last: Option<usize>) -> Option<usize> {
+        let mut around = Some(node).filter(|_| last.is_none());
+        for stmt in stmts {
+            let Some(next) = self.statement(*stmt, Some(node)) else { continue };
+            last = self.follow(last, around.take(), next);
+        }
+        last
+    }
+
+    /// Adds the edge to a node from the one before it, or else from the one around it. Gives what the next one follows.
+    fn follow(&mut self, before: Option<usize>, around: Option<usize>, node: usize) -> Option<usize> {
+        let kind = self.graph.nodes[node].kind;
+        if kind == FlowKind::Block {
+            return before;
+        }
+        match (before, around) {
+            (Some(from), _) => {
+                self.graph.edges.push(FlowEdge { from, to: node, kind: FlowEdgeKind::Next });
+            }
+            (None, Some(from)) => {
+                self.graph.edges.push(FlowEdge { from, to: node, kind: FlowEdgeKind::Enter });
+            }
+            (None, None) => {}
+        }
+        (!kind.leads_out()).then_some(node)
+    }
+
+    fn add(&mut self, node: FlowNode) -> usize {
+        let range = node.range + self.start;
+        self.graph.nodes.push(FlowNode { range, ..node });
+        self.graph.nodes.len() - 1
+    }
+
+    /// The first line of a statement without the colon of its body.
+    fn header(&self, id: StmtId) -> String {
+        let line = self.first_line(self.body[id].range);
+        shorten(line.strip_suffix(':').unwrap_or(line))
+    }
+
+    fn first_line(&self, range: TextRange) -> &str {
+        let text = self.text.get(std::ops::Range::from(range + self.start)).unwrap_or_default();
+        text.lines().next().unwrap_or_default().trim()
+    }
+
+    fn shown(&self, value: Value) -> String {
+        shorten(self.first_line(self.body.value_range(value)))
+    }
+
+    /// The first line with something on it of a text; of anything else, how it is written.
+    fn beginning(&self, expr: ExprId) -> Option<String> {
+        let Some(text) = self.body.text(expr) else { return Some(self.shown(Value::Expr(expr))) };
+        let content = self.text.get(std::ops::Range::from(text.content + self.start))?;
+        content.lines().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+    }
+}
+
+/// The name that a statement gives a value, and the value.
+fn binds(body: &Body, stmt: &Stmt) -> (Option<SmolStr>, Option<Value>) {
+    let text = |name: &NameId| body[*name].text.clone();
+    match stmt {
+        Stmt::Let { names, value, .. } => {
+            let names: Vec<SmolStr> = names.iter().map(text).collect();
+            (Some(names.join(", ").into()).filter(|name: &SmolStr| !name.is_empty()), *value)
+        }
+        Stmt::Assign { target, value } => {
+            let name = target.map(|target| match target {
+                Target::Name(name) => text(&name),
+                Target::Local(name) => body[name].text.clone(),
+            });
+            (name, *value)
+        }
+        Stmt::Output { name, value } => (name.as_ref().map(text), *value),
+        Stmt::Input { name, .. } => (name.as_ref().map(text), None),
+        Stmt::Return(value) => (None, *value),
+        _ => (None, None),
+    }
+}
+
+fn kind_of(stmt: &Stmt) -> FlowKind {
+    match stmt {
+        Stmt::Let { .. } | Stmt::Assign { .. } => FlowKind::Binding,
+        Stmt::Output { .. } => FlowKind::Output,
+        Stmt::Chain(_) => FlowKind::Chain,
+        Stmt::Pipeline { .. } => FlowKind::Pipeline,
+        Stmt::Do { .. } => FlowKind::Do,
+        Stmt::Parallel { .. } => FlowKind::Parallel,
+        Stmt::For { parallel: true, .. } => FlowKind::ParallelLoop,
+        Stmt::For { .. } | Stmt::Repeat { .. } | Stmt::Loop { .. } => FlowKind::Loop,
+        Stmt::If { .. } => FlowKind::If,
+        Stmt::Choice { .. } => FlowKind::Choice,
+        Stmt::Try { .. } => FlowKind::Try,
+        Stmt::Throw(_) => FlowKind::Throw,
+        Stmt::Break => FlowKind::Break,
+        Stmt::Continue => FlowKind::Continue,
+        _ => FlowKind::Other,
+    }
+}
+
+fn is_program_call(body: &Body, expr: ExprId) -> bool {
+    matches!(body[expr].expr, Expr::Call { .. })
+}
+
+fn property(properties: &[Property], name: &str) -> Option<ExprId> {
+    properties.iter().find(|property| property.name.text == name)?.value
+}
+
+/// A node has room for a line, and whoever wants more goes to the text.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::testing::analysed;
+
+    #[track_caller]
+    fn check(fixture: &str, expected: Expect) {
+        let at = analysed(&format!("$0{fixture}"));
+        let graph = flow_graph(at.host.db(), at.file);
+        let text = at.file.text(at.host.db()).as_str();
+        let mut shown = String::new();
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let depth = std::iter::successors(node.parent, |parent| graph.nodes[*parent].parent).count();
+            let line = text[..node.range.start().into()].matches('\n').count() + 1;
+            let name = node.name.as_deref().map(|name| format!("{name} = ")).unwrap_or_default();
+            let detail = node.detail.as_deref().map(|detail| format!(" · {detail}")).unwrap_or_default();
+            let edges = graph.edges.iter().filter(|edge| edge.from == index);
+            let edges: Vec<_> = edges.map(|edge| format!("{} {}", edge.kind.name(), edge.to)).collect();
+            let edges = if edges.is_empty() { String::new() } else { format!(" -> {}", edges.join(", ")) };
+            shown += &format!(
+                "{}{index}@{line} {}: {name}{}{detail}{edges}\n",
+                "  ".repeat(depth),
+                node.kind.name(),
+                node.label
+            );
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn statements_follow_one_another() {
+        check(
+            r#"agent writer:
+  prompt: "You write"
+input topic: "What about?"
+let draft = session: writer
+  prompt: """
+    Write about {topic}
+    at length
+  """
+resume: writer
+  prompt: "Improve it"
+let limit = 3
+session "one" -> session "two"
+session check: writer
+output result = draft
+"#,
+            expect![[r#"
+                0@3 input: topic = input · What about? -> next 1
+                1@4 session: draft = writer · Write about {topic} -> next 2
+                2@9 resume: writer · Improve it -> next 3
+                3@11 binding: limit = 3 -> next 4
+                4@12 chain: session "one" -> session "two" -> enter 5, next 7
+                  5@12 session: session · one -> next 6
+                  6@12 session: session · two
+                7@13 session: check = writer -> next 8
+                8@14 output: result = draft
+            "#]],
+        );
+    }
+
+    #[test]
+    fn loops_start_again_and_branches_go_side_by_side() {
+        check(
+            r#"loop until **it is good** (max: 3):
+  session "Improve"
+  if **hopeless**:
+    break
+parallel (on-fail: "continue"):
+  a = session "A"
+  do:
+    session "B"
+    session "C"
+let found = parallel for item in ["x", "y"]:
+  session "Do {item}"
+for x in [session "first", session "second"]:
+  continue
+"#,
+            expect![[r#"
+                0@1 loop: loop until **it is good** (max: 3) -> enter 1, next 5
+                  1@2 session: session · Improve -> next 2
+                  2@3 if: if **hopeless** -> enter 3, again 0
+                    3@4 way: **hopeless** -> enter 4
+                      4@4 break: break
+                5@5 parallel: parallel (on-fail: "continue") -> enter 6, enter 7, next 10
+                  6@6 session: a = session · A
+                  7@7 do: do -> enter 8
+                    8@8 session: session · B -> next 9
+                    9@9 session: session · C
+                10@10 parallel-loop: found = parallel for item in ["x", "y"] -> enter 11, next 12
+                  11@11 session: session · Do {item}
+                12@12 loop: for x in [session "first", session "second"] -> enter 13
+                  13@12 session: session · first -> next 14
+                  14@12 session: session · second -> next 15
+                  15@13 continue: continue
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_chosen_has_a_way_each() {
+        check(
+            r#"if **short**:
+  session "Extend"
+elif **long**:
+  session "Shorten"
+else:
+  throw "neither"
+choice **what next**:
+  option "publish":
+    session "Publish"
+  option "drop":
+    session "Drop"
+try:
+  session "Risky"
+catch as err:
+  session "Recover from {err}"
+finally:
+  session "Clean up"
+let all = ["a", "b"]
+  | filter:
+    **{item} is good**
+  | map:
+    session "Look at {item}"
+"#,
+            expect![[r#"
+                0@1 if: if **short** -> enter 1, enter 3, enter 5, next 7
+                  1@2 way: **short** -> enter 2
+                    2@2 session: session · Extend
+                  3@4 way: **long** -> enter 4
+                    4@4 session: session · Shorten
+                  5@6 way: else -> enter 6
+                    6@6 throw: throw "neither"
+                7@7 choice: choice **what next** -> enter 8, enter 10, next 12
+                  8@9 way: publish -> enter 9
+                    9@9 session: session · Publish
+                  10@11 way: drop -> enter 11
+                    11@11 session: session · Drop
+                12@12 try: try -> enter 13, enter 15, enter 17, next 19
+                  13@13 way: try -> enter 14
+                    14@13 session: session · Risky
+                  15@15 way: catch err -> enter 16
+                    16@15 session: session · Recover from {err}
+                  17@17 way: finally -> enter 18
+                    18@17 session: session · Clean up
+                19@18 pipeline: all = ["a", "b"] -> enter 20
+                  20@19 way: filter -> enter 21, next 22
+                    21@20 other: **{item} is good**
+                  22@21 way: map -> enter 23
+                    23@22 session: session · Look at {item}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn calls_lead_to_blocks() {
+        check(
+            r#"use "./tool.prose" as tool
+do review("x")
+block review(text):
+  let found = session "Review {text}"
+  do missing
+  return found
+let result = do review("y")
+let used = tool(text: result)
+tool(text: used)
+"#,
+            expect![[r#"
+                0@2 call: review -> next 5, call 1
+                1@3 block: block review(text) -> enter 2
+                  2@4 session: found = session · Review {text} -> next 3
+                  3@5 call: missing -> next 4
+                  4@6 return: return · found
+                5@7 call: result = review -> next 6, call 1
+                6@8 program: used = tool(text: result) -> next 7
+                7@9 program: tool(text: used)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn half_written_programs_have_a_flow_as_well() {
+        check(
+            "let =\nparallel:\nif\nloop:\n  session\ndo\nx =\n",
+            expect![[r#"
+            0@1 binding: let = -> next 1
+            1@2 parallel: parallel -> enter 2, enter 3, enter 5, enter 6
+              2@3 if: if
+              3@4 loop: loop -> enter 4
+                4@5 session: session -> again 3
+              5@6 call: 
+              6@7 binding: x = x =
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,383 @@
+//! What clients ask about runs: which there are, what happened in one, what one of its sessions was told and said.
+//!
+//! The answers come from the folders of runs, so that they are the same for runs of this server, of a terminal, and of last week.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_analysis::{AnalysisHost, Text};
+use prose_ide::flow_graph;
+use prose_run::Project;
+use prose_state::binding_file;
+use prose_state::journal::JOURNAL_FILE;
+use prose_state::reader::JournalReader;
+use prose_state::runs::{RunDetails, RunSummary};
+use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask};
+use prose_vm::event::{Event, Status, What};
+use ropey::Rope;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+
+use super::Runs;
+use crate::convert::{Converter, Session, path_of_uri, uri_of_path};
+use crate::json::{Json, json as text};
+use crate::reads::Failure;
+use crate::shown::Shown;
+
+/// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
+/// together take more than a client has room for.
+const LONGEST: usize = 400;
+
+/// The program of a run, in its folder.
+const PROGRAM_FILE: &str = "program.prose";
+
+/// A question about runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RunQuery {
+    /// Which runs there are, in the folders of the workspace and in some others.
+    List(Vec<PathBuf>),
+    /// What happened in the run in a folder, behind an event.
+    Events { folder: PathBuf, after: u64 },
+    /// What a session of it was told and said.
+    Session { folder: PathBuf, request: RequestId },
+    /// The flow of its program.
+    FlowGraph { folder: PathBuf },
+}
+
+#[derive(Deserialize)]
+struct ListParams {
+    #[serde(default)]
+    folders: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RunParams {
+    folder: String,
+    #[serde(default)]
+    after: u64,
+}
+
+#[derive(Deserialize)]
+struct SessionParams {
+    folder: String,
+    request: RequestId,
+}
+
+impl RunQuery {
+    /// Reads the parameters of a request, if it is one about runs.
+    pub(crate) fn read(method: &str, params: &Value) -> Option<serde_json::Result<Self>> {
+        fn decoded<T: DeserializeOwned>(params: &Value) -> serde_json::Result<T> {
+            T::deserialize(params)
+        }
+        Some(match method {
+            "prose/runs" if params.is_null() => Ok(RunQuery::List(Vec::new())),
+            "prose/runs" => decoded(params).map(|ListParams { folders }| {
+                RunQuery::List(folders.iter().map(|folder| path_of_uri(folder)).collect())
+            }),
+            "prose/run" => decoded(params)
+                .map(|RunParams { folder, after }| RunQuery::Events { folder: path_of_uri(&folder), after }),
+            "prose/session" => decoded(params).map(|SessionParams { folder, request }| RunQuery::Session {
+                folder: path_of_uri(&folder),
+                request,
+            }),
+            "prose/flowGraph" if params.get("folder").is_some() => decoded(params)
+                .map(|RunParams { folder, .. }| RunQuery::FlowGraph { folder: path_of_uri(&folder) }),
+            _ => return None,
+        })
+    }
+
+    /// Answers it. `projects` are those of the workspace.
+    pub(crate) fn answer(
+        &self,
+        projects: Vec<PathBuf>,
+        runs: &Runs,
+        session: &Session,
+    ) -> Result<Json, Failure> {
+        let answer = match self {
+            RunQuery::List(folders) => Ok(list(projects, folders, runs)),
+            RunQuery::Events { folder, after } => events(folder, *after, runs),
+            RunQuery::Session { folder, request } => told(folder, *request),
+            RunQuery::FlowGraph { folder } => flow_of_run(folder, session),
+        };
+        answer.map(|answer| text(&answer)).map_err(Failure::Refused)
+    }
+}
+
+fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Runs) -> Value {
+    let mut roots: Vec<PathBuf> = projects.into_iter().chain(folders.iter().cloned()).collect();
+    roots.sort();
+    roots.dedup();
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for root in roots {
+        match Project::new(&root).list_runs() {
+            Ok(list) => found.extend(list),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    found.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
+    let found: Vec<Value> = found.iter().map(|summary| shown(summary, runs)).collect();
+    json!({ "runs": found, "problems": problems })
+}
+
+fn shown(summary: &RunSummary, runs: &Runs) -> Value {
+    let (program, block) = summary.from.as_deref().map_or((None, None), program_of);
+    json!({
+        "run": summary.id,
+        "folder": uri_of_path(&summary.folder).as_deref(),
+        "program": summary.program,
+        "uri": program.as_deref().and_then(uri_of_path).as_deref(),
+        "block": block,
+        "harness": summary.harness,
+        "status": summary.status.name(),
+        "canResume": summary.status.can_be_resumed(),
+        "here": runs.is_live(&summary.id),
+        "started": summary.started,
+        "milliseconds": summary.duration(),
+        "sessions": summary.sessions,
+        "usage": summary.usage,
+        "error": summary.error,
+    })
+}
+
+/// The file that a run is one of, and the block. Programs of a registry have no file of a person's.
+fn program_of(from: &str) -> (Option<PathBuf>, Option<&str>) {
+    let whole = Path::new(from);
+    if !whole.is_absolute() {
+        return (None, None);
+    }
+    match from.rsplit_once('#') {
+        Some((program, block)) if program.ends_with(".prose") && !whole.exists() => {
+            (Some(program.into()), Some(block))
+        }
+        _ => (Some(whole.to_owned()), None),
+    }
+}
+
+fn events(folder: &Path, after: u64, runs: &Runs) -> Result<Value, String> {
+    let RunDetails { summary, .. } = details(folder)?;
+    let path = folder.join(JOURNAL_FILE);
+    let mut events = Vec::new();
+    let mut problem = None;
+    if path.exists() {
+        for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
+            match event {
+                Ok(event) if event.seq > after => {
+                    let mut event = json!(event);
+                    shorten(&mut event);
+                    events.push(event);
+                }
+                Ok(_) => {}
+                // The last line of a run that goes on may be just being written.
+                Err(error) => problem = Some(error.to_string()),
+            }
+        }
+    }
+    let mut answer = shown(&summary, runs);
+    answer["events"] = json!(events);
+    answer["problem"] = json!(problem);
+    answer["text"] = json!(std::fs::read_to_string(folder.join(PROGRAM_FILE)).ok());
+    Ok(answer)
+}
+
+fn details(folder: &Path) -> Result<RunDetails, String> {
+    let missing =
+        || format!("{} is no folder of a run; `prose/runs` tells which there are", folder.display());
+    let id = folder.file_name().and_then(|id| id.to_str()).ok_or_else(missing)?;
+    let project = root_of(folder).map(Project::new).ok_or_else(missing)?;
+    project.show_run(id).map_err(|error| error.to_string())
+}
+
+/// The folder that holds `.prose/runs` with the folder of a run.
+fn root_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().nth(3)
+}
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What became of a session.
+#[derive(Default)]
+struct Told {
+    started: Option<(Event, Arc<SessionTask>)>,
+    effect: Option<(Outcome, Option<u64>)>,
+    memory: Option<Arc<str>>,
+    ended: Option<(u64, Status)>,
+}
+
+fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
+    let path = folder.join(JOURNAL_FILE);
+    let mut told = Told::default();
+    for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
+        let Ok(event) = event else { break };
+        match &event.what {
+            What::SessionStarted { request, task } if *request == wanted => {
+                let task = Arc::clone(task);
+                told = Told { started: Some((event, task)), ..Told::default() };
+            }
+            What::Effect { request, outcome, began, .. } if *request == wanted => {
+                told.effect = Some((outcome.clone(), *began));
+            }
+            What::MemoryWritten { memory, .. }
+                if told.started.as_ref().is_some_and(|(start, _)| start.place == event.place) =>
+            {
+                told.memory = Some(Arc::clone(memory));
+            }
+            What::SessionEnded { request, status, .. } if *request == wanted => {
+                told.ended = Some((event.at, *status));
+            }
+            _ => {}
+        }
+    }
+    let Some((start, task)) = &told.started else {
+        return Err(format!("{} tells of no session {}", path.display(), wanted.0));
+    };
+    let root = root_of(folder).unwrap_or(folder);
+    let existing = |path: PathBuf| path.exists().then(|| uri_of_path(&path)).flatten();
+    let (outcome, began) = told.effect.clone().unzip();
+    let reply = match &outcome {
+        Some(Outcome::Reply(reply)) => Some(reply),
+        _ => None,
+    };
+    let error = match &outcome {
+        Some(Outcome::Failed(failure)) => Some(failure),
+        _ => None,
+    };
+    let context: Vec<Value> = task
+        .context
+        .iter()
+        .map(|item| {
+            let file = item.path.as_deref().and_then(|path| existing(root.join(path)));
+            let text = item.text.as_deref().map(str::to_owned);
+            // An agent that was given a path has read what lay there.
+            let path = item.path.as_deref().filter(|_| text.is_none());
+            let text =
+                text.or_else(|| Some(binding_file::read_bytes(&std::fs::read(root.join(path?)).ok()?)));
+            json!({ "name": item.name, "text": text, "file": file.as_deref() })
+        })
+        .collect();
+    let memory = task.memory.as_ref().map(|memory| {
+        let file = existing(memory_file(root, folder, memory.place.scope, &memory.place.folder));
+        json!({
+            "scope": memory.place.scope,
+            "resumes": memory.resumes,
+            "before": memory.text,
+            "after": told.memory,
+            "file": file.as_deref(),
+        })
+    });
+    Ok(json!({
+        "request": wanted,
+        "line": start.site.map(|site| site.line),
+        "agent": task.agent,
+        "model": task.model,
+        "skills": task.skills,
+        "permissions": task.permissions,
+        "attempt": task.attempt,
+        "retries": task.retries,
+        "task": task.task,
+        "prompt": task.prompt,
+        "system": task.system,
+        "context": context,
+        "memory": memory,
+        "name": task.binding.name,
+        "file": existing(folder.join(&*task.binding.path)).as_deref(),
+        "reply": reply.map(|reply| &reply.text),
+        "usage": reply.and_then(|reply| reply.usage),
+        "warnings": reply.map(|reply| &reply.warnings),
+        "error": error.map(|error| &error.message),
+        "status": told.ended.map(|(_, status)| status),
+        "started": start.at,
+        "began": began.flatten(),
+        "ended": told.ended.map(|(at, _)| at),
+    }))
+}
+
+fn memory_file(root: &Path, run: &Path, scope: MemoryScope, folder: &str) -> PathBuf {
+    let folder = match scope {
+        MemoryScope::Execution => run.join(folder),
+        MemoryScope::Project | MemoryScope::Custom => root.join(folder),
+        MemoryScope::User => std::env::home_dir().unwrap_or_default().join(folder),
+    };
+    folder.join("memory.md")
+}
+
+fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
+    let path = folder.join(PROGRAM_FILE);
+    let program = std::fs::read_to_string(&path)
+        .map_err(|error| format!("the program of the run cannot be read: {}: {error}", path.display()))?;
+    // Nobody else is to know this program, so it is analysed by itself.
+    let mut host = AnalysisHost::default();
+    let shown = Shown::alone(Rope::from_str(&program));
+    let file = host.set_text(&path, Text::new(program));
+    let graph = flow_graph(host.db(), file);
+    Ok(graph_json(&graph, &Converter { shown: &shown, session }))
+}
+
+/// A flow as clients are told it.
+pub(crate) fn graph_json(graph: &prose_ide::FlowGraph, converter: &Converter<'_>) -> Value {
+    let nodes: Vec<Value> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            json!({
+                "kind": node.kind.name(),
+                "label": node.label,
+                "detail": node.detail,
+                "name": node.name,
+                "parent": node.parent,
+                "range": converter.range(node.range),
+                "bytes": [u32::from(node.range.start()), u32::from(node.range.end())],
+            })
+        })
+        .collect();
+    let edges: Vec<Value> = graph
+        .edges
+        .iter()
+        .map(|edge| json!({ "from": edge.from, "to": edge.to, "kind": edge.kind.name() }))
+        .collect();
+    json!({ "nodes": nodes, "edges": edges })
+}
+
+impl Runs {
+    /// Whether this server executes a run now.
+    fn is_live(&self, id: &SmolStr) -> bool {
+        self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_block_is_one_of_the_file_before_it() {
+        assert_eq!(program_of("/p/a.prose"), (Some("/p/a.prose".into()), None));
+        assert_eq!(program_of("/p/a.prose#review"), (Some("/p/a.prose".into()), Some("review")));
+        assert_eq!(program_of("/p/c#/a.prose"), (Some("/p/c#/a.prose".into()), None));
+        assert_eq!(program_of("alice/research"), (None, None));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let mut event =
+            json!({ "at": 1, "task": { "prompt": "ü".repeat(LONGEST + 1), "task": "ü".repeat(LONGEST) } });
+        shorten(&mut event);
+        let (long, short) = (&event["task"]["prompt"], &event["task"]["task"]);
+        assert_eq!(*long, format!("{}…", "ü".repeat(LONGEST)));
+        assert_eq!(*short, "ü".repeat(LONGEST));
+    }
+}

@@ -1,0 +1,9 @@
+[
+  (source_file)
+  (block_definition)
+] @local.scope
+
+(parameters (identifier) @local.definition)
+(input_statement name: (identifier) @local.definition)
+
+(identifier) @local.reference

@@ -1,0 +1,60 @@
+-- The client of the language server, by functions that are the same in every version of Neovim.
+
+local M = {}
+
+local function clients()
+  return (vim.lsp.get_clients or vim.lsp.get_active_clients)()
+end
+
+--- The client that a buffer is attached to; without a buffer, any client of the server.
+function M.of(bufnr)
+  for _, client in pairs(clients()) do
+    local is_wanted = client.name == "prose" and (not bufnr or vim.lsp.buf_is_attached(bufnr, client.id))
+    if is_wanted and not client.is_stopped(client) then
+      return client
+    end
+  end
+end
+
+--- Whether the server of a buffer has answered that it is ready.
+function M.is_ready(bufnr)
+  local client = M.of(bufnr)
+  return client ~= nil and client.initialized ~= false
+end
+
+local methods_take_self = vim.fn.has("nvim-0.11") == 1
+
+--- Has the server of a buffer execute a command. `done` gets its result, or nothing and the message of an error.
+function M.execute(bufnr, command, argument, done)
+  local client = M.of(bufnr)
+  if not client then
+    done(nil, "no OpenProse server serves this buffer; `:checkhealth prose` says why")
+    return
+  end
+  local function answer(problem, result)
+    if problem then
+      done(nil, problem.message or tostring(problem))
+    else
+      done(result)
+    end
+  end
+  local params = { command = command, arguments = { argument } }
+  if methods_take_self then
+    client:request("workspace/executeCommand", params, answer, bufnr)
+  else
+    client.request("workspace/executeCommand", params, answer, bufnr)
+  end
+end
+
+--- The folder that has, or would have, `.prose/runs` with the runs of a program. The server goes by the same rule.
+function M.project_of(bufnr)
+  local folder = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ":p:h")
+  local settings = vim.fn.findfile("prose.toml", vim.fn.escape(folder, " ,;") .. ";")
+  if settings ~= "" then
+    return vim.fn.fnamemodify(settings, ":p:h")
+  end
+  local client = M.of(bufnr)
+  return client and client.config.root_dir or folder
+end
+
+return M

@@ -1,0 +1,157 @@
+-- The command `:Prose`.
+
+local M = {}
+
+local harnesses = { "offline", "script", "claude", "codex", "opencode", "command" }
+
+--- Reads what follows `run`, `dry-run` and `resume`: `name=value` are inputs, `--harness=`, `--script=` and `--accept-changes` are options, and
+--- the rest is `plain`.
+local function read(words)
+  local argument, plain, inputs = {}, {}, {}
+  for _, word in ipairs(words) do
+    local option, value = word:match("^%-%-([%w-]+)=?(.*)$")
+    if option == "harness" or option == "script" then
+      argument[option] = value
+    elseif option == "accept-changes" then
+      argument.acceptChanges = true
+    elseif option then
+      error(("there is no option `--%s`; the options are --harness=NAME, --script=FILE and --accept-changes"):format(option), 0)
+    else
+      local name, given = word:match("^([%w_-]+)=(.*)$")
+      if name then
+        inputs[name] = given
+      else
+        table.insert(plain, word)
+      end
+    end
+  end
+  if next(inputs) then
+    argument.inputs = inputs
+  end
+  return argument, plain
+end
+
+local function at_most_one(plain, what)
+  if #plain > 1 then
+    error(("one %s at most, not `%s`; write `\\ ` for a space in a value"):format(what, table.concat(plain, "` and `")), 0)
+  end
+  return plain[1]
+end
+
+local actions = {}
+
+function actions.run(words)
+  local argument, plain = read(words)
+  argument.block = at_most_one(plain, "block")
+  require("prose.runs").start("prose.run", argument)
+end
+
+actions["dry-run"] = function(words)
+  local argument, plain = read(words)
+  argument.block = at_most_one(plain, "block")
+  require("prose.runs").dry_run(argument)
+end
+
+function actions.resume(words)
+  local argument, plain = read(words)
+  argument.run = at_most_one(plain, "run")
+  require("prose.runs").resume(argument)
+end
+
+function actions.cancel(words)
+  require("prose.runs").cancel({ run = at_most_one(words, "run") })
+end
+
+function actions.runs(words)
+  if #words > 0 then
+    error("`:Prose runs` takes nothing behind it; `:Prose log RUN` shows a run", 0)
+  end
+  require("prose.runs").choose()
+end
+
+function actions.log(words)
+  require("prose.runs").log(at_most_one(words, "run"))
+end
+
+actions["install-parser"] = function(words)
+  require("prose.parser").install(at_most_one(words, "folder"))
+end
+
+local names = vim.tbl_keys(actions)
+table.sort(names)
+
+--- Carries out what follows `:Prose`.
+function M.execute(words)
+  local name = words[1]
+  local action = actions[name]
+  local is_done, problem = pcall(function()
+    if not action then
+      error(("there is no `:Prose %s`; there are %s"):format(name, table.concat(names, ", ")), 0)
+    end
+    action(vim.list_slice(words, 2))
+  end)
+  if not is_done then
+    vim.notify("OpenProse: " .. problem, vim.log.levels.ERROR)
+  end
+end
+
+local function defined(keyword)
+  local found = {}
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    local name = line:match("^" .. keyword .. "%s+([%a_][%w_-]*)")
+    if name then
+      table.insert(found, name)
+    end
+  end
+  return found
+end
+
+local function options_of_runs()
+  local options = { "--script=" }
+  for _, harness in ipairs(harnesses) do
+    table.insert(options, "--harness=" .. harness)
+  end
+  for _, input in ipairs(defined("input")) do
+    table.insert(options, input .. "=")
+  end
+  return options
+end
+
+local function recorded()
+  local ids = {}
+  for _, run in ipairs(require("prose.runs").recorded(0)) do
+    table.insert(ids, run.id)
+  end
+  return ids
+end
+
+local completions = {
+  run = function()
+    return vim.list_extend(options_of_runs(), defined("block"))
+  end,
+  resume = function()
+    return vim.list_extend(vim.list_extend(options_of_runs(), { "--accept-changes" }), recorded())
+  end,
+  cancel = function()
+    return require("prose.runs").live()
+  end,
+  log = recorded,
+}
+completions["dry-run"] = completions.run
+
+--- What can follow in the command line.
+function M.complete(lead, line, position)
+  local words = vim.split(line:sub(1, position), "%s+")
+  local candidates
+  if #words <= 2 then
+    candidates = names
+  else
+    local completion = completions[words[2]]
+    candidates = completion and completion() or {}
+  end
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+return M

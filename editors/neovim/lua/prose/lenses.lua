@@ -1,0 +1,54 @@
+-- Code lenses: what can be run, above the lines where it starts.
+
+local M = {}
+
+local group = vim.api.nvim_create_augroup("prose_lenses", { clear = true })
+
+local function is_wanted()
+  return vim.g.prose_code_lenses ~= false
+end
+
+--- Asks for the lenses of a buffer anew.
+function M.refresh(bufnr)
+  if not is_wanted() or not vim.api.nvim_buf_is_loaded(bufnr) or not require("prose.client").is_ready(bufnr) then
+    return
+  end
+  if vim.lsp.codelens.enable then
+    vim.lsp.codelens.enable(true, { bufnr = bufnr })
+  elseif vim.fn.has("nvim-0.10") == 1 then
+    vim.lsp.codelens.refresh({ bufnr = bufnr })
+  else
+    vim.api.nvim_buf_call(bufnr, vim.lsp.codelens.refresh)
+  end
+end
+
+--- Asks for the lenses of all programs anew, since the server says that they have changed.
+function M.refresh_all()
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(bufnr) and vim.tbl_contains(require("prose").filetypes(), vim.bo[bufnr].filetype) then
+      M.refresh(bufnr)
+    end
+  end
+end
+
+--- Keeps the lenses of a buffer up to date from now on.
+function M.show_in(bufnr)
+  vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })
+  if not is_wanted() then
+    return
+  end
+  -- `LspAttach` is since 0.8; before, the lenses appear when the cursor rests.
+  local events = { "BufEnter", "CursorHold", "InsertLeave" }
+  if vim.fn.has("nvim-0.8") == 1 then
+    table.insert(events, "LspAttach")
+  end
+  vim.api.nvim_create_autocmd(events, {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      M.refresh(bufnr)
+    end,
+  })
+end
+
+return M

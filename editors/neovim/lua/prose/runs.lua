@@ -1,0 +1,324 @@
+-- The runs that this Neovim knows: those of its servers, which tell of them while they go on, and those that were read from their files.
+
+local client = require("prose.client")
+local Narration = require("prose.narration")
+local window = require("prose.window")
+
+local M = {}
+
+local runs = {}
+-- The last run of each program and of each document with programs, by its URI.
+local last_of = {}
+
+--- The document that a program is in: a Markdown document has several, which are numbered behind a `#`.
+local function document_of(uri)
+  return (uri:gsub("#%d+$", ""))
+end
+
+local function note_last(uri, id)
+  last_of[uri], last_of[document_of(uri)] = id, id
+end
+
+local function notify(message, level)
+  vim.notify("OpenProse: " .. message, level or vim.log.levels.INFO)
+end
+
+local function fail(message)
+  notify(message, vim.log.levels.ERROR)
+end
+
+local function run_of(id)
+  runs[id] = runs[id] or { id = id, narration = Narration.new() }
+  return runs[id]
+end
+
+--- Goes to the statement that the line under the cursor tells of.
+local function go_to_statement(run)
+  local line = run.narration.places[vim.api.nvim_win_get_cursor(0)[1]]
+  if not line or not run.uri then
+    return
+  end
+  local bufnr = vim.uri_to_bufnr(document_of(run.uri))
+  local target = vim.fn.bufwinid(bufnr)
+  if target == -1 then
+    vim.cmd("wincmd p")
+    vim.api.nvim_win_set_buf(0, bufnr)
+  else
+    vim.api.nvim_set_current_win(target)
+  end
+  vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(bufnr)), 0 })
+end
+
+local function open_state(run)
+  local state = run.folder and run.folder .. "/state.md"
+  if not state or vim.fn.filereadable(state) == 0 then
+    notify("this run has no state.md")
+    return
+  end
+  window.close()
+  vim.cmd("split " .. vim.fn.fnameescape(state))
+end
+
+local function set_keys(run)
+  local keys = {
+    { "q", "close the window", window.close },
+    { "<CR>", "go to the statement", function() go_to_statement(run) end },
+    { "x", "stop the run", function() M.cancel({ run = run.id }) end },
+    { "r", "resume the run", function() M.resume({ run = run.id }) end },
+    { "s", "open state.md", function() open_state(run) end },
+  }
+  for _, key in ipairs(keys) do
+    vim.keymap.set("n", key[1], key[3], { buffer = run.bufnr, nowait = true, desc = key[2] })
+  end
+end
+
+local function buffer_of(run)
+  if run.bufnr and vim.api.nvim_buf_is_valid(run.bufnr) then
+    return run.bufnr
+  end
+  run.bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(run.bufnr, "prose-run://" .. run.id)
+  vim.bo[run.bufnr].bufhidden = "hide"
+  vim.bo[run.bufnr].modifiable = false
+  vim.bo[run.bufnr].filetype = "prose-run"
+  set_keys(run)
+  run.narration.changed_from = 1
+  return run.bufnr
+end
+
+--- Writes what has changed in the narration into the buffer.
+local function render(run)
+  local narration = run.narration
+  local bufnr = buffer_of(run)
+  local from = narration.changed_from
+  if not from then
+    return
+  end
+  narration.changed_from = nil
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_set_lines(bufnr, from - 1, -1, false, vim.list_slice(narration.lines, from))
+  vim.bo[bufnr].modifiable = false
+  window.update(bufnr, narration:title())
+end
+
+local function show(run, take_cursor)
+  local bufnr = buffer_of(run)
+  window.show(bufnr, run.narration:title(), take_cursor)
+  render(run)
+end
+
+--- Takes what the server tells of a run, with the notification `prose/runEvent`.
+function M.take(params)
+  local run = run_of(params.run)
+  run.uri = params.uri
+  note_last(params.uri, params.run)
+  for _, event in ipairs(params.events) do
+    run.narration:tell(event)
+    if event.event == "run-ended" then
+      require("prose.questions").withdraw(params.run)
+    end
+  end
+  render(run)
+end
+
+--- The program that a command is about: the one in the current buffer, or the one whose run is shown there.
+local function program()
+  local bufnr = vim.api.nvim_get_current_buf()
+  for _, run in pairs(runs) do
+    if run.bufnr == bufnr and run.uri then
+      return vim.uri_to_bufnr(document_of(run.uri)), run.uri
+    end
+  end
+  return bufnr, vim.uri_from_bufnr(bufnr)
+end
+
+--- Goes on with a run, or with the last one of the program.
+function M.resume(argument)
+  local _, uri = program()
+  local last = runs[last_of[uri] or ""]
+  -- The server goes by the names of recorded runs, which do not say which of two runs of the same second was the last.
+  if not argument.run and last and last.narration.status ~= "completed" then
+    argument.run, argument.uri = last.id, last.uri
+  end
+  M.start("prose.resume", argument)
+end
+
+--- Starts or resumes a run, and shows it.
+function M.start(command, argument, bufnr)
+  local here, uri = program()
+  bufnr = bufnr or here
+  argument.uri = argument.uri or uri
+  client.execute(bufnr, command, argument, function(result, problem)
+    if not result then
+      fail(problem)
+      return
+    end
+    local run = run_of(result.run)
+    run.uri, run.folder = argument.uri, vim.uri_to_fname(result.folder)
+    note_last(argument.uri, result.run)
+    if vim.g.prose_run_window ~= false then
+      show(run, false)
+    else
+      notify(("run %s goes on; `:Prose log` shows it"):format(result.run))
+    end
+  end)
+end
+
+local function prompts_in_lines(result)
+  local lines = {}
+  for number, prompt in ipairs(result.prompts) do
+    local line = type(prompt.line) == "number" and (", line %d"):format(prompt.line) or ""
+    local agent = type(prompt.agent) == "string" and (", agent %s"):format(prompt.agent) or ""
+    local model = type(prompt.model) == "string" and (", model %s"):format(prompt.model) or ""
+    table.insert(lines, ("# Prompt %d%s%s%s"):format(number, line, agent, model))
+    for _, text in ipairs({ prompt.system, prompt.prompt }) do
+      if type(text) == "string" and text ~= "" then
+        table.insert(lines, "")
+        vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
+      end
+    end
+    table.insert(lines, "")
+  end
+  if type(result.failed) == "table" then
+    table.insert(lines, ("# It would fail in line %s"):format(tostring(result.failed.line)))
+    vim.list_extend(lines, vim.split("\n" .. result.failed.message, "\n", { plain = true }))
+  end
+  return lines
+end
+
+--- Shows the prompts that a run would send.
+function M.dry_run(argument, bufnr)
+  local here, uri = program()
+  argument.uri = argument.uri or uri
+  client.execute(bufnr or here, "prose.dryRun", argument, function(result, problem)
+    if not result then
+      fail(problem)
+      return
+    end
+    local shown = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_lines(shown, 0, -1, false, prompts_in_lines(result))
+    vim.bo[shown].bufhidden = "wipe"
+    vim.bo[shown].modifiable = false
+    vim.bo[shown].filetype = "markdown"
+    vim.keymap.set("n", "q", window.close, { buffer = shown, nowait = true, desc = "close the window" })
+    window.show(shown, (" dry run · %s "):format(Narration.count(#result.prompts, "prompt")), true)
+    vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  end)
+end
+
+--- Stops the runs of a program, or one run.
+function M.cancel(argument, bufnr)
+  local here, uri = program()
+  if not argument.run then
+    argument.uri = argument.uri or uri
+  end
+  client.execute(bufnr or here, "prose.cancel", argument, function(_, problem)
+    if problem then
+      fail(problem)
+    end
+  end)
+end
+
+--- Executes a command of a code lens.
+function M.execute(command, bufnr)
+  -- Neovim takes the lenses of a line away when one of them is used.
+  require("prose.lenses").refresh(bufnr)
+  local argument = vim.deepcopy(command.arguments and command.arguments[1] or {})
+  if command.command == "prose.dryRun" then
+    M.dry_run(argument, bufnr)
+  elseif command.command == "prose.cancel" then
+    M.cancel(argument, bufnr)
+  else
+    M.start(command.command, argument, bufnr)
+  end
+end
+
+--- The ids of the runs that go on.
+function M.live()
+  local live = {}
+  for id, run in pairs(runs) do
+    if run.narration.status == "running" then
+      table.insert(live, id)
+    end
+  end
+  table.sort(live)
+  return live
+end
+
+--- The runs of the project of a buffer, the last one first, from the folder where they are kept.
+function M.recorded(bufnr)
+  local executable = require("prose").command()[1]
+  local output = {}
+  local job = vim.fn.jobstart({ executable, "runs", "list", "--json" }, {
+    cwd = client.project_of(bufnr),
+    stdout_buffered = true,
+    on_stdout = function(_, lines)
+      output = lines
+    end,
+  })
+  if vim.fn.jobwait({ job }, 10000)[1] ~= 0 then
+    return {}
+  end
+  local is_json, list = pcall(vim.fn.json_decode, table.concat(output, "\n"))
+  return is_json and type(list) == "table" and list or {}
+end
+
+--- Reads the run in a folder from its journal, as far as it is written.
+local function read_run(recorded)
+  local run = run_of(recorded.id)
+  run.folder = recorded.folder
+  -- What the server tells of a run that goes on is at least as new as its journal.
+  if run.narration.status then
+    return run
+  end
+  local is_there, lines = pcall(vim.fn.readfile, recorded.folder .. "/journal.jsonl")
+  for _, line in ipairs(is_there and lines or {}) do
+    local is_json, event = pcall(vim.fn.json_decode, line)
+    if is_json and type(event) == "table" then
+      run.narration:tell(event)
+    end
+  end
+  if run.narration.from and vim.fn.filereadable(run.narration.from) == 1 then
+    run.uri = vim.uri_from_fname(run.narration.from)
+  end
+  return run
+end
+
+--- Shows a run and puts the cursor into its window: the one that is named by the beginning of its id, or the last one.
+function M.log(id)
+  local bufnr, uri = program()
+  local known = not id and runs[last_of[uri] or ""]
+  if known then
+    show(known, true)
+    return
+  end
+  for _, recorded in ipairs(M.recorded(bufnr)) do
+    if not id or vim.startswith(recorded.id, id) then
+      show(read_run(recorded), true)
+      return
+    end
+  end
+  notify(id and ("there is no run %s in this project"):format(id) or "no program of this project has run yet", vim.log.levels.WARN)
+end
+
+--- Lets the user choose one of the runs of the project, and shows it.
+function M.choose()
+  local list = M.recorded((program()))
+  if #list == 0 then
+    notify("no program of this project has run yet")
+    return
+  end
+  vim.ui.select(list, {
+    prompt = "Runs",
+    kind = "prose-run",
+    format_item = function(run)
+      return ("%s  %s  %s  %s"):format(run.id, run.status, Narration.count(run.sessions, "session"), vim.fn.fnamemodify(run.program, ":t"))
+    end,
+  }, function(chosen)
+    if chosen then
+      show(read_run(chosen), true)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,340 @@
+// The panel of a run: what the editor tells it goes into a model of the run, which is drawn once for a frame.
+
+import type { RunEvent } from "../src/runs/events";
+import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
+import { counted, duration, durationText, type Item, RunModel, usageText } from "../src/runs/model";
+import { button, element, icon, setIcon, setText } from "./dom";
+import { Graph } from "./graph";
+import type { FlowNode } from "./layout";
+import { Timeline } from "./timeline";
+
+interface Editor {
+  postMessage(message: FromPanel): void;
+  getState(): { split?: number; shows?: Shown } | undefined;
+  setState(state: { split?: number; shows?: Shown }): void;
+}
+
+declare function acquireVsCodeApi(): Editor;
+
+type Shown = "both" | "timeline" | "graph";
+
+/** How often something is drawn while a run goes on and nothing happens in it: its bars grow. */
+const TICK = 100;
+/** How often what happens is drawn at most. What a person does is drawn in the next frame. */
+const CALM = 33;
+
+const FILTERS: Record<string, { label: string; wants: ((item: Item) => boolean) | undefined }> = {
+  all: { label: "All", wants: undefined },
+  running: { label: "Running", wants: ({ kind, to }) => kind === "session" && to === undefined },
+  failed: { label: "Failed", wants: ({ kind, attempts }) => kind === "session" && attempts.some(({ status }) => status === "failed") },
+};
+
+const editor = acquireVsCodeApi();
+const model = new RunModel();
+let run = "";
+let follows = true;
+let scheduled = false;
+let isUrgent = false;
+let drawnAt = 0;
+let ticking: ReturnType<typeof setTimeout> | undefined;
+/** What came since the last frame. */
+let pending: RunEvent[] = [];
+
+// The heading.
+const status = icon("idle");
+const name = element("h1");
+const facts = element("span", "facts");
+const failure = element("p", "failure");
+failure.setAttribute("role", "alert");
+const says = element("span", "visually-hidden");
+says.setAttribute("role", "status");
+const commands: Record<PanelCommand, HTMLButtonElement> = {
+  cancel: button("stop", "Stop the run", () => send("cancel")),
+  resume: button("play", "Resume the run", () => send("resume")),
+  rerun: button("again", "Run the program again, with the same inputs", () => send("rerun")),
+  state: button("file", "Open state.md", () => send("state")),
+};
+const tools = element("div", "tools", ...Object.values(commands));
+tools.setAttribute("role", "toolbar");
+tools.setAttribute("aria-label", "The run");
+
+// What is shown, and how.
+const shows: Record<Shown, HTMLButtonElement> = {
+  both: choice("Both", () => show("both")),
+  timeline: choice("Timeline", () => show("timeline")),
+  graph: choice("Flow", () => show("graph")),
+};
+const filters = Object.fromEntries(
+  Object.entries(FILTERS).map(([key, { label }]) => [key, choice(label, () => filter(key))]),
+);
+const followButton = button("follow", "Follow what happens", () => follow(!follows));
+const view = element(
+  "div",
+  "view",
+  group("What is shown", ...Object.values(shows)),
+  group("Sessions", ...Object.values(filters)),
+  element("span", "space"),
+  followButton,
+  button("minus", "Show more of the time", () => timeline.zoom(1.4)),
+  button("plus", "Show less of the time", () => timeline.zoom(1 / 1.4)),
+  button("fit", "Show all", () => {
+    timeline.fit();
+    graph.fit();
+  }),
+);
+view.setAttribute("role", "toolbar");
+view.setAttribute("aria-label", "The view");
+
+const timeline = new Timeline({
+  select(item) {
+    graph.select(item.site === undefined || (item.site.program ?? 0) !== 0 ? undefined : graph.nodeAt(item.site.start, item.site.end));
+    describe(item);
+  },
+  reveal(item, keepsFocus) {
+    if (item.site !== undefined) editor.postMessage({ type: "reveal", site: item.site, keepsFocus });
+  },
+  open: read,
+  leave: () => follow(false),
+  draw: schedule,
+});
+
+const graph = new Graph({
+  select(node) {
+    const item = lastOf(node);
+    if (item !== undefined) {
+      follow(false);
+      timeline.select(item.id);
+      describe(item);
+    }
+  },
+  reveal(node, keepsFocus) {
+    const [start, end] = node.bytes;
+    const site = { start, end, line: node.range.start.line + 1, last_line: node.range.end.line + 1 };
+    editor.postMessage({ type: "reveal", site, keepsFocus });
+  },
+});
+
+// What is known of the chosen part.
+const chosen = element("div", "chosen");
+const chosenText = element("div", "chosen-text");
+const readButton = element("button", "link", "Show session");
+readButton.addEventListener("click", () => {
+  const { selected } = timeline;
+  if (selected !== undefined) read(selected);
+});
+chosen.append(chosenText, readButton);
+chosen.hidden = true;
+
+const separator = element("div", "separator");
+separator.setAttribute("role", "separator");
+separator.setAttribute("aria-label", "Share of the timeline");
+separator.tabIndex = 0;
+const split = element("div", "split", timeline.element, separator, graph.element);
+
+document.body.append(
+  element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), failure, view),
+  element("main", "", split),
+  chosen,
+  says,
+);
+
+function choice(label: string, press: () => void): HTMLButtonElement {
+  const created = element("button", "choice", label);
+  created.type = "button";
+  created.addEventListener("click", press);
+  return created;
+}
+
+function group(label: string, ...buttons: HTMLButtonElement[]): HTMLElement {
+  const created = element("div", "group", ...buttons);
+  created.setAttribute("role", "group");
+  created.setAttribute("aria-label", label);
+  return created;
+}
+
+function press(buttons: Record<string, HTMLButtonElement>, pressed: string): void {
+  for (const [key, shown] of Object.entries(buttons)) shown.setAttribute("aria-pressed", String(key === pressed));
+}
+
+function show(shown: Shown): void {
+  press(shows, shown);
+  document.body.dataset.shows = shown;
+  editor.setState({ ...editor.getState(), shows: shown });
+  schedule();
+}
+
+function filter(key: string): void {
+  press(filters, key);
+  timeline.setFilter(key, FILTERS[key]?.wants);
+}
+
+function follow(wanted: boolean): void {
+  follows = wanted;
+  followButton.setAttribute("aria-pressed", String(wanted));
+  if (wanted) schedule();
+}
+
+function send(command: PanelCommand): void {
+  editor.postMessage({ type: "command", command });
+}
+
+function read(item: Item): void {
+  if (item.kind !== "session") return;
+  editor.postMessage({ type: "session", requests: item.attempts.map(({ request }) => request), label: item.label });
+}
+
+/** The part that last happened in a statement. */
+function lastOf({ bytes: [start, end] }: FlowNode): Item | undefined {
+  return model.items.findLast(({ site }) => site !== undefined && (site.program ?? 0) === 0 && start <= site.start && site.end <= end);
+}
+
+function describe(item: Item): void {
+  const parts = [
+    item.agent,
+    item.model,
+    durationText(duration(item, Date.now())),
+    usageText(item.usage),
+    item.site === undefined ? "" : `line ${item.site.line}`,
+  ];
+  chosen.hidden = false;
+  readButton.hidden = item.kind !== "session";
+  chosenText.replaceChildren(
+    element("strong", "", item.label || item.kind),
+    element("span", "facts", parts.filter(Boolean).join(" · ")),
+    element("span", item.error === undefined ? "note" : "note error", item.error ?? item.note ?? ""),
+  );
+}
+
+function schedule(): void {
+  isUrgent = true;
+  scheduleCalmly();
+}
+
+function scheduleCalmly(): void {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(frame);
+}
+
+function frame(): void {
+  scheduled = false;
+  clearTimeout(ticking);
+  const now = Date.now();
+  if (!isUrgent && now - drawnAt < CALM) {
+    scheduleCalmly();
+    return;
+  }
+  isUrgent = false;
+  drawnAt = now;
+  if (pending.length > 0) {
+    model.apply(pending);
+    pending = [];
+    if (follows && !model.isOver) timeline.follow();
+  }
+  drawHeading(now);
+  if (document.body.dataset.shows !== "graph") timeline.draw(now);
+  if (document.body.dataset.shows !== "timeline") graph.draw(now, follows);
+  if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
+}
+
+function drawHeading(now: number): void {
+  const { root } = model;
+  if (root === undefined) return;
+  const { total, running, waiting, complete, failed } = root.sessions;
+  const isWaitingForPerson = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
+  const state = isWaitingForPerson && root.to === undefined ? "waiting" : root.status;
+  setIcon(status, state);
+  setText(name, root.label);
+  document.title = root.label;
+  const words = { complete: "completed", failed: "failed", interrupted: "stopped", running: "running", waiting: "waits for an input", skipped: "" };
+  const parts = [
+    words[state],
+    durationText((root.to ?? Math.max(now, model.last)) - root.from),
+    root.to === undefined ? `${complete + failed} of ${counted(total, "session", "sessions")}` : counted(total, "session", "sessions"),
+    running > 0 && `${running} running`,
+    waiting > 0 && `${waiting} waiting`,
+    failed > 0 && `${failed} failed`,
+    usageText(root.usage),
+    model.harness,
+  ];
+  setText(facts, parts.filter(Boolean).join(" · "));
+  setText(failure, root.error ?? "");
+  failure.hidden = root.error === undefined || root.status === "interrupted";
+  // Told to screen readers, where a change every second would be too much.
+  setText(says, `${root.label}: ${words[state]}`);
+}
+
+function can(wanted: PanelCommand[]): void {
+  for (const [key, shown] of Object.entries(commands)) shown.hidden = !wanted.includes(key as PanelCommand);
+}
+
+window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
+  switch (data.type) {
+    case "run":
+      run = data.run;
+      pending = [];
+      model.apply(data.events);
+      can(data.can);
+      chosen.hidden = true;
+      follow(!model.isOver);
+      timeline.show(model);
+      graph.show(model, data.graph);
+      if (!model.isOver) timeline.follow();
+      schedule();
+      break;
+    case "events":
+      if (data.run !== run) break;
+      pending.push(...data.events);
+      scheduleCalmly();
+      break;
+    case "can":
+      can(data.can);
+      break;
+    case "cursor": {
+      graph.setCursor(data.line);
+      const item = data.line === null ? undefined : model.itemAtLine(data.line);
+      timeline.setCursor(item === undefined ? [] : sameStatement(item));
+      break;
+    }
+  }
+});
+
+/** What happened in the same statement: each time that it was executed. */
+function sameStatement({ site }: Item): number[] {
+  return model.items.filter((item) => item.site?.start === site?.start && item.site?.end === site?.end).map(({ id }) => id);
+}
+
+function setSplit(share: number): void {
+  const kept = Math.min(0.85, Math.max(0.15, share));
+  split.style.setProperty("--share", `${kept * 100}%`);
+  separator.setAttribute("aria-valuenow", String(Math.round(kept * 100)));
+  editor.setState({ ...editor.getState(), split: kept });
+}
+
+function splitShare(event: PointerEvent): number {
+  const bounds = split.getBoundingClientRect();
+  const isBeside = getComputedStyle(split).flexDirection === "row";
+  return isBeside ? (event.clientX - bounds.left) / bounds.width : (event.clientY - bounds.top) / bounds.height;
+}
+
+separator.addEventListener("pointerdown", (event) => {
+  separator.setPointerCapture(event.pointerId);
+  separator.onpointermove = (moved) => setSplit(splitShare(moved));
+});
+separator.addEventListener("pointerup", () => (separator.onpointermove = null));
+separator.addEventListener("keydown", (event) => {
+  const step = { ArrowUp: -0.05, ArrowLeft: -0.05, ArrowDown: 0.05, ArrowRight: 0.05 }[event.key];
+  if (step === undefined) return;
+  setSplit((editor.getState()?.split ?? 0.55) + step);
+  event.preventDefault();
+});
+
+new MutationObserver(() => timeline.themeChanged()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+new MutationObserver(() => timeline.themeChanged()).observe(document.documentElement, { attributes: true, attributeFilter: ["style"] });
+
+show(editor.getState()?.shows ?? "both");
+setSplit(editor.getState()?.split ?? 0.55);
+filter("all");
+follow(true);
+can([]);
+editor.postMessage({ type: "ready" });

@@ -1,0 +1,158 @@
+// The commands that are no requests to the server.
+
+import { existsSync } from "node:fs";
+import { homedir, release } from "node:os";
+import * as path from "node:path";
+import * as vscode from "vscode";
+import type { Server } from "./client";
+import { ask, program } from "./program";
+import { report } from "./report";
+
+/** A program to begin with. */
+const NEW_PROGRAM = `# Ask for a topic, collect facts, and write a text from them.
+input topic: "What the text is about"
+
+agent writer:
+  model: sonnet
+  prompt: "You write clearly and briefly."
+
+let facts = session "Collect five facts about {topic}"
+
+output text = session: writer
+  prompt: "Write a short text about {topic}"
+  context: facts
+`;
+
+/** Registers the commands. */
+export function commands(
+  extension: vscode.Extension<unknown>,
+  server: Server,
+  output: vscode.LogOutputChannel,
+  lastLines: () => string[],
+): vscode.Disposable[] {
+  const folder = extension.extensionPath;
+  const register = (name: string, run: (argument?: unknown) => unknown) =>
+    vscode.commands.registerCommand(name, async (argument?: unknown) => {
+      try {
+        return await run(argument);
+      } catch (error) {
+        // What fails says why and what to do.
+        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        return undefined;
+      }
+    });
+  return [
+    register("prose.restartServer", () => server.restart()),
+    register("prose.showOutput", () => output.show()),
+    register("prose.newProgram", () => show({ language: "prose", content: NEW_PROGRAM })),
+    register("prose.lock", () => lock(folder, output)),
+    register("prose.openRunFolder", (argument) => openRunFolder(folder, argument)),
+    register("prose.debugInformation", async () => {
+      const content = await debugInformation(extension, server, lastLines());
+      await show({ language: "markdown", content });
+    }),
+  ];
+}
+
+async function show(document: { language: string; content: string }): Promise<void> {
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(document));
+}
+
+/** Pins what the programs of a folder import. */
+async function lock(extension: string, output: vscode.LogOutputChannel): Promise<void> {
+  if (!vscode.workspace.isTrusted) {
+    throw new Error("Nothing is fetched for a workspace that is not trusted, so its imports cannot be pinned. Trust it first.");
+  }
+  const folder = folderOfProject();
+  const { command } = program(extension);
+  const title = "Pinning imported programs";
+  const told = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
+    ask(command, ["lock", "--color", "never"], folder),
+  );
+  output.info(`prose lock in ${folder}\n${told.trimEnd()}`);
+  void vscode.window.showInformationMessage(told.trim().split("\n").at(-1) ?? "", "Show Output").then((choice) => {
+    if (choice !== undefined) output.show();
+  });
+}
+
+/** The folder that is open, of several the one with the program in the active editor; else the folder of that program. */
+function folderOfProject(): string {
+  const active = activeFile();
+  const open = active && vscode.workspace.getWorkspaceFolder(active);
+  const folder = open ?? (active === undefined ? vscode.workspace.workspaceFolders?.[0] : undefined);
+  if (folder !== undefined) return folder.uri.fsPath;
+  if (active !== undefined) return path.dirname(active.fsPath);
+  throw new Error("Open a folder or a program first: the command is about the folder that is open, or that of the active program.");
+}
+
+function activeFile(): vscode.Uri | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  return uri?.scheme === "file" ? uri : undefined;
+}
+
+/** A run as `prose runs list --json` describes it. */
+interface Run {
+  id: string;
+  folder: string;
+  program: string;
+  status: string;
+  started: string;
+}
+
+/** Shows the files of a run: of the one that is named, otherwise of one that a person chooses. */
+async function openRunFolder(extension: string, argument: unknown): Promise<void> {
+  const named = (argument as { folder?: unknown } | undefined)?.folder;
+  const folder = typeof named === "string" ? named : await pickRun(extension);
+  if (folder === undefined) return;
+  const uri = vscode.Uri.file(folder);
+  // The file manager of the system is not on the machine of somebody who works remotely.
+  const reveal = vscode.workspace.getWorkspaceFolder(uri) ? "revealInExplorer" : "revealFileInOS";
+  await vscode.commands.executeCommand(reveal, uri);
+}
+
+async function pickRun(extension: string): Promise<string | undefined> {
+  const start = folderOfProject();
+  const active = activeFile();
+  const root = nearestWithRuns(active === undefined ? start : path.dirname(active.fsPath)) ?? nearestWithRuns(start);
+  if (root === undefined) throw new Error("No program has been run here yet: there is no folder `.prose/runs`.");
+  const runs = JSON.parse(await ask(program(extension).command, ["runs", "list", "--json"], root)) as Run[];
+  const items = runs.map((run) => ({ label: run.program, description: `${run.status}, ${run.id}`, folder: run.folder }));
+  if (items.length < 2) return items[0]?.folder;
+  const placeHolder = "The run whose folder to open; the last one comes first";
+  return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.folder;
+}
+
+function nearestWithRuns(folder: string): string | undefined {
+  if (existsSync(path.join(folder, ".prose", "runs"))) return folder;
+  const above = path.dirname(folder);
+  return above === folder ? undefined : nearestWithRuns(above);
+}
+
+async function debugInformation(extension: vscode.Extension<unknown>, server: Server, log: string[]): Promise<string> {
+  const packageJson = extension.packageJSON as {
+    version: string;
+    contributes: { configuration: { properties: Record<string, unknown> } };
+  };
+  const facts: Record<string, string> = {
+    extension: packageJson.version,
+    // The name of a remote machine may be its address.
+    editor: `${vscode.env.appName} ${vscode.version}, ${vscode.env.appHost}${vscode.env.remoteName ? ", remote" : ""}`,
+    system: `${process.platform} ${process.arch} ${release()}, Node.js ${process.versions.node}`,
+  };
+  try {
+    const { command, source } = program(extension.extensionPath);
+    facts.program = `${command}, from ${source}`;
+    facts["version of the program"] = (await ask(command, ["--version"])).trim();
+  } catch (error) {
+    facts.program = error instanceof Error ? error.message : String(error);
+  }
+  facts.server = server.version === undefined ? "not running" : `running, ${server.version}`;
+  facts.workspace = `${vscode.workspace.workspaceFolders?.length ?? 0} folders, ${vscode.workspace.isTrusted ? "trusted" : "not trusted"}`;
+  const settings: Record<string, unknown> = {};
+  for (const name of Object.keys(packageJson.contributes.configuration.properties)) {
+    const found = vscode.workspace.getConfiguration().inspect(name);
+    const set = found?.workspaceFolderValue ?? found?.workspaceValue ?? found?.globalValue;
+    if (set !== undefined) settings[name] = set;
+  }
+  return report({ facts, settings, log }, homedir());
+}

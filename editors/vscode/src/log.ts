@@ -1,0 +1,38 @@
+// The output of the extension and the server, and the last lines of it for a report. Nothing here knows the editor.
+
+/** What an output can be told. */
+interface Writer {
+  trace(message: string, ...rest: unknown[]): void;
+  debug(message: string, ...rest: unknown[]): void;
+  info(message: string, ...rest: unknown[]): void;
+  warn(message: string, ...rest: unknown[]): void;
+  error(message: string | Error, ...rest: unknown[]): void;
+  append(text: string): void;
+  appendLine(text: string): void;
+}
+
+const KEPT = 200;
+
+/** The same output, which remembers its last lines. What is only traced is left out: it holds the programs themselves. */
+export function remembering<W extends Writer>(output: W): { output: W; lastLines: () => string[] } {
+  const lines: string[] = [];
+  const keep = (text: string) => {
+    lines.push(...text.trimEnd().split("\n"));
+    lines.splice(0, lines.length - KEPT);
+  };
+  // The editor gives no way to read an output, and its object may be frozen.
+  const remembered = Object.create(output) as W;
+  for (const level of ["debug", "info", "warn", "error"] as const) {
+    remembered[level] = (message: string | Error, ...rest: unknown[]) => {
+      keep(`${new Date().toISOString()} [${level}] ${String(message)}`);
+      output[level](message as string, ...rest);
+    };
+  }
+  for (const write of ["append", "appendLine"] as const) {
+    remembered[write] = (text: string) => {
+      keep(text);
+      output[write](text);
+    };
+  }
+  return { output: remembered, lastLines: () => [...lines] };
+}

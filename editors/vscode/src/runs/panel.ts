@@ -1,0 +1,180 @@
+// The panel of a run: a page with its timeline and the flow of its program, that goes along with the editor.
+
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+import type { FlowGraph } from "../../panel/layout";
+import type { Site } from "./events";
+import type { FromPanel, PanelCommand, ToPanel } from "./messages";
+import type { Entry, RunStore } from "./store";
+
+/** What the panel has others do. */
+export interface PanelActions {
+  reveal(entry: Entry, site: Site, keepsFocus: boolean): Promise<void>;
+  session(entry: Entry, requests: number[], label: string): Promise<void>;
+  command(entry: Entry, command: PanelCommand): Promise<void>;
+  graph(entry: Entry): Promise<FlowGraph | null>;
+}
+
+/** How long the cursor rests before the panel goes along. */
+const REST = 60;
+
+export class RunPanel implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private entry: Entry | undefined;
+  private watching: vscode.Disposable | undefined;
+  private isReady = false;
+  /** Whether the page knows the run: what happens in it before is part of what it is told then. */
+  private isTold = false;
+  private can = "";
+  private cursorTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly dist: vscode.Uri,
+    private readonly store: RunStore,
+    private readonly actions: PanelActions,
+  ) {
+    this.subscriptions = [
+      store.onDidChange(({ entry, events }) => {
+        if (entry !== undefined && events !== undefined && events[0]?.event === "run-started") this.started(entry);
+        else if (entry !== undefined && entry === this.entry && events !== undefined && this.isTold) this.post({ type: "events", run: entry.run, events });
+        this.tellWhatCan();
+      }),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.cursorMoved(textEditor)),
+      vscode.window.onDidChangeActiveTextEditor((active) => active !== undefined && this.cursorMoved(active)),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.cursorTimer);
+    this.watching?.dispose();
+    this.panel?.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** Shows a run, in the panel that is there or in a new one beside the editor. */
+  async show(entry: Entry): Promise<void> {
+    this.entry = entry;
+    this.watching?.dispose();
+    this.watching = this.store.watch(entry);
+    if (this.panel === undefined) this.open();
+    else {
+      this.panel.reveal(undefined, true);
+      await this.tellRun();
+    }
+  }
+
+  /** A run of the program that is shown has started, or goes on: it is what a person wants to see now. */
+  private started(entry: Entry): void {
+    if (this.panel === undefined || this.entry === undefined) return;
+    if (entry === this.entry || (entry.isHere && entry.uri !== undefined && entry.uri === this.entry.uri)) {
+      this.entry = entry;
+      void this.tellRun();
+    }
+  }
+
+  private open(): void {
+    const panel = vscode.window.createWebviewPanel(
+      "prose.run",
+      "Run",
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: true, enableForms: false, localResourceRoots: [this.dist] },
+    );
+    this.panel = panel;
+    panel.webview.onDidReceiveMessage((message: FromPanel) => this.receive(message));
+    panel.onDidDispose(() => {
+      this.panel = undefined;
+      this.isReady = false;
+      this.watching?.dispose();
+    });
+    panel.onDidChangeViewState(() => {
+      // A page that is hidden is thrown away, and says when it is there again.
+      if (!panel.visible) this.isReady = false;
+    });
+    panel.webview.html = this.html(panel.webview);
+  }
+
+  private html(webview: vscode.Webview): string {
+    const nonce = randomBytes(18).toString("base64");
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel.js"));
+    const style = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel-style.css"));
+    // Nothing is loaded but these two, and nothing at all from elsewhere.
+    const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}';`;
+    return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="UTF-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1.0">
+<link rel="stylesheet" href="${String(style)}" nonce="${nonce}">
+<title>Run</title>
+</head>
+<body><script nonce="${nonce}" src="${String(script)}"></script></body>
+</html>`;
+  }
+
+  private post(message: ToPanel): void {
+    if (this.isReady) void this.panel?.webview.postMessage(message);
+  }
+
+  private async tellRun(): Promise<void> {
+    const { entry, panel } = this;
+    if (entry === undefined || panel === undefined || !this.isReady) return;
+    this.isTold = false;
+    panel.title = `Run: ${entry.name}`;
+    // Without its files nothing is known of its program, which a run that has just started has in a moment.
+    if (entry.summary === undefined) await this.store.refresh();
+    const [graph] = await Promise.all([this.actions.graph(entry), this.store.load(entry), this.store.loadText(entry)]);
+    if (this.entry !== entry || !this.isReady) return;
+    this.isTold = true;
+    this.can = "";
+    this.post({ type: "run", run: entry.run, events: entry.events, graph, can: [] });
+    this.tellWhatCan();
+    const active = vscode.window.activeTextEditor;
+    if (active !== undefined) this.cursorMoved(active);
+  }
+
+  private tellWhatCan(): void {
+    const { entry } = this;
+    if (entry === undefined || !this.isTold) return;
+    const can: PanelCommand[] = [];
+    if (entry.isHere) can.push("cancel");
+    if (!entry.isRunning && entry.uri !== undefined && entry.summary?.canResume) can.push("resume");
+    if (!entry.isRunning && entry.uri !== undefined) can.push("rerun");
+    if (entry.summary !== undefined) can.push("state");
+    const key = can.join(" ");
+    if (key !== this.can) this.post({ type: "can", can });
+    this.can = key;
+  }
+
+  private receive(message: FromPanel): void {
+    if (message.type === "ready") {
+      this.isReady = true;
+      void this.tellRun();
+      return;
+    }
+    const { entry } = this;
+    if (entry === undefined) return;
+    switch (message.type) {
+      case "reveal":
+        void this.actions.reveal(entry, message.site, message.keepsFocus);
+        break;
+      case "session":
+        void this.actions.session(entry, message.requests, message.label);
+        break;
+      case "command":
+        void this.actions.command(entry, message.command);
+        break;
+    }
+  }
+
+  private cursorMoved({ document, selection }: vscode.TextEditor): void {
+    const { entry } = this;
+    if (entry === undefined || this.panel === undefined || document.uri.toString() !== entry.uri) return;
+    clearTimeout(this.cursorTimer);
+    this.cursorTimer = setTimeout(() => {
+      const line = entry.lines(document.getText()).then(selection.active.line);
+      this.post({ type: "cursor", line: line === undefined ? null : line + 1 });
+    }, REST);
+  }
+}

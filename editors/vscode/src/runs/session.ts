@@ -1,0 +1,102 @@
+// What a session was told and what it said, as a document. Nothing here knows the editor, so that it can be tested without one.
+
+import { fenceFor } from "../narration";
+import type { Usage } from "./events";
+import { durationText, usageText } from "./model";
+
+/** A session as the server tells it: `prose/session`. Texts are whole. */
+export interface Session {
+  request: number;
+  line: number | null;
+  agent: string | null;
+  model: string | null;
+  skills: string[];
+  permissions: { about: string; rule: string | { patterns: string[] } }[];
+  attempt: number;
+  retries: number;
+  task: string;
+  prompt: string;
+  system: string | null;
+  context: { name: string; text: string | null; file: string | null }[];
+  memory: { scope: string; resumes: boolean; before: string | null; after: string | null; file: string | null } | null;
+  name: string;
+  file: string | null;
+  reply: string | null;
+  usage: Usage | null;
+  warnings: string[] | null;
+  error: string | null;
+  status: string | null;
+  started: number;
+  began: number | null;
+  ended: number | null;
+}
+
+/** The attempts of a session as one document: what it was told last, and why the others failed. */
+export function sessionAsText(attempts: readonly Session[]): string {
+  const session = attempts.at(-1);
+  if (session === undefined) return "Nothing is known of this session.\n";
+  const parts = [`# ${session.agent ?? "Session"}: ${firstLine(session.task) || session.name}\n`, `${factsOf(session).join(" · ")}\n`];
+  for (const { attempt, error } of attempts.slice(0, -1)) {
+    parts.push(`Attempt ${attempt + 1} failed: ${error ?? "it has no end"}\n`);
+  }
+  for (const warning of session.warnings ?? []) parts.push(`Warning: ${warning}\n`);
+  if (session.error !== null) parts.push(`## Error\n\n${fenced(session.error)}\n`);
+  else if (session.reply !== null) parts.push(`## Reply\n\n${fenced(session.reply)}\n`);
+  else parts.push(`## Reply\n\n*${session.ended === null ? "It is not there yet." : "There is none."}*\n`);
+  parts.push(`## Prompt\n\n${fenced(session.prompt)}\n`);
+  if (session.system !== null) parts.push(`## System prompt\n\n${fenced(session.system)}\n`);
+  parts.push(`## Context\n`);
+  if (session.context.length === 0) parts.push("*None was passed.*\n");
+  for (const { name, text } of session.context) {
+    parts.push(`### ${name}\n\n${text === null ? "*The file is no longer there.*" : fenced(text)}\n`);
+  }
+  const { memory } = session;
+  if (memory !== null) {
+    parts.push(`## Memory\n\n${SCOPES[memory.scope] ?? ""}\n`);
+    const before = memory.before ?? (memory.resumes ? "" : "*It started fresh.*");
+    parts.push(`### Before\n\n${memory.before === null ? before || "*There was none yet.*" : fenced(memory.before)}\n`);
+    if (memory.after !== null) parts.push(`### After\n\n${fenced(memory.after)}\n`);
+  }
+  const files: [string, string | null | undefined][] = [
+    [session.name, session.file],
+    ...session.context.map(({ name, file }): [string, string | null] => [name, file]),
+    ["memory.md", memory?.file],
+  ];
+  const links = files.flatMap(([name, file]) => (file == null ? [] : [`- [${name}](${file})`]));
+  if (links.length > 0) parts.push(`## Files\n\n${links.join("\n")}\n`);
+  return parts.join("\n");
+}
+
+const SCOPES: Record<string, string> = {
+  execution: "It lasts as long as the run.",
+  project: "It lasts as long as the project.",
+  user: "It lasts as long as the person keeps it.",
+  custom: "It lasts as long as the folder that the program names.",
+};
+
+function factsOf(session: Session): string[] {
+  const { line, model, retries, attempt, began, started, ended, usage, status, skills, permissions, name } = session;
+  const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
+  return [
+    status ?? "running",
+    model === null ? "" : `model ${model}`,
+    line === null ? "" : `line ${line}`,
+    ended === null ? "" : `took ${durationText(ended - (began ?? started))}`,
+    began === null ? "" : `waited ${durationText(began - started)}`,
+    retries === 0 ? "" : `attempt ${attempt + 1} of ${retries + 1}`,
+    usage === null ? "" : `${usage.input_tokens} tokens read, ${usage.output_tokens} written${usage.cost === undefined ? "" : `, ${usageText(usage).split(", ")[1]}`}`,
+    skills.length === 0 ? "" : `skills ${skills.join(", ")}`,
+    ...rules,
+    `bound to \`${name}\``,
+  ].filter(Boolean);
+}
+
+function fenced(text: string): string {
+  const fence = fenceFor(text);
+  return `${fence}\n${text.trimEnd()}\n${fence}`;
+}
+
+function firstLine(text: string): string {
+  const [line = ""] = text.trim().split("\n", 1);
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

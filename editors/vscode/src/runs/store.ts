@@ -1,0 +1,291 @@
+// The runs that are known: what the server lists, what it tells of those that go on, and what it reads of those that are over.
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import type { RunEvents } from "../narration";
+import { type RunEvent, slim, type Usage } from "./events";
+import { LineMap } from "./lines";
+import { RunModel } from "./model";
+
+/** A run in the list: `prose/runs`. */
+export interface RunSummary {
+  run: string;
+  /** The folder of its files. */
+  folder: string;
+  program: string | null;
+  /** The document of the program, if it is a file. */
+  uri: string | null;
+  block: string | null;
+  harness: string | null;
+  status: "running" | "completed" | "failed" | "interrupted" | "foreign" | "damaged";
+  canResume: boolean;
+  /** Whether the server of this window executes it. */
+  here: boolean;
+  started: number | null;
+  milliseconds: number | null;
+  sessions: number | null;
+  usage: Usage | null;
+  error: string | null;
+}
+
+interface RunDetails extends RunSummary {
+  events: RunEvent[];
+  /** The program as it was when the run started. */
+  text: string | null;
+  problem: string | null;
+}
+
+/** A run with what is known of it. */
+export class Entry {
+  summary: RunSummary | undefined;
+  model = new RunModel();
+  /** What happened in it, for who comes later. */
+  events: RunEvent[] = [];
+  /** The number of the last event, whether it is kept or not. */
+  seq = 0;
+  /** Whether the events are those of the server as they happen. */
+  isTold = false;
+  isLoaded = false;
+  text: string | undefined;
+  uri: string | undefined;
+  loading: Promise<void> | undefined;
+
+  constructor(readonly run: string) {}
+
+  get name(): string {
+    const name = this.summary?.program ?? this.model.root?.label ?? this.run;
+    return this.summary?.block ? `${name} · ${this.summary.block}` : name;
+  }
+
+  get isRunning(): boolean {
+    if (this.isTold) return this.model.root !== undefined && !this.model.isOver;
+    return this.summary?.status === "running";
+  }
+
+  /** Whether it goes on in the server of this window, which can stop it. */
+  get isHere(): boolean {
+    return this.isRunning && (this.isTold || this.summary?.here === true);
+  }
+
+  take(events: readonly RunEvent[]): RunEvent[] {
+    const kept = slim(events);
+    this.seq = events.at(-1)?.seq ?? this.seq;
+    const start = kept.findLastIndex(({ event }) => event === "run-started");
+    if (start >= 0) this.events = kept.slice(start);
+    else this.events.push(...kept);
+    this.model.apply(kept);
+    return kept;
+  }
+
+  /** Between the lines of the program as it ran and as it is now. */
+  lines(now: string): LineMap {
+    return new LineMap(this.text ?? now, now);
+  }
+}
+
+/** What changed: one run, with what happened in it if that is all, or the list. */
+export interface Change {
+  entry?: Entry;
+  events?: RunEvent[];
+}
+
+/** How often runs of other processes are looked at while they go on. A watcher may be slow to tell, or absent. */
+const LOOK = 1000;
+
+export class RunStore implements vscode.Disposable {
+  readonly entries = new Map<string, Entry>();
+  problems: string[] = [];
+  private readonly changed = new vscode.EventEmitter<Change>();
+  readonly onDidChange = this.changed.event;
+  private readonly watcher = vscode.workspace.createFileSystemWatcher("**/.prose/runs/*/journal.jsonl");
+  private readonly projects = vscode.workspace.createFileSystemWatcher("**/prose.toml", false, true, false);
+  private refreshing: Promise<void> | undefined;
+  private refreshTimer: ReturnType<typeof setTimeout> | undefined;
+  private lookTimer: ReturnType<typeof setTimeout> | undefined;
+  private roots: Promise<string[]> | undefined;
+  private isDisposed = false;
+  /** The runs that somebody looks into. */
+  private readonly watched = new Set<Entry>();
+
+  constructor(private readonly client: () => LanguageClient | undefined) {
+    const changed = (uri: vscode.Uri): void => this.fileChanged(uri);
+    this.watcher.onDidCreate(changed);
+    this.watcher.onDidChange(changed);
+    this.watcher.onDidDelete(() => this.refreshSoon());
+    const forget = (): void => {
+      this.roots = undefined;
+      this.refreshSoon();
+    };
+    this.projects.onDidCreate(forget);
+    this.projects.onDidDelete(forget);
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+    clearTimeout(this.refreshTimer);
+    clearTimeout(this.lookTimer);
+    this.watcher.dispose();
+    this.projects.dispose();
+    this.changed.dispose();
+  }
+
+  /** The runs, the latest first. */
+  get list(): Entry[] {
+    return [...this.entries.values()].sort((a, b) => started(b) - started(a) || (a.run < b.run ? 1 : -1));
+  }
+
+  /** The last run of a program. */
+  lastOf(uri: string): Entry | undefined {
+    return this.list.find((entry) => entry.uri === uri);
+  }
+
+  /** What the server tells of a run while it goes on. */
+  told({ run, uri, events }: RunEvents): void {
+    const entry = this.entry(run);
+    const isNew = !entry.isTold;
+    const happened = events as unknown as RunEvent[];
+    // A run that is told from its middle on is read from its beginning first.
+    if (isNew && !entry.isLoaded && happened[0]?.event !== "run-started") return this.refreshSoon();
+    entry.isTold = true;
+    entry.isLoaded = true;
+    entry.uri = uri;
+    const kept = entry.take(happened);
+    this.changed.fire({ entry, events: kept });
+    if (isNew || kept.some(({ event }) => event === "run-started" || event === "run-ended")) this.refreshSoon();
+  }
+
+  /** The server is gone: nobody tells of its runs any more. */
+  lost(): void {
+    for (const entry of this.entries.values()) {
+      if (!entry.isTold) continue;
+      entry.isTold = false;
+      entry.isLoaded = false;
+    }
+  }
+
+  refreshSoon(): void {
+    clearTimeout(this.refreshTimer);
+    this.refreshTimer = setTimeout(() => void this.refresh(), 200);
+  }
+
+  /** Asks the server which runs there are. */
+  refresh(): Promise<void> {
+    this.refreshing ??= this.read().finally(() => (this.refreshing = undefined));
+    return this.refreshing;
+  }
+
+  private async read(): Promise<void> {
+    const client = this.client();
+    if (client === undefined) return;
+    this.roots ??= this.projectFolders();
+    const folders = await this.roots;
+    try {
+      const answer = await client.sendRequest<{ runs: RunSummary[]; problems: string[] }>("prose/runs", { folders });
+      this.problems = answer.problems;
+      const known = new Set(answer.runs.map(({ run }) => run));
+      for (const entry of [...this.entries.values()]) {
+        if (!known.has(entry.run) && !entry.isHere) this.entries.delete(entry.run);
+      }
+      for (const summary of answer.runs) {
+        const entry = this.entry(summary.run);
+        entry.summary = summary;
+        entry.uri = summary.uri ?? entry.uri;
+      }
+    } catch (error) {
+      this.problems = [error instanceof Error ? error.message : String(error)];
+    }
+    this.changed.fire({});
+    this.lookLater();
+  }
+
+  /** The folders with settings, in which programs keep their runs besides the folders that are open. */
+  private async projectFolders(): Promise<string[]> {
+    const files = await vscode.workspace.findFiles("**/prose.toml", "**/node_modules/**", 200);
+    return files.map((file) => vscode.Uri.joinPath(file, "..").toString());
+  }
+
+  private entry(run: string): Entry {
+    let entry = this.entries.get(run);
+    if (entry === undefined) {
+      entry = new Entry(run);
+      this.entries.set(run, entry);
+    }
+    return entry;
+  }
+
+  /** Reads what happened in a run, or what happened since. */
+  async load(entry: Entry): Promise<void> {
+    if (entry.isLoaded && (entry.isTold || !this.isBehind(entry))) return;
+    entry.loading ??= this.readEvents(entry).finally(() => (entry.loading = undefined));
+    await entry.loading;
+  }
+
+  private isBehind(entry: Entry): boolean {
+    return entry.summary?.status === "running" || !entry.model.isOver;
+  }
+
+  private async readEvents(entry: Entry): Promise<void> {
+    const [client, folder] = [this.client(), entry.summary?.folder];
+    if (client === undefined || folder === undefined) return;
+    // A run that goes on after it was stopped has other events in the place of its end.
+    const after = entry.isLoaded && !entry.model.isOver ? entry.seq : 0;
+    const details = await client.sendRequest<RunDetails>("prose/run", { folder, after });
+    if (entry.isTold) return;
+    entry.isLoaded = true;
+    entry.text = details.text ?? entry.text;
+    const { events, text: _, problem: __, ...summary } = details;
+    entry.summary = summary;
+    if (events.length === 0) return;
+    const kept = entry.take(events);
+    this.changed.fire({ entry, events: kept });
+  }
+
+  /** Reads the program of a run as it was when it started. */
+  async loadText(entry: Entry): Promise<void> {
+    if (entry.text !== undefined || entry.summary === undefined) return;
+    const file = vscode.Uri.joinPath(vscode.Uri.parse(entry.summary.folder), "program.prose");
+    try {
+      entry.text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+    } catch {
+      // Without it, the lines are taken to be those of the program as it is now.
+    }
+  }
+
+  /** Has a run of another process looked at while it goes on. */
+  watch(entry: Entry): vscode.Disposable {
+    this.watched.add(entry);
+    this.lookLater();
+    return new vscode.Disposable(() => this.watched.delete(entry));
+  }
+
+  private fileChanged(uri: vscode.Uri): void {
+    const run = uri.path.split("/").at(-2) ?? "";
+    const entry = this.entries.get(run);
+    // What the server tells by itself needs nobody to look.
+    if (entry?.isTold && entry.isRunning) return;
+    if (entry !== undefined && this.watched.has(entry) && entry.isRunning) return this.lookLater();
+    this.refreshSoon();
+  }
+
+  private lookLater(): void {
+    if (this.lookTimer !== undefined || this.isDisposed) return;
+    const foreign = [...this.entries.values()].filter((entry) => entry.isRunning && !entry.isTold);
+    if (foreign.length === 0) return;
+    this.lookTimer = setTimeout(() => {
+      this.lookTimer = undefined;
+      void this.look(foreign);
+    }, LOOK);
+  }
+
+  private async look(foreign: readonly Entry[]): Promise<void> {
+    await Promise.allSettled(foreign.filter((entry) => this.watched.has(entry)).map((entry) => this.load(entry)));
+    await this.refresh();
+    // What ended meanwhile has its last events only now.
+    const over = foreign.filter((entry) => this.watched.has(entry) && !entry.isRunning);
+    await Promise.allSettled(over.map((entry) => this.load(entry)));
+  }
+}
+
+function started({ summary, model }: Entry): number {
+  return summary?.started ?? model.root?.from ?? 0;
+}

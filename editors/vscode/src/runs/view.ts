@@ -1,0 +1,235 @@
+// The runs in the editor: the tree, the panel, the documents of sessions, and what can be done with them.
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import type { FlowGraph } from "../../panel/layout";
+import type { RunEvents } from "../narration";
+import type { Site } from "./events";
+import type { PanelCommand } from "./messages";
+import type { Item } from "./model";
+import { RunPanel } from "./panel";
+import { type Session, sessionAsText } from "./session";
+import { type Entry, RunStore } from "./store";
+import { type Node, RunTree } from "./tree";
+
+const SESSION = "prose-session";
+
+export class RunsView implements vscode.Disposable {
+  /** Who wants to know that somebody looks at the runs. */
+  onSeen: () => void = () => {};
+  private readonly store: RunStore;
+  private readonly tree: RunTree;
+  private readonly panel: RunPanel;
+  private readonly shown: vscode.TreeView<Node>;
+  private readonly watching = new Map<Entry, vscode.Disposable>();
+  private readonly sessionChanged = new vscode.EventEmitter<vscode.Uri>();
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    extension: vscode.Uri,
+    private readonly client: () => LanguageClient | undefined,
+  ) {
+    this.store = new RunStore(client);
+    this.tree = new RunTree(this.store);
+    this.shown = vscode.window.createTreeView("prose.runs", { treeDataProvider: this.tree, showCollapseAll: true });
+    this.panel = new RunPanel(vscode.Uri.joinPath(extension, "dist"), this.store, {
+      reveal: (entry, site, keepsFocus) => this.reveal(entry, site, keepsFocus),
+      session: (entry, requests, label) => this.openSession(entry, requests, label),
+      command: (entry, command) => this.command(entry, command),
+      graph: (entry) => this.graph(entry),
+    });
+    const register = (name: string, run: (node: Node | undefined) => unknown): vscode.Disposable =>
+      vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node) => run(node));
+    const about = (name: string, command: PanelCommand): vscode.Disposable =>
+      register(name, (node) => node !== undefined && this.command(node.entry, command));
+    this.subscriptions = [
+      this.store,
+      this.tree,
+      this.panel,
+      this.shown,
+      this.sessionChanged,
+      this.shown.onDidChangeVisibility(({ visible }) => {
+        if (!visible) return;
+        this.onSeen();
+        void this.store.refresh();
+      }),
+      this.shown.onDidExpandElement(({ element }) => this.watch(element)),
+      this.shown.onDidCollapseElement(({ element }) => this.unwatch(element)),
+      this.store.onDidChange(({ entry }) => this.changed(entry)),
+      vscode.workspace.registerTextDocumentContentProvider(SESSION, {
+        onDidChange: this.sessionChanged.event,
+        provideTextDocumentContent: (uri) => this.sessionText(uri),
+      }),
+      register("refresh", () => this.store.refresh()),
+      register("show", (node) => this.show(node)),
+      register("reveal", (node) => node?.item?.site && this.revealItem(node.entry, node.item)),
+      register("openSession", (node) => node?.item && this.openSession(node.entry, requestsOf(node.item), node.item.label)),
+      about("cancel", "cancel"),
+      about("resume", "resume"),
+      about("rerun", "rerun"),
+      about("openState", "state"),
+      register("openFolder", (node) => node?.entry.summary && openFolder(node.entry.summary.folder)),
+    ];
+  }
+
+  dispose(): void {
+    for (const watching of this.watching.values()) watching.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** The server is there, or there again. */
+  started(): void {
+    if (this.shown.visible) void this.store.refresh();
+  }
+
+  /** The server is gone. */
+  stopped(): void {
+    this.store.lost();
+  }
+
+  /** What the server tells of a run. */
+  told(events: RunEvents): void {
+    this.store.told(events);
+  }
+
+  private changed(entry: Entry | undefined): void {
+    this.shown.message = this.store.problems.length > 0 ? this.store.problems.join("\n") : undefined;
+    const running = this.store.list.filter((known) => known.isRunning).length;
+    this.shown.badge = running === 0 ? undefined : { value: running, tooltip: running === 1 ? "1 run goes on" : `${running} runs go on` };
+    if (entry === undefined) return;
+    for (const { uri } of vscode.workspace.textDocuments) {
+      if (uri.scheme !== SESSION) continue;
+      const { run, requests } = JSON.parse(uri.query) as SessionQuery;
+      const item = entry.model.items.find(({ attempts }) => attempts.at(-1)?.request === requests.at(-1));
+      if (run === entry.run && item?.to !== undefined) this.sessionChanged.fire(uri);
+    }
+  }
+
+  private watch({ entry, item }: Node): void {
+    if (item === undefined && !this.watching.has(entry)) this.watching.set(entry, this.store.watch(entry));
+  }
+
+  private unwatch({ entry, item }: Node): void {
+    if (item !== undefined) return;
+    this.watching.get(entry)?.dispose();
+    this.watching.delete(entry);
+  }
+
+  /** Shows a run in the panel: that of a node, else the last one of the program in the editor, else the last one of all. */
+  private async show(node: Node | undefined): Promise<void> {
+    const active = vscode.window.activeTextEditor?.document.uri.toString() ?? "";
+    if (node === undefined) await this.store.refresh();
+    const entry = node?.entry ?? this.store.lastOf(active) ?? this.store.list[0];
+    if (entry !== undefined) return this.panel.show(entry);
+    void vscode.window.showInformationMessage("Nothing was run in this workspace yet. Run a program first.");
+  }
+
+  private async graph({ summary }: Entry): Promise<FlowGraph | null> {
+    const client = this.client();
+    if (client === undefined || summary === undefined) return null;
+    try {
+      return await client.sendRequest<FlowGraph>("prose/flowGraph", { folder: summary.folder });
+    } catch {
+      // Runs of other machines may have no program with them. The timeline is there all the same.
+      return null;
+    }
+  }
+
+  private async revealItem(entry: Entry, item: Item): Promise<void> {
+    // What happens in an imported program is shown where that is called.
+    let at: Item | undefined = item;
+    while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent];
+    if (at?.site !== undefined) await this.reveal(entry, at.site, false);
+  }
+
+  private async reveal(entry: Entry, site: Site, keepsFocus: boolean): Promise<void> {
+    if ((site.program ?? 0) !== 0) {
+      const item = entry.model.items.find((item) => item.site?.start === site.start && item.site.program === site.program);
+      if (item !== undefined) await this.revealItem(entry, item);
+      return;
+    }
+    const folder = entry.summary?.folder;
+    const own = folder === undefined ? undefined : vscode.Uri.joinPath(vscode.Uri.parse(folder), "program.prose");
+    // A program of a registry is shown as it was kept with the run.
+    const uri = entry.uri === undefined ? own : vscode.Uri.parse(entry.uri);
+    if (uri === undefined) return;
+    await this.store.loadText(entry);
+    const document = await vscode.workspace.openTextDocument(uri);
+    const lines = entry.lines(document.getText());
+    const first = lines.now(site.line - 1);
+    if (first === undefined) {
+      void vscode.window.setStatusBarMessage("This statement has been edited since the run.", 4000);
+      return;
+    }
+    const range = document.lineAt(first).range;
+    const start = range.start.translate(0, document.lineAt(first).firstNonWhitespaceCharacterIndex);
+    const visible = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
+    const column = visible?.viewColumn ?? vscode.ViewColumn.One;
+    const options = { viewColumn: column, preserveFocus: keepsFocus, selection: new vscode.Range(start, start) };
+    const editor = await vscode.window.showTextDocument(document, options);
+    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+
+  private async openSession({ run, summary, uri: program }: Entry, requests: number[], label: string): Promise<void> {
+    if (summary === undefined || requests.length === 0) return;
+    const name = label.replace(/[/\\?%*:|"<>\s]+/g, " ").trim().slice(0, 50) || "Session";
+    const query: SessionQuery = { run, folder: summary.folder, requests };
+    const uri = vscode.Uri.from({ scheme: SESSION, path: `/${name}.md`, query: JSON.stringify(query) });
+    const document = await vscode.workspace.openTextDocument(uri);
+    // Where the program is, so that the panel beside it stays in view.
+    const beside = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === program);
+    await vscode.window.showTextDocument(document, { preview: true, viewColumn: beside?.viewColumn ?? vscode.ViewColumn.One });
+  }
+
+  private async sessionText(uri: vscode.Uri): Promise<string> {
+    const { folder, requests } = JSON.parse(uri.query) as SessionQuery;
+    const client = this.client();
+    if (client === undefined) return "The language server does not run, so that nothing is known of this session.\n";
+    try {
+      const attempts = await Promise.all(
+        requests.map((request) => client.sendRequest<Session>("prose/session", { folder, request })),
+      );
+      return sessionAsText(attempts);
+    } catch (error) {
+      return `${error instanceof Error ? error.message : String(error)}\n`;
+    }
+  }
+
+  private async command(entry: Entry, command: PanelCommand): Promise<void> {
+    const { run, uri, summary } = entry;
+    if (command === "state") {
+      const file = summary && vscode.Uri.joinPath(vscode.Uri.parse(summary.folder), "state.md");
+      if (file !== undefined) await vscode.window.showTextDocument(file, { preview: true });
+      return;
+    }
+    if (command === "cancel") {
+      await vscode.commands.executeCommand("prose.cancel", { run, ...(uri === undefined ? {} : { uri }) });
+      return;
+    }
+    if (uri === undefined) return;
+    // The server runs what the editor has open.
+    const block = summary?.block == null ? {} : { block: summary.block };
+    await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+    if (command === "resume") await vscode.commands.executeCommand("prose.resume", { uri, run, ...block });
+    else {
+      await this.store.load(entry);
+      const given = Object.fromEntries(entry.model.inputs);
+      const values = summary?.block == null ? { inputs: given } : { arguments: given };
+      await vscode.commands.executeCommand("prose.run", { uri, ...block, ...values });
+    }
+  }
+}
+
+interface SessionQuery {
+  run: string;
+  folder: string;
+  requests: number[];
+}
+
+function requestsOf({ attempts }: Item): number[] {
+  return attempts.map(({ request }) => request);
+}
+
+function openFolder(folder: string): void {
+  void vscode.commands.executeCommand("revealFileInOS", vscode.Uri.parse(folder));
+}

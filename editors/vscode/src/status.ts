@@ -1,0 +1,84 @@
+// What the status bar says beside the language: how the server is, whether imports are being fetched, and who answers sessions.
+
+import * as vscode from "vscode";
+
+/** The documents for which it is shown. */
+const PROGRAMS = { language: "prose" };
+
+export class Status implements vscode.Disposable {
+  private readonly server = item("prose.server", "OpenProse Server");
+  private readonly imports = item("prose.imports", "OpenProse Imports");
+  private readonly harness = item("prose.harness", "OpenProse Harness");
+
+  constructor() {
+    this.harness.command = { title: "Change", command: "workbench.action.openSettings", arguments: ["prose.run.harness"] };
+    this.settingsChanged();
+    this.fetching(undefined);
+  }
+
+  dispose(): void {
+    for (const shown of [this.server, this.imports, this.harness]) shown.dispose();
+  }
+
+  starting(): void {
+    this.tell("Starting prose", undefined, vscode.LanguageStatusSeverity.Information);
+    this.server.busy = true;
+  }
+
+  running(version: string | undefined, where: string): void {
+    this.tell(`prose ${version ?? ""}`.trim(), where, vscode.LanguageStatusSeverity.Information);
+    this.server.command = { title: "Restart", command: "prose.restartServer" };
+  }
+
+  stopped(): void {
+    this.tell("prose is not running", undefined, vscode.LanguageStatusSeverity.Warning);
+    this.server.command = { title: "Start", command: "prose.restartServer" };
+  }
+
+  failed(message: string): void {
+    this.tell("prose cannot be started", message, vscode.LanguageStatusSeverity.Error);
+    this.server.command = { title: "Show Output", command: "prose.showOutput" };
+  }
+
+  private tell(text: string, detail: string | undefined, severity: vscode.LanguageStatusSeverity): void {
+    Object.assign(this.server, { text, detail, severity, busy: false });
+    // What was being fetched by a server that is gone no longer is.
+    this.fetching(undefined);
+  }
+
+  /** What is being fetched, if anything is. */
+  fetching(what: string | undefined): void {
+    const mode = vscode.workspace.getConfiguration("prose.registry").get("fetch", "");
+    this.imports.busy = what !== undefined;
+    this.imports.text = what === undefined ? "Imports" : "Fetching imports";
+    this.imports.detail = what ?? fetchMode(vscode.workspace.isTrusted ? mode : "off");
+    this.imports.command = { title: "Pin", command: "prose.lock" };
+  }
+
+  /** Shows what is set now. */
+  settingsChanged(): void {
+    const harness = vscode.workspace.getConfiguration("prose.run").get("harness", "");
+    this.harness.text = harness === "" ? "Harness of prose.toml" : `Harness ${harness}`;
+    this.harness.detail = harness === "" ? "offline, if the project sets none" : "as set in the editor";
+    if (!this.imports.busy) this.fetching(undefined);
+  }
+}
+
+function item(id: string, name: string): vscode.LanguageStatusItem {
+  const created = vscode.languages.createLanguageStatusItem(id, PROGRAMS);
+  created.name = name;
+  return created;
+}
+
+function fetchMode(mode: string): string {
+  switch (mode) {
+    case "automatic":
+      return "fetched while you type";
+    case "manual":
+      return "fetched when asked to";
+    case "off":
+      return "never fetched";
+    default:
+      return "fetched as prose.toml says";
+  }
+}

@@ -1,0 +1,313 @@
+// The view of runs and its panel, with a stand-in for the editor's own module and for the client of the server.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import Module, { createRequire } from "node:module";
+import { afterEach, beforeEach, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+const EVENTS = readFileSync("test/recorded/review.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const PROGRAM = readFileSync("test/recorded/review.prose", "utf8");
+const GRAPH = JSON.parse(readFileSync("test/recorded/review.flow.json", "utf8"));
+const URI = "file:///p/review.prose";
+
+class Uri {
+  constructor(scheme, path, query = "") {
+    Object.assign(this, { scheme, path, query });
+  }
+  static parse(text) {
+    const [, scheme, path] = /^([\w-]+):(?:\/\/)?(.*)$/.exec(text);
+    return new Uri(scheme, path);
+  }
+  static from({ scheme, path, query }) {
+    return new Uri(scheme, path, query);
+  }
+  static joinPath(uri, ...parts) {
+    return new Uri(uri.scheme, [uri.path, ...parts].join("/").replace(/\/[^/]+\/\.\.$/, ""));
+  }
+  toString() {
+    return `${this.scheme}://${this.path}`;
+  }
+}
+
+class EventEmitter {
+  listeners = new Set();
+  event = (listener) => {
+    this.listeners.add(listener);
+    return { dispose: () => this.listeners.delete(listener) };
+  };
+  fire(value) {
+    for (const listener of this.listeners) listener(value);
+  }
+  dispose() {
+    this.listeners.clear();
+  }
+}
+
+class TreeItem {
+  constructor(label, collapsibleState) {
+    Object.assign(this, { label, collapsibleState });
+  }
+}
+
+class Range {
+  constructor(start, end) {
+    Object.assign(this, { start, end });
+  }
+}
+
+const none = () => ({ dispose() {} });
+
+let editor;
+let client;
+let view;
+
+function document(uri, text) {
+  const lines = text.split("\n");
+  return {
+    uri,
+    getText: () => text,
+    lineAt: (line) => ({
+      range: { start: { line, translate: (_, by) => ({ line, character: by }) } },
+      firstNonWhitespaceCharacterIndex: lines[line].search(/\S|$/),
+    }),
+  };
+}
+
+beforeEach(() => {
+  editor = { commands: new Map(), executed: [], shown: [], panels: [], watchers: [], selections: new EventEmitter(), program: PROGRAM };
+  const vscode = {
+    EventEmitter, TreeItem, Uri, Range,
+    Disposable: class { constructor(dispose) { this.dispose = dispose; } },
+    MarkdownString: class { appendMarkdown() {} appendText() {} },
+    ThemeIcon: class { constructor(id) { this.id = id; } },
+    ThemeColor: class {},
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+    TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
+    ViewColumn: { One: 1, Beside: -2 },
+    commands: {
+      registerCommand: (name, run) => (editor.commands.set(name, run), none()),
+      executeCommand: async (...command) => void editor.executed.push(command),
+    },
+    window: {
+      activeTextEditor: undefined,
+      visibleTextEditors: [],
+      createTreeView: (_, { treeDataProvider }) => {
+        editor.tree = treeDataProvider;
+        return { visible: true, onDidChangeVisibility: none, onDidExpandElement: none, onDidCollapseElement: none, dispose() {} };
+      },
+      createWebviewPanel: (type, title, column, options) => {
+        const received = new EventEmitter();
+        const panel = {
+          type, title, options, posted: [], visible: true, send: (message) => received.fire(message),
+          webview: {
+            asWebviewUri: (uri) => `webview:${uri.path}`, onDidReceiveMessage: received.event,
+            postMessage: async (message) => void panel.posted.push(message),
+          },
+          onDidDispose: none, onDidChangeViewState: none, reveal() {}, dispose() {},
+        };
+        editor.panels.push(panel);
+        return panel;
+      },
+      onDidChangeTextEditorSelection: (listener) => editor.selections.event(listener),
+      onDidChangeActiveTextEditor: none,
+      showTextDocument: async (shown, options) => {
+        editor.shown.push({ uri: String(shown.uri ?? shown), options });
+        return { revealRange() {} };
+      },
+      setStatusBarMessage: (message) => void editor.shown.push({ message }),
+      showInformationMessage: async (message) => void editor.shown.push({ message }),
+    },
+    workspace: {
+      textDocuments: [],
+      createFileSystemWatcher: () => {
+        const watcher = { created: new EventEmitter(), changed: new EventEmitter(), deleted: new EventEmitter() };
+        editor.watchers.push(watcher);
+        return { onDidCreate: watcher.created.event, onDidChange: watcher.changed.event, onDidDelete: watcher.deleted.event, dispose() {} };
+      },
+      findFiles: async () => [],
+      fs: { readFile: async () => new TextEncoder().encode(PROGRAM) },
+      openTextDocument: async (uri) => document(uri, editor.program),
+      registerTextDocumentContentProvider: (_, provider) => ((editor.sessions = provider), none()),
+    },
+  };
+  editor.vscode = vscode;
+  client = { runs: [], asked: [] };
+  client.sendRequest = async (method, params) => {
+    client.asked.push([method, params]);
+    switch (method) {
+      case "prose/runs":
+        return { runs: client.runs, problems: [] };
+      case "prose/run":
+        return { ...client.runs.find(({ folder }) => folder === params.folder), events: client.events.filter(({ seq }) => seq > params.after), text: PROGRAM, problem: null };
+      case "prose/flowGraph":
+        return GRAPH;
+      default:
+        throw new Error(`${method} is not known here`);
+    }
+  };
+  client.events = EVENTS;
+  const require = createRequire(import.meta.url);
+  const bundle = require.resolve("../dist-tests/src/runs/view.js");
+  const original = Module._load;
+  Module._load = (request, ...others) => (request === "vscode" ? vscode : original(request, ...others));
+  try {
+    delete require.cache[bundle];
+    const { RunsView } = require(bundle);
+    view = new RunsView(new Uri("file", "/extension"), () => client);
+  } finally {
+    Module._load = original;
+  }
+});
+
+afterEach(() => view.dispose());
+
+const OVER = {
+  run: EVENTS[0].run, folder: `file:///p/.prose/runs/${EVENTS[0].run}`, program: "review.prose", uri: URI, block: null, harness: "script",
+  status: "completed", canResume: false, here: false, started: EVENTS[0].at, milliseconds: 2386, sessions: 15,
+  usage: { input_tokens: 1000, output_tokens: 200, cost: 0.5 }, error: null,
+};
+
+async function labels(node) {
+  return (await editor.tree.getChildren(node)).map((child) => editor.tree.getTreeItem(child).label);
+}
+
+test("runs that this window did not start have their parts as well", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  const shown = editor.tree.getTreeItem(run);
+  assert.equal(shown.label, "review.prose");
+  assert.match(shown.description, /2.4 s · 15 sessions · 1.2k tokens, \$0.50$/);
+  assert.equal(shown.contextValue, "run rerun state");
+  assert.deepEqual((await labels(run)).slice(0, 3), ["Write about tides", "parallel", "loop until **the draft is good**"]);
+  const [, parallel] = await editor.tree.getChildren(run);
+  assert.deepEqual(await labels(parallel), ["facts", "style", "opinion"]);
+  // The editor finds its way from a part to what it is in.
+  assert.equal(editor.tree.getParent(parallel), run);
+  // What is over is read once.
+  await editor.tree.getChildren(run);
+  assert.equal(client.asked.filter(([method]) => method === "prose/run").length, 1);
+});
+
+test("a run that goes on is shown from what the server tells", async () => {
+  const { run } = OVER;
+  const middle = EVENTS.findIndex(({ event }) => event === "session-ended");
+  view.told({ run, uri: URI, events: EVENTS.slice(0, middle) });
+  const [node] = await editor.tree.getChildren();
+  let shown = editor.tree.getTreeItem(node);
+  assert.deepEqual([shown.iconPath.id, shown.collapsibleState], ["sync~spin", 2]);
+  assert.match(shown.contextValue, /\bcancel\b/);
+  assert.match(shown.description, /0\/1 sessions/);
+  view.told({ run, uri: URI, events: EVENTS.slice(middle) });
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  shown = editor.tree.getTreeItem(node);
+  assert.equal(shown.iconPath.id, "pass");
+  assert.equal(client.asked.filter(([method]) => method === "prose/run").length, 0);
+});
+
+test("a run of a terminal is followed from its journal", async () => {
+  client.runs = [{ ...OVER, status: "running" }];
+  client.events = EVENTS.slice(0, 60);
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  const before = (await labels(run)).length;
+  assert.doesNotMatch(editor.tree.getTreeItem(run).contextValue, /cancel|resume/);
+  client.events = EVENTS;
+  client.runs = [OVER];
+  await editor.tree.getChildren(run);
+  assert.ok((await labels(run)).length > before);
+  const asked = client.asked.filter(([method]) => method === "prose/run").map(([, { after }]) => after);
+  assert.deepEqual(asked, [0, EVENTS[59].seq]);
+});
+
+test("a folder of a run that appears is looked at", async () => {
+  client.runs = [OVER];
+  editor.watchers[0].created.fire(Uri.parse(`${OVER.folder}/journal.jsonl`));
+  await pause(300);
+  assert.deepEqual(await labels(), ["review.prose"]);
+});
+
+test("a part leads to its statement, where that is now", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  const [draft] = await editor.tree.getChildren(run);
+  editor.program = `# A line more\n${PROGRAM}`;
+  await editor.commands.get("prose.runs.reveal")(draft);
+  const [{ uri, options }] = editor.shown;
+  assert.deepEqual([uri, options.selection.start.line, options.preserveFocus], [URI, 18, false]);
+  editor.program = PROGRAM.replace("let draft = session: writer", "let draft = session: critic");
+  await editor.commands.get("prose.runs.reveal")(draft);
+  assert.match(editor.shown[1].message, /has been edited/);
+});
+
+test("a run is stopped, resumed and run again with its inputs", async () => {
+  client.runs = [{ ...OVER, status: "interrupted", canResume: true }];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  assert.match(editor.tree.getTreeItem(run).contextValue, /\bresume\b/);
+  await editor.commands.get("prose.runs.cancel")(run);
+  await editor.commands.get("prose.runs.resume")(run);
+  await editor.commands.get("prose.runs.rerun")(run);
+  await editor.commands.get("prose.runs.openState")(run);
+  assert.deepEqual(editor.executed, [
+    ["prose.cancel", { run: OVER.run, uri: URI }],
+    ["prose.resume", { uri: URI, run: OVER.run }],
+    ["prose.run", { uri: URI, inputs: { topic: "tides" } }],
+  ]);
+  assert.equal(editor.shown[0].uri, `${OVER.folder}/state.md`);
+});
+
+test("the panel loads nothing from elsewhere, and is told of the run and of what happens in it", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  await editor.commands.get("prose.runs.show")(run);
+  const [panel] = editor.panels;
+  const nonce = /script-src 'nonce-([^']+)'/.exec(panel.webview.html)[1];
+  assert.match(panel.webview.html, new RegExp(`default-src 'none'; style-src 'nonce-${nonce.replaceAll(/[+/]/g, "\\$&")}'; script-src`));
+  assert.doesNotMatch(panel.webview.html, /https?:|unsafe/);
+  assert.deepEqual(panel.options.localResourceRoots.map(String), ["file:///extension/dist"]);
+  assert.deepEqual(panel.posted, []);
+
+  panel.send({ type: "ready" });
+  await pause(20);
+  const [told] = panel.posted;
+  assert.deepEqual([told.type, told.run, told.graph.nodes.length], ["run", OVER.run, GRAPH.nodes.length]);
+  assert.equal(told.events[0].event, "run-started");
+  assert.deepEqual(panel.posted.at(-1), { type: "can", can: ["rerun", "state"] });
+
+  // Another run of the same program is what a person wants to see now.
+  client.runs = [{ ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", status: "running", here: true }, OVER];
+  view.told({ run: "20260116-000000-aaaaaa", uri: URI, events: EVENTS.slice(0, 8) });
+  await pause(20);
+  assert.equal(panel.posted.findLast(({ type }) => type === "run").run, "20260116-000000-aaaaaa");
+  view.told({ run: "20260116-000000-aaaaaa", uri: URI, events: EVENTS.slice(8, 12) });
+  assert.deepEqual(panel.posted.findLast(({ type }) => type === "events").events.map(({ seq }) => seq), [9, 10, 12]);
+});
+
+test("the panel and the editor go along with one another", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  await editor.commands.get("prose.runs.show")(run);
+  const [panel] = editor.panels;
+  panel.send({ type: "ready" });
+  await pause(20);
+  const text = `# A line more\n${PROGRAM}`;
+  editor.selections.fire({ textEditor: { document: document(Uri.parse(URI), text), selection: { active: { line: 18 } } } });
+  await pause(100);
+  assert.deepEqual(panel.posted.at(-1), { type: "cursor", line: 18 });
+  panel.send({ type: "reveal", site: { start: 0, end: 1, line: 21, last_line: 21 }, keepsFocus: true });
+  await pause(20);
+  assert.deepEqual([editor.shown[0].options.selection.start.line, editor.shown[0].options.preserveFocus], [20, true]);
+  panel.send({ type: "command", command: "rerun" });
+  await pause(20);
+  assert.equal(editor.executed[0][0], "prose.run");
+  panel.send({ type: "session", requests: [3], label: "Look for facts" });
+  await pause(20);
+  const { query } = Uri.from({ scheme: "prose-session", path: "/x", query: JSON.stringify({ run: OVER.run, folder: OVER.folder, requests: [3] }) });
+  assert.equal(editor.shown[1].uri, "prose-session:///Look for facts.md");
+  assert.match(await editor.sessions.provideTextDocumentContent({ query }), /prose\/session is not known here/);
+});

@@ -1,0 +1,5 @@
+("(" @open ")" @close)
+("[" @open "]" @close)
+(object "{" @open "}" @close)
+(destructuring "{" @open "}" @close)
+(interpolation "{" @open "}" @close)

@@ -1,0 +1,145 @@
+// What the editor shows of a program while it is written.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Editor, until } from "./editor.mjs";
+
+let editor;
+before(async () => (editor = await Editor.start()));
+after(() => editor.stop());
+
+const library = `# Checks facts.
+
+input claim: "What to check"
+
+output verdict = session "Is this true? {claim}"
+`;
+
+const program = `use "./library/fact-check.prose" as checker
+
+input topic: "What to write about"
+
+agent writer:
+  model: sonnet
+  prompt: "You write for people in a hurry."
+
+let draft = session: writer
+  prompt: "Write a paragraph about {topic}."
+
+let checked = checker(claim: draft)
+
+output result = session "Apply the corrections."
+  context: [draft, checked.verdict]
+`;
+
+const files = { "library/fact-check.prose": library, "article.prose": program };
+
+test("a mistake is underlined and listed, and is gone once it is mended", async () => {
+  const broken = { ...files, "article.prose": program.replace('{topic}."', "{topic}.") };
+  await editor.window("mistake", broken, async (window) => {
+    await window.open("article.prose");
+    await window.squiggles("error").first().waitFor();
+    await window.lens("Run program").waitFor();
+    await window.command("Problems: Focus on Problems View");
+    const problem = window.page.locator(".markers-panel .monaco-list-row", { hasText: "E001" });
+    await problem.waitFor();
+    await window.picture("vscode-problems");
+
+    await window.line("Write a paragraph about").click();
+    await window.page.keyboard.press("End");
+    await window.page.keyboard.type('"');
+    await window.squiggles("error").first().waitFor({ state: "detached" });
+    await window.page.locator(".markers-panel", { hasText: "No problems" }).waitFor();
+  });
+});
+
+test("the pointer over a name tells what it is", async () => {
+  await editor.window("hover", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    await window.token("writer", "let draft = session: writer").hover();
+    const hover = window.page.locator(".monaco-hover", { hasText: "You write for people in a hurry." });
+    await hover.waitFor();
+    assert.match(await hover.innerText(), /agent writer/);
+    await window.picture("vscode-hover", { keepsPointer: true });
+  });
+});
+
+test("inside of braces, the variables of the program are proposed", async () => {
+  await editor.window("completion", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    // Behind `"Apply the corrections`
+    await window.goTo(14, 47);
+    await window.page.keyboard.type(" to {");
+    const proposals = window.page.locator(".suggest-widget.visible .monaco-list-row");
+    await proposals.first().waitFor();
+    assert.deepEqual(await proposals.locator(".label-name").allInnerTexts(), ["checked", "draft", "topic"]);
+    await window.picture("vscode-completion");
+    await window.page.keyboard.type("t");
+    await window.page.keyboard.press("Enter");
+    await window.line("Apply the corrections to {topic}.").waitFor();
+  });
+});
+
+test("definitions are found in imported programs", async () => {
+  await editor.window("definition", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    // `verdict` of `checked.verdict`
+    await window.goTo(15, 30);
+    await window.page.keyboard.press("F12");
+    await window.active("fact-check.prose");
+    await window.status("Ln 5, Col 8").waitFor();
+  });
+});
+
+test("a name that is misspelled is corrected by a quick fix", async () => {
+  const broken = { ...files, "article.prose": program.replace("session: writer", "session: writter") };
+  await editor.window("quick-fix", broken, async (window) => {
+    await window.open("article.prose");
+    await window.squiggles("error").first().waitFor();
+    await window.lens("Run program").waitFor();
+    await window.goTo(9, 25);
+    await window.page.keyboard.press("Control+.");
+    const fix = window.page.locator(".action-widget .monaco-list-row", { hasText: "writer" }).first();
+    await fix.waitFor();
+    await window.picture("vscode-quick-fix");
+    await window.page.keyboard.press("Enter");
+    await window.squiggles("error").first().waitFor({ state: "detached" });
+    await window.line("let draft = session: writer").waitFor();
+  });
+});
+
+test("programs are highlighted", async () => {
+  await editor.window("highlight", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    await until("keywords, names, texts and models differ", async () => {
+      const colours = [
+        await window.colour("let", "let draft = session: writer"),
+        await window.colour("draft", "let draft = session: writer"),
+        await window.colour("people", "You write for people in a hurry."),
+        await window.colour("sonnet", "model: sonnet"),
+      ];
+      return new Set(colours).size === 4;
+    });
+  });
+});
+
+test("the server is restarted by a command", async () => {
+  await editor.window("restart", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    const [first, ...others] = editor.languageServers();
+    assert.deepEqual(others, []);
+    await window.command("OpenProse: Restart Server");
+    await until("another server runs instead of the first", () => {
+      const running = editor.languageServers();
+      return running.length === 1 && running[0] !== first;
+    });
+    await window.goTo(10, 41);
+    await window.page.keyboard.type('"');
+    await window.squiggles("error").first().waitFor();
+  });
+});

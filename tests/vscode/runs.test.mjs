@@ -1,0 +1,133 @@
+// Running programs from the editor.
+
+import assert from "node:assert/strict";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Editor, write } from "./editor.mjs";
+
+let editor;
+before(async () => (editor = await Editor.start()));
+after(() => editor.stop());
+
+const program = `input topic: "What should it be about?"
+
+agent writer:
+  model: sonnet
+  prompt: "You write for people in a hurry."
+
+let outline = session: writer
+  prompt: "Make an outline about {topic}."
+
+parallel:
+  facts = session "Check the facts."
+    context: outline
+  title = session "Find a title."
+    context: outline
+
+output article = session: writer
+  prompt: "Write the article."
+  context: [facts, title]
+`;
+
+const agent = [process.execPath, fileURLToPath(new URL("agent.mjs", import.meta.url))];
+const settings = `[run]\nharness = "command"\ncommand = ${JSON.stringify(agent)}\n`;
+
+const files = { "article.prose": program, "prose.toml": settings, "replies.json": "{}" };
+
+/** Has the agent end the sessions whose prompts hold the keys. */
+function reply(window, replies) {
+  write(window.folder, { "replies.new": JSON.stringify(replies) });
+  renameSync(join(window.folder, "replies.new"), join(window.folder, "replies.json"));
+}
+
+/** Runs the program by its lens and says what it is to be about. */
+async function run(window, takesPicture = false) {
+  await window.open("article.prose");
+  await window.lens("Run program").click();
+  const question = window.page.locator(".quick-input-widget", { hasText: "What should it be about?" });
+  await question.waitFor();
+  if (takesPicture) await window.picture("vscode-input");
+  await question.locator("input").fill("tides");
+  await window.page.keyboard.press("Enter");
+  await question.waitFor({ state: "hidden" });
+}
+
+const first = { "Make an outline": "1. The moon\n2. The harbour", "Check the facts": "Both are true." };
+const all = { ...first, "Find a title": "Why the sea comes back", "Write the article": "It is the moon." };
+
+test("a program is run, watched, cancelled and resumed", async () => {
+  await editor.window("article", files, async (window) => {
+    await run(window, true);
+    await window.hint("let outline", "running").waitFor();
+    await window.lens("Stop").waitFor();
+    reply(window, first);
+    await window.hint("let outline", "1. The moon").waitFor();
+    await window.hint("facts = session", "Both are true.").waitFor();
+    await window.hint("title = session", "running").waitFor();
+    await window.picture("vscode-run", { isLive: true });
+
+    await window.lens("Stop").click();
+    await window.hint("title = session", "stopped").waitFor();
+    await window.lens("Resume last run").waitFor();
+
+    reply(window, all);
+    await window.lens("Resume last run").click();
+    await window.hint("output article", "It is the moon.").waitFor();
+    await window.notification("article.prose is done").waitFor();
+    await window.picture("vscode-ended");
+  });
+});
+
+test("the view and the panel show a run while it goes on, and lead to the program and back", async () => {
+  await editor.window("article", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 800 });
+    await run(window);
+    await window.notification("Running article.prose").waitFor();
+    await page.keyboard.press("Escape");
+    await window.notification("Running article.prose").waitFor({ state: "hidden" });
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    await window.row("session Make an outline about tides., running").waitFor();
+
+    // The run itself opens the panel.
+    await window.row("run of article.prose, running").click();
+    await window.part("Parts of the run", "Make an outline about tides. by writer, running").waitFor();
+    reply(window, first);
+    await window.row("session Make an outline about tides., complete").waitFor();
+    await window.part("Parts of the run", "Make an outline about tides. by writer, done").waitFor();
+    await window.part("Parts of the run", "Find a title., running").waitFor();
+    await window.part("Statements", "facts = ").waitFor();
+    await window.lens("Stop").waitFor();
+    await window.picture("vscode-run-panel", { isLive: true });
+
+    // From the view and from the panel to the statement, and from the statement to the panel.
+    await window.row("session Find a title.").click();
+    await window.cursorIn(13).waitFor();
+    await window.part("Statements", "outline = ").click();
+    await window.cursorIn(7).waitFor();
+    await window.line("output article").click();
+    await window.part("Statements", "article = ", ".at-cursor").waitFor();
+
+    const row = window.row("session Make an outline about tides.");
+    await row.hover();
+    await row.getByRole("button", { name: "Show Session" }).click();
+    await window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]').waitFor();
+    for (const text of ["## Reply", "2. The harbour", "## Prompt", "## System prompt"]) await window.line(text).waitFor();
+    await window.picture("vscode-session", { isLive: true });
+
+    const stop = window.row("run of article.prose, running");
+    await stop.hover();
+    await stop.getByRole("button", { name: "Stop" }).click();
+    const stopped = window.row("run of article.prose, interrupted");
+    await stopped.waitFor();
+    await window.part("Parts of the run", "Find a title., stopped").waitFor();
+
+    reply(window, all);
+    await stopped.hover();
+    await stopped.getByRole("button", { name: "Resume" }).click();
+    await window.part("Parts of the run", "Write the article. by writer, done").waitFor();
+    await page.locator('.activitybar [aria-label="OpenProse"]').first().waitFor();
+  });
+});
