@@ -164,6 +164,10 @@ impl Session {
 
     fn open(&mut self) {
         let name = self.name();
+        self.open_file(name);
+    }
+
+    fn open_file(&mut self, name: &'static str) {
         if self.open.contains_key(name) {
             return;
         }
@@ -366,6 +370,10 @@ fn after_a_long_session_the_server_knows_what_a_fresh_one_knows() {
             }
         }
         session.settle();
+        // A program that was open or imported once stays known, for references and completion, and a fresh server has to know it, too.
+        for (name, _) in FILES {
+            session.open_file(name);
+        }
         let after = session.answers();
         let mut fresh = Session::new(seed);
         std::mem::swap(&mut fresh.workspace.folder, &mut session.workspace.folder);

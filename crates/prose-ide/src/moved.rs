@@ -41,7 +41,8 @@ fn path_from(importer: &Path, target: &Path) -> Option<String> {
     let mut from = importer.parent()?.components().peekable();
     let mut to = target.components().peekable();
     while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
+        from.next();
+        to.next();
     }
     let up =
         from.map(|part| matches!(part, Component::Normal(_)).then_some("..")).collect::<Option<Vec<_>>>()?;
