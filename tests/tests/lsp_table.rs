@@ -184,7 +184,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/inlineValue",
-        says: "there is no debugger that would ask; inlay hints show how statements went",
+        says: "the variables of a part of a program, for a debugger",
         params: |w| {
             whole(w, json!({ "context": { "frameId": 0, "stoppedLocation": range((0, 0), (0, 0)) } }))
         },
@@ -197,7 +197,7 @@ const ROWS: &[Row] = &[
     Row { method: "inlayHint/resolve", says: "hints come complete", params: |_| json!({}) },
     Row {
         method: "textDocument/linkedEditingRange",
-        says: "renaming does it, and says where it would change a meaning",
+        says: "a variable and the places that fill it in, where nothing else would change",
         params: |w| at(w, "notes =", 1),
     },
     Row {
@@ -212,7 +212,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "completionItem/resolve",
-        says: "items come complete",
+        says: "the documentation of an item",
         params: |_| json!({ "label": "a" }),
     },
     Row {

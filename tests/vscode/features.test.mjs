@@ -39,7 +39,7 @@ test("a mistake is underlined and listed, and is gone once it is mended", async 
   await editor.window("mistake", broken, async (window) => {
     await window.open("article.prose");
     await window.squiggles("error").first().waitFor();
-    await window.lens("Run program").waitFor();
+    await window.lens("Cannot run: 1 error").waitFor();
     await window.command("Problems: Focus on Problems View");
     const problem = window.page.locator(".markers-panel .monaco-list-row", { hasText: "E001" });
     await problem.waitFor();
@@ -99,7 +99,7 @@ test("a name that is misspelled is corrected by a quick fix", async () => {
   await editor.window("quick-fix", broken, async (window) => {
     await window.open("article.prose");
     await window.squiggles("error").first().waitFor();
-    await window.lens("Run program").waitFor();
+    await window.lens("Cannot run: 1 error").waitFor();
     await window.goTo(9, 25);
     await window.page.keyboard.press("Control+.");
     const fix = window.page.locator(".action-widget .monaco-list-row", { hasText: "writer" }).first();

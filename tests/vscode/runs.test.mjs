@@ -99,7 +99,6 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await window.part("Parts of the run", "Make an outline about tides. by writer, done").waitFor();
     await window.part("Parts of the run", "Find a title., running").waitFor();
     await window.part("Statements", "facts = ").waitFor();
-    await window.lens("Stop").waitFor();
     await window.picture("vscode-run-panel", { isLive: true });
 
     // From the view and from the panel to the statement, and from the statement to the panel.
