@@ -254,7 +254,7 @@ impl Harness for Script {
             Effect::Summarise(summary) => Asked::summary(request, summary),
             Effect::Input(input) => Asked::input(request, input),
             Effect::Memory(place) => Asked::memory(request, place),
-            Effect::File(_) | Effect::Sleep(_) => return,
+            Effect::File(_) | Effect::FileCheck(_) | Effect::Sleep(_) => return,
         };
         self.take(&asked);
     }

@@ -12,12 +12,13 @@ use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
 use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, RunEnd, StateMode, What};
+use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
 use prose_vm::store::{Fresh, NoStore, Recall, Store, Waiting};
+use prose_vm::value::Value;
 
 fn program(fixture: &str) -> Arc<Program> {
     let fixture = Fixture::parse(fixture);
@@ -56,6 +57,10 @@ impl Store for Docs {
             "docs/a.md" => Ok("# A\n\nOf the docs.\n".into()),
             _ => Err(Failure { kind: ErrorKind::Other, message: format!("there is no file {path}") }),
         }
+    }
+
+    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
+        self.read_file(path).map(drop)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
@@ -99,6 +104,23 @@ fn check(fixture: &str, script: &str, state: StateMode, expected: Expect) {
         lines.iter().position(|line| line.contains("Program Start") && line.starts_with('[')).unwrap_or(0);
     expected.assert_eq(&(lines[start..].join("\n") + "\n"));
     check_cuts(fixture, script, &events);
+}
+
+#[test]
+fn what_a_program_failed_by_is_asked_again() {
+    let program = "try:\n  session \"zero\"\ncatch:\n  session \"caught\"\nlet a = session \"one\"\nlet b = session \"two\"\noutput c = b\n";
+    let fails = "[[session]]\nlabel = \"zero\"\nfail = \"no: such\"\n[[session]]\nlabel = \"two\"\nfail = \"no: such\\nthing\"\n[[session]]\nreply = \"ok\"\n";
+    let (events, end) = run(program, fails, StateMode::InContext, &mut Fresh);
+    assert_eq!(end.status, RunStatus::Failed);
+    let text = narrate(&events).join("\n") + "\n";
+    let recovered = transcript::read(&text);
+    expect![[r#"
+        recovered 3 sessions and 0 other answers
+        line 23: session of `let b = session "two"`: the program failed by it"#]]
+    .assert_eq(&recovered.to_string());
+    let mended = "[[session]]\nreply = \"mended\"\n";
+    let (_, end) = run(program, mended, StateMode::InContext, &mut recovered.into_recall());
+    assert_eq!(end.outputs, [("c".into(), Value::text("mended"))]);
 }
 
 /// Counts what it recalls.

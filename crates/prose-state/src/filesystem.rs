@@ -305,6 +305,10 @@ impl Store for FilesystemStore {
         context_file::read(&self.project, path)
     }
 
+    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
+        context_file::check(&self.project, path)
+    }
+
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
         Ok(self.memories.has_written(memory)?)
     }

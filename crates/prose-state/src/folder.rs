@@ -44,12 +44,14 @@ impl Project {
         if self.allows_outside {
             return Some(named);
         }
-        let goes_up = named.components().any(|part| part == Component::ParentDir);
+        let goes_up = |path: &Path| path.components().any(|part| part == Component::ParentDir);
         let target = resolved(&named);
         let home = self.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
         let is_inside =
             target.starts_with(resolved(&self.root)) || home.is_some_and(|home| target.starts_with(home));
-        (is_inside && !goes_up).then_some(named)
+        // A `..` that is left stands behind what is not there, so that nobody knows where it will lead.
+        let is_known = is_inside && !goes_up(&target);
+        is_known.then(|| if goes_up(&named) { target } else { named })
     }
 
     /// The folder of all runs.

@@ -71,6 +71,10 @@ impl Store for InContextStore {
         context_file::read(&self.project, path)
     }
 
+    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
+        context_file::check(&self.project, path)
+    }
+
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
         Ok(false)
     }

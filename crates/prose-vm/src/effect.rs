@@ -49,6 +49,8 @@ pub enum Effect {
     Memory(MemoryPlace),
     /// The content of a file that a context names, for an agent that cannot read it itself (decision 12).
     File(Arc<str>),
+    /// Whether a file that a context names is there and may be read, for an agent that reads it itself (decisions 12 and 14).
+    FileCheck(Arc<str>),
     /// Time passes before a retry (R78).
     Sleep(Duration),
 }
@@ -65,12 +67,13 @@ impl Effect {
             Effect::Input(_) => "input",
             Effect::Memory(_) => "memory",
             Effect::File(_) => "file",
+            Effect::FileCheck(_) => "file-check",
             Effect::Sleep(_) => "sleep",
         }
     }
 
     /// The kinds of which none [needs an agent](Effect::needs_agent), as [`Effect::kind`] names them.
-    pub const KINDS_WITHOUT_AGENT: [&str; 4] = ["input", "memory", "file", "sleep"];
+    pub const KINDS_WITHOUT_AGENT: [&str; 5] = ["input", "memory", "file", "file-check", "sleep"];
 
     /// Whether an agent works on it, so that it counts against the most that run at the same time (R58).
     pub fn needs_agent(&self) -> bool {
@@ -131,7 +134,7 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
         }
         Effect::Input(input) => serde_json::json!([input.name, input.prompt]).to_string(),
         Effect::Memory(place) => serde_json::json!([place.agent, place.scope]).to_string(),
-        Effect::File(path) => path.to_string(),
+        Effect::File(path) | Effect::FileCheck(path) => path.to_string(),
         Effect::Sleep(duration) => (duration.as_millis() as u64).to_string(),
     };
     digest(&format!("{} {asked}", effect.kind()))

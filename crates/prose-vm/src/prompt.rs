@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use crate::effect::{Binding, ContextItem};
 use crate::interpret::Frame;
 
@@ -13,6 +15,7 @@ pub(crate) struct Parts<'a> {
     /// Whether an agent of the program does it, which is told how to work in one (R32).
     pub(crate) has_agent: bool,
     pub(crate) context: &'a [ContextItem],
+    pub(crate) skills: &'a [SmolStr],
     pub(crate) early_exit: Option<&'a str>,
     /// The frame, inside of blocks (R29).
     pub(crate) frame: Option<Rc<Frame>>,
@@ -36,6 +39,10 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> String {
         sections.push(parts.task.trim_end().to_owned());
     }
     sections.extend(context(parts.context, parts.by_reference));
+    // No rule says how a skill gets to an agent. One that has it knows it by its name.
+    if !parts.skills.is_empty() {
+        sections.push(format!("Skills to load: {}", parts.skills.join(", ")));
+    }
     if let Some(condition) = parts.early_exit {
         sections.push(format!("You may stop before the task is done as soon as this is so: {condition}"));
     }

@@ -398,6 +398,9 @@ impl Runner<'_> {
                 Effect::File(path) => {
                     outcome(self.host.store.read_file(path).map(|text| Outcome::Value(Value::Text(text))))
                 }
+                Effect::FileCheck(path) => {
+                    outcome(self.host.store.check_file(path).map(|()| Outcome::Value(Value::Null)))
+                }
                 _ => continue,
             };
             return Ok(Some((*id, found)));
@@ -485,7 +488,7 @@ impl Runner<'_> {
         let harness = Arc::clone(&self.host.harness);
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
-            Effect::Memory(_) | Effect::File(_) => return None,
+            Effect::Memory(_) | Effect::File(_) | Effect::FileCheck(_) => return None,
             Effect::Sleep(duration) => {
                 let duration = *duration;
                 Box::pin(async move {

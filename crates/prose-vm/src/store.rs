@@ -37,6 +37,10 @@ pub trait Store {
     /// places that the run may read is an [`ErrorKind::UnsafePath`] (decision 14).
     fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure>;
 
+    /// Whether an agent can be told to read a file that a program passes on: fails as [`Store::read_file`] does, except for what only matters to
+    /// who puts the content into a prompt, its size and whether it is text.
+    fn check_file(&mut self, path: &str) -> Result<(), Failure>;
+
     /// Whether an agent has written its memory and its segment.
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
 }
@@ -96,6 +100,10 @@ impl Store for NoStore {
     fn read_file(&mut self, _: &str) -> Result<Arc<str>, Failure> {
         let message = "this run has no folder to read files from".to_owned();
         Err(Failure { kind: ErrorKind::Other, message })
+    }
+
+    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
+        self.read_file(path).map(drop)
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

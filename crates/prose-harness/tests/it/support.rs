@@ -108,7 +108,7 @@ pub(crate) async fn answer(harness: &dyn Harness, request: &Request) -> Option<O
         }
         Effect::Input(input) => harness.input(request, input)?.await.map(Outcome::Value),
         Effect::Memory(place) => Ok(Outcome::Memory(harness.memory(request, place)?)),
-        Effect::File(_) => return None,
+        Effect::File(_) | Effect::FileCheck(_) => return None,
         Effect::Sleep(_) => Ok(Outcome::Slept),
     };
     Some(answered.unwrap_or_else(Outcome::Failed))

@@ -172,6 +172,7 @@ impl Narrator {
             }
             // The warning behind it says the same.
             ("file", Outcome::Failed(_)) if self.length != Length::Whole => {}
+            ("file-check", Outcome::Failed(_)) => {}
             (_, Outcome::Failed(failure)) => {
                 self.failed = Some(failure.message.clone());
                 let message = text::message(&failure.message, self.length);

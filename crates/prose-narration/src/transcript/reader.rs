@@ -18,6 +18,7 @@ use branches::index_of;
 
 const NOT_TOLD: &str = "its result is not told";
 const NOT_ENDED: &str = "it had not ended";
+const FAILED_BY: &str = "the program failed by it";
 
 /// What the lines of a list without markers are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +121,9 @@ impl<'a> Reader<'a> {
         match marker {
             Marker::Program => {
                 self.recovered.is_complete |= after(said, "Program Complete").is_some();
+                if let Some(rest) = after(said, "Program Failed") {
+                    self.failed_by(rest);
+                }
             }
             Marker::Position => self.position(said),
             Marker::Success => self.success(said),
@@ -144,6 +148,23 @@ impl<'a> Reader<'a> {
             }
             Marker::Output => self.bound(said),
             Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
+        }
+    }
+
+    /// What the program failed by is asked again, so that it can go on; an answer that was caught, or that a later one made up for, stays. A program that
+    /// failed by itself has nothing to try again.
+    fn failed_by(&mut self, said: &'a str) {
+        let (_, said) = said.split_once(':').unwrap_or(("", said));
+        let Read::Whole(said) = self.value(said).0 else { return };
+        let is_it = |entry: &&mut Entry| match &entry.answer {
+            // What an imported program failed by is told by its caller in other words around it.
+            Ok(Answer::Outcome(Outcome::Failed(failure))) => {
+                !failure.message.is_empty() && said.contains(&failure.message)
+            }
+            _ => false,
+        };
+        if let Some(entry) = self.recovered.entries.iter_mut().rev().find(is_it) {
+            entry.answer = Err(FAILED_BY);
         }
     }
 

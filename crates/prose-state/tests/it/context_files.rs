@@ -66,6 +66,27 @@ fn what_is_no_text_is_not_passed() {
 }
 
 #[test]
+fn what_an_agent_reads_itself_has_to_be_a_file_inside_the_project_of_any_size_and_kind() {
+    let (folder, project) = project();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("docs")).unwrap();
+    fs::write(path("picture.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    fs::write(path("large.md"), "m".repeat((1 << 20) + 1)).unwrap();
+    let check = |name: &str| InContextStore::new(&project).check_file(name).map_err(|failure| failure.kind);
+    assert_eq!(check("picture.png"), Ok(()));
+    assert_eq!(check("large.md"), Ok(()));
+    assert_eq!(check("docs"), Err(ErrorKind::Other));
+    assert_eq!(check("gone.md"), Err(ErrorKind::Other));
+    assert_eq!(check("../gone.md"), Err(ErrorKind::UnsafePath));
+    assert_eq!(check("/etc/passwd"), Err(ErrorKind::UnsafePath));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/etc/passwd", path("link")).unwrap();
+        assert_eq!(check("link"), Err(ErrorKind::UnsafePath));
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn what_nobody_ever_writes_to_is_not_waited_for() {
     let (folder, project) = project();
@@ -102,13 +123,20 @@ fn a_file_outside_the_project_is_refused_unless_a_person_allows_it() {
         );
     };
     let absolute = secret.to_str().unwrap();
-    for path in [absolute, "../secret.md", "docs/../../secret.md", "docs/../inside.md", "~/notes.md"] {
+    for path in [absolute, "../secret.md", "docs/../../secret.md", "gone/../../secret.md", "~/notes.md"] {
         check(&project, path);
     }
+    // What counts is where a path leads.
+    assert_eq!(read(&project, "docs/../inside.md").unwrap(), "Inside.");
+    assert_eq!(
+        refusal(&project, "docs/../gone.md"),
+        (ErrorKind::Other, "there is no file PROJECT/gone.md".to_owned())
+    );
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
         check(&project, "link/secret.md");
+        check(&project, "link/../inside.md");
     }
 
     // Only `.prose` of the home folder is a place for programs.

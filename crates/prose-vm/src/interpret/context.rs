@@ -19,6 +19,7 @@ const LONG: usize = 8000;
 pub(super) struct Passed {
     pub(super) name: SmolStr,
     pub(super) value: Value,
+    /// Where the run keeps the value. A [`Value::File`] with one is a file of the run itself, which may well not be there yet.
     pub(super) path: Option<Arc<str>>,
 }
 
@@ -118,7 +119,7 @@ impl Cx {
             && self.run.world.settings.context_by_reference
         {
             let path = self.memory_file(&place, "memory.md");
-            passed.push(Passed { name: label, value: Value::File(path), path: None });
+            passed.push(Passed { name: label, value: Value::File(Arc::clone(&path)), path: Some(path) });
             return Ok(());
         }
         match self.instance.replies.borrow().get(agent) {
@@ -134,12 +135,16 @@ impl Cx {
         if value == Value::Null {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
-        if let Value::File(path) = value {
-            let text = match self.run.world.settings.context_by_reference {
-                true => None,
-                false => self.content(&name, &path).await?,
+        if let Value::File(file) = value {
+            let (shown, text) = match self.run.world.settings.context_by_reference {
+                true if path.is_some() => (Some(file), None),
+                true => (self.is_there(&file).await?.then_some(file), None),
+                false => {
+                    let text = self.content(&name, &file).await?;
+                    (Some(file), text)
+                }
             };
-            return Ok(ContextItem { name, path: Some(path), text, digest: None });
+            return Ok(ContextItem { name, path: shown, text, digest: None });
         }
         if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
             let digest = Some(digest(&shown(&value)));
@@ -152,11 +157,23 @@ impl Cx {
         Ok(ContextItem { name, path: None, text: Some(text), digest: None })
     }
 
-    /// The content of a file for an agent that cannot read it (decision 12). An agent that can would find out itself that there is nothing to read, and go
-    /// on without it; so does this one.
+    /// The content of a file for an agent that cannot read it (decision 12).
     async fn content(&self, name: &SmolStr, path: &Arc<str>) -> Exec<Option<Arc<str>>> {
-        match self.step("file").ask(Effect::File(Arc::clone(path))).await {
-            Outcome::Value(value) => Ok(Some(self.shortened(name, value.to_string().into()).await?)),
+        match self.file(path, Effect::File(Arc::clone(path))).await? {
+            Some(value) => Ok(Some(self.shortened(name, value.to_string().into()).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether there is a file that an agent may be told to read (decision 14).
+    async fn is_there(&self, path: &Arc<str>) -> Exec<bool> {
+        Ok(self.file(path, Effect::FileCheck(Arc::clone(path))).await?.is_some())
+    }
+
+    /// What is asked of a file. A session does without one that cannot be passed to it (R40).
+    async fn file(&self, path: &Arc<str>, effect: Effect) -> Exec<Option<Value>> {
+        match self.step("file").ask(effect).await {
+            Outcome::Value(value) => Ok(Some(value)),
             Outcome::Failed(failure) if failure.kind != ErrorKind::UnsafePath => {
                 self.warn(format!(
                     "the file `{path}` of the context is not passed to the session: {}",

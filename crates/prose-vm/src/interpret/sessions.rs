@@ -181,6 +181,7 @@ impl Cx {
         let parts = Parts {
             task: &task,
             context: &context,
+            skills: &skills,
             has_agent: spoken.agent.is_some(),
             early_exit: early_exit.as_deref(),
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),

@@ -22,10 +22,13 @@ fn shown(items: &[ContextItem]) -> String {
 /// What the session `Use` gets, by value and by reference.
 #[track_caller]
 fn check(program: &str, expected: Expect) {
-    let by_value = run_with(program, OK, |setup| {
-        setup.files.extend([("docs/a.md".into(), "Of a.".into()), ("docs/b.md".into(), "Of b.".into())]);
-    });
-    let by_reference = run_with(program, OK, |setup| setup.settings.context_by_reference = true);
+    let shown_by = |by_reference| {
+        run_with(program, OK, |setup| {
+            setup.files.extend([("docs/a.md".into(), "Of a.".into()), ("docs/b.md".into(), "Of b.".into())]);
+            setup.settings.context_by_reference = by_reference;
+        })
+    };
+    let (by_value, by_reference) = (shown_by(false), shown_by(true));
     let by_value = shown(&by_value.session("Use").context);
     let by_reference = shown(&by_reference.session("Use").context);
     expected.assert_eq(&format!("{by_value}--- by reference\n{by_reference}"));
@@ -326,9 +329,38 @@ fn a_file_is_read_each_time_it_is_passed_and_only_for_agents_that_cannot_read_it
     let ran = with_files(program, script, &[("a.md", "A.")]);
     // The second try is told what the first was.
     assert_eq!((ran.tasks().len(), ran.asked("file").len()), (3, 2));
-    let ran = run_with(program, script, |setup| setup.settings.context_by_reference = true);
-    assert_eq!((ran.tasks().len(), ran.asked("file").len()), (3, 0));
+    let ran = run_with(program, script, |setup| {
+        setup.settings.context_by_reference = true;
+        setup.files.insert("a.md".into(), "A.".into());
+    });
+    assert_eq!((ran.tasks().len(), ran.asked("file").len(), ran.asked("file-check").len()), (3, 0, 2));
     assert!(ran.session("Use").prompt.contains("\n- a.md: a.md\n"));
+}
+
+#[test]
+fn agents_that_read_files_are_not_sent_to_those_outside_the_project_or_that_are_not_there() {
+    let program = "session \"Use\"\n  context:\n    file: \"docs/gone.md\"\ntry:\n  session \"Spy\"\n    context:\n      file: \"../secret\"\ncatch as e:\n  session \"{e.kind}\"\n";
+    let ran = run_with(program, OK, |setup| setup.settings.context_by_reference = true);
+    expect![[r#"
+        Use
+
+        Context provided:
+        ---
+        gone.md: (not available)
+        ---"#]]
+    .assert_eq(&ran.session("Use").prompt);
+    expect![[r#"
+        failed: there is no such file
+        warning: the file `docs/gone.md` of the context is not passed to the session: there is no such file
+        session: Use
+        let anon_001 = ok
+        failed: it lies outside the project
+        caught: it lies outside the project
+        session: unsafe-path
+        let anon_003 = ok
+        value: ok
+    "#]]
+    .assert_eq(&ran.story());
 }
 
 #[test]

@@ -30,6 +30,25 @@ fn r025_text_and_prompt_of_a_session_are_put_together() {
 }
 
 #[test]
+fn the_skills_of_a_session_are_named_to_its_agent() {
+    check_prompt(
+        "agent a:\n  model: opus\n  skills: [\"unused\"]\nsession: a\n  prompt: \"Look\"\n  skills: [\"web-search\", \"pdf\"]\n",
+        |_| {},
+        expect![[r#"
+            Look
+
+            Skills to load: web-search, pdf
+
+            Guidelines:
+            - You are one step of a program. What stands above is all that you know of it.
+            - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
+            - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
+            - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
+        "#]],
+    );
+}
+
+#[test]
 fn r025_without_a_text_the_agents_prompt_is_the_task() {
     check_prompt(
         "agent a:\n  prompt: \"You review\"\nsession: a\n",
