@@ -13,7 +13,7 @@ use prose_vm::event::What;
 use crate::Status;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand};
 use crate::run::present_project;
-use crate::terminal::{BOLD, ERROR, Terminal, one_line};
+use crate::terminal::{BOLD, ERROR, Terminal, first_line, one_line};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -241,10 +241,6 @@ fn took(milliseconds: u64) -> String {
     // Hours and minutes matter, parts of a second only in short runs.
     let milliseconds = if milliseconds > 10_000 { milliseconds / 1000 * 1000 } else { milliseconds };
     humantime::format_duration(Duration::from_millis(milliseconds)).to_string()
-}
-
-fn first_line(text: &str) -> String {
-    one_line(text.lines().next().unwrap_or_default()).into_owned()
 }
 
 fn lines(text: &str) -> String {

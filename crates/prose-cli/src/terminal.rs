@@ -65,6 +65,17 @@ pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
+/// The first line of a text, by which it is told. One that ends with a colon says nothing without what stands below it, as in the message of a program
+/// that failed and wrote why.
+pub(crate) fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match lines.next() {
+        Some(second) if first.ends_with(':') => one_line(&format!("{first} {second}")).into_owned(),
+        _ => one_line(first).into_owned(),
+    }
+}
+
 /// The text on one line and without control characters. File names and program text may hold anything, and written as they
 /// are, a line feed would break the format and an escape character would steer the reader's terminal.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
@@ -96,5 +107,13 @@ mod tests {
     fn control_characters_become_escapes() {
         assert_eq!(one_line("plain é"), "plain é");
         assert_eq!(one_line("a\nb\u{1b}[31mc\u{9b}"), "a\\nb\\u{1b}[31mc\\u{9b}");
+    }
+
+    #[test]
+    fn a_first_line_that_ends_with_a_colon_says_what_stands_below() {
+        assert_eq!(first_line("exit status: 3:\n\n  no key\nat x"), "exit status: 3: no key");
+        assert_eq!(first_line("\nNo key.\nat x"), "No key.");
+        assert_eq!(first_line("Why:\n"), "Why:");
+        assert_eq!(first_line(""), "");
     }
 }

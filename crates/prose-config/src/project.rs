@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 
+use crate::setting::Reader;
 use crate::{Config, RegistryUrl, file};
 
 /// A folder of programs and the settings for them.
@@ -43,6 +44,16 @@ impl Project {
                 (Self { path: Some(path), config, ..Self::default() }, Some(error))
             }
         }
+    }
+
+    /// What keeps programs of the project from being run: errors in how they are to be run, or of TOML, which may hide anything. With a setting that is not
+    /// understood, made-up answers could be taken for those of an agent.
+    pub fn run_error(&self) -> Option<&Diagnostic> {
+        self.problems.iter().find(|problem| match problem.code {
+            Code::E141 => true,
+            Code::E142 => Reader::is_about(problem, "run"),
+            _ => false,
+        })
     }
 
     /// How grave a finding in a program is, or none if it is not reported. `program` is the absolute path of the program.

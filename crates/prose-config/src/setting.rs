@@ -185,6 +185,12 @@ impl<'a> Reader<'a> {
         self.wrong_with_fix::<T, R>(value, None, None)
     }
 
+    /// Whether a report is about a value of a table: [`Self::wrong_with_fix`] begins it with the keys that lead there.
+    pub(crate) fn is_about(report: &Diagnostic, table: &str) -> bool {
+        let named = report.message.strip_prefix('`').and_then(|rest| rest.strip_prefix(table));
+        named.is_some_and(|rest| rest.starts_with(['.', '`']))
+    }
+
     /// Reports a value that is not what it should be, where one can tell what was probably meant.
     pub(crate) fn wrong_with_fix<T: Setting, R>(
         &mut self,

@@ -1,11 +1,11 @@
 //! Writes scripts from runs (`--record-script`), so that a run with the script answers the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use prose_vm::effect::{Failure, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::place::Place;
 use prose_vm::value::Value;
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub fn script<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     recorder.write()
 }
 
+/// How long the answer of a session takes that was stopped before it gave one: longer than all that stops it.
+const LONG: &str = "1h";
+
 /// Collects what a run was asked and answered.
 #[derive(Default)]
 struct Recorder {
@@ -32,6 +35,8 @@ struct Recorder {
     /// What requests are about, for those whose events tell it.
     asked: HashMap<RequestId, Asked>,
     answered: Vec<Answered>,
+    /// The sessions that have not been answered so far, with their places.
+    open: BTreeMap<RequestId, Place>,
     /// The inputs that the run was started with.
     inputs: Vec<Entry>,
 }
@@ -69,7 +74,9 @@ impl Recorder {
             What::SessionStarted { request, task } => {
                 let agent = task.agent.as_ref().map(ToString::to_string);
                 self.asked.insert(*request, Asked { agent, name: None, text: task.task.clone() });
+                self.open.insert(*request, event.place.clone());
             }
+            What::RunEnded(end) if end.status != RunStatus::Interrupted => self.stopped(),
             What::ConditionAsked { request: Some(request), text, .. } => {
                 self.asked.insert(*request, Asked { text: text.clone(), ..Asked::default() });
             }
@@ -79,6 +86,7 @@ impl Recorder {
             }
             What::Chosen { criterion, label, .. } => self.chosen(&event.place, criterion, label),
             What::Effect { request, effect, outcome, .. } => {
+                self.open.remove(request);
                 if let Some(kind) = Kind::of_effect(effect)
                     && let Some(entry) = Entry::outcome(kind, outcome)
                 {
@@ -87,6 +95,16 @@ impl Recorder {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A session that has no answer when the program has come to its end was stopped, since others had decided (R52). An answer that takes long
+    /// has it stopped again.
+    fn stopped(&mut self) {
+        for (request, place) in std::mem::take(&mut self.open) {
+            let entry =
+                Entry { reply: Some(String::new()), delay: Some(LONG.to_owned()), ..Entry::default() };
+            self.answered.push(Answered { kind: Kind::Session, request, place, entry });
         }
     }
 
@@ -146,6 +164,8 @@ pub(crate) struct Entry {
     pub(crate) place: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reply: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) delay: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) met: Option<bool>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

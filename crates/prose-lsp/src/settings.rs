@@ -141,6 +141,11 @@ impl FileConfig {
         }
     }
 
+    /// What is wrong with the settings of how programs run, if they are not run for it.
+    pub(crate) fn run_error(&self) -> Option<&Diagnostic> {
+        self.project.run_error()
+    }
+
     /// How programs run, as the client says.
     pub(crate) fn client(&self) -> &RunSettings {
         &self.client

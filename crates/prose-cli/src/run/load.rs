@@ -7,14 +7,15 @@ use std::sync::Arc;
 use prose_config::RunConfig;
 use prose_markdown::{path_of_program, program_at_path};
 use prose_registry::Reference;
-use prose_syntax::{Code, Severity};
+use prose_syntax::{Code, Diagnostic, Severity};
 use prose_vm::program::Program;
 
 use crate::check::parts::{Part, parts};
-use crate::check::settings::{Settings, identity};
+use crate::check::settings::{Rules, Settings, identity, shown};
 use crate::check::{Analyst, Common, Diagnosed, source};
 use crate::imports::{How, Imports};
 use crate::output::full;
+use crate::position::LineIndex;
 use crate::sources::{OtherTexts, Sources};
 use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line};
 
@@ -115,9 +116,36 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
         return Ok(None);
     };
     let project = rules.project();
+    if !tell_of_settings(&rules, what, &mut stderr)? {
+        return Ok(None);
+    }
     Ok(Some(Loaded {
         program,
         config: project.config.run.clone(),
         project: project.path.as_deref().map(identity).and_then(|path| path.parent().map(Path::to_owned)),
     }))
+}
+
+/// Tells what is wrong with the settings of a program. Gives whether it can be run with them.
+fn tell_of_settings(rules: &Rules, what: &str, stderr: &mut dyn Write) -> io::Result<bool> {
+    let project = rules.project();
+    let Some(path) = &project.path else { return Ok(true) };
+    let path = shown(path);
+    let index = LineIndex::new(&project.text);
+    let place = |diagnostic: &Diagnostic| {
+        let start = index.position(diagnostic.range.start());
+        format!("{}:{}:{}", one_line(&path.to_string_lossy()), start.line, start.column)
+    };
+    for Diagnosed { diagnostic, .. } in rules.diagnosed(&path, &project.problems) {
+        let (code, place) = (diagnostic.code, place(&diagnostic));
+        writeln!(stderr, "{WARNING}warning[{code}]{WARNING:#}: {place}: {}", one_line(&diagnostic.message))?;
+    }
+    let Some(error) = project.run_error() else { return Ok(true) };
+    let place = place(error);
+    writeln!(
+        stderr,
+        "{ERROR}error{ERROR:#}: `{}` is not run, since how to run it is not understood; mend {place}",
+        one_line(what)
+    )?;
+    Ok(false)
 }

@@ -11,7 +11,7 @@ use prose_vm::effect::RequestId;
 use prose_vm::event::{ConditionOf, Event, Status, What};
 
 use super::printed::shown;
-use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
+use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
 /// How many characters of a task or a value are shown.
 const SHOWN: usize = 72;
@@ -223,10 +223,9 @@ impl<'a> Progress<'a> {
 
 /// The beginning of a text, on one line.
 fn beginning(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let line = one_line(line);
+    let line = first_line(text);
     match line.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.into_owned(),
+        None => line,
     }
 }

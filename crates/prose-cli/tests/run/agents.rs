@@ -62,16 +62,16 @@ fn an_agent_that_fails_says_why() {
     workspace.check(
         &["run", "main.prose"],
         expect![[r#"
-        status: 1
-        ---- stderr
-        Run ID with command
-        … First
-        ✗ First (TIME): command ended with exit status: 7:
-        error: the program failed at line 1: command ended with exit status: 7:
-        out of credit
-        To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 1
+            ---- stderr
+            Run ID with command
+            … First
+            ✗ First (TIME): command ended with exit status: 7: out of credit
+            error: the program failed at line 1: command ended with exit status: 7:
+            out of credit
+            To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+            help: `prose resume ID` goes on; what is done is not done again
+        "#]],
     );
 }
 

@@ -199,72 +199,77 @@ fn a_dry_run_passes_files_as_the_harness_takes_them() {
     workspace.check(
         &["run", "main.prose", "--dry-run"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        == 1: line 1
-        First
+            status: 0
+            ---- stdout
+            == 1: line 1
+            First
 
-        When you complete this task, write your output to:
-          .prose/runs/ID/bindings/a.md
+            When you complete this task, write your output to:
+              .prose/runs/ID/bindings/a.md
 
-        Format:
-        # a
+            Format:
+            # a
 
-        kind: let
+            kind: let
 
-        source:
-        ```prose
-        let a = session "First"
-        ```
+            source:
+            ```prose
+            let a = session "First"
+            ```
 
-        ---
+            ---
 
-        [Your output here]
+            [Your output here]
 
-        Then return only a confirmation, not the content:
-        Binding written: a
-        Location: .prose/runs/ID/bindings/a.md
-        Summary: [1 or 2 sentences about the result]
+            Then return only a confirmation, not the content:
+            Binding written: a
+            Location: .prose/runs/ID/bindings/a.md
+            Summary: [1 or 2 sentences about the result]
 
-        == 2: line 2
-        Use
+            == 2: line 2
+            Use
 
-        Context (by reference):
-        - notes.md: notes.md
-        - gone.md: gone.md
-        - a: .prose/runs/ID/bindings/a.md
+            Context (by reference):
+            - notes.md: notes.md
+            - a: .prose/runs/ID/bindings/a.md
 
-        Read these files to access the content. For large bindings, read selectively.
+            Read these files to access the content. For large bindings, read selectively.
 
-        When you complete this task, write your output to:
-          .prose/runs/ID/bindings/anon_001.md
+            Context provided:
+            ---
+            gone.md: (not available)
+            ---
 
-        Format:
-        # anon_001
+            When you complete this task, write your output to:
+              .prose/runs/ID/bindings/anon_001.md
 
-        kind: let
+            Format:
+            # anon_001
 
-        source:
-        ```prose
-        session "Use"
-          context:
-            file: "notes.md"
-            file: "gone.md"
-            a: a
-        ```
+            kind: let
 
-        ---
+            source:
+            ```prose
+            session "Use"
+              context:
+                file: "notes.md"
+                file: "gone.md"
+                a: a
+            ```
 
-        [Your output here]
+            ---
 
-        Then return only a confirmation, not the content:
-        Binding written: anon_001
-        Location: .prose/runs/ID/bindings/anon_001.md
-        Summary: [1 or 2 sentences about the result]
+            [Your output here]
 
-        ---- stderr
-        2 prompts; nothing was sent, and the answers on the way were made up.
-    "#]],
+            Then return only a confirmation, not the content:
+            Binding written: anon_001
+            Location: .prose/runs/ID/bindings/anon_001.md
+            Summary: [1 or 2 sentences about the result]
+
+            ---- stderr
+            warning: line 2: the file `gone.md` of the context is not passed to the session: there is no file FOLDER/gone.md
+            2 prompts; nothing was sent, and the answers on the way were made up.
+        "#]],
     );
     // Such a run has no files to refer to.
     let in_context = workspace.prose(&["run", "main.prose", "--dry-run", "--in-context"]);
@@ -318,6 +323,20 @@ output text = session "Sum up"
     let again = workspace.prose(&["run", "program.prose", "-q", "--script", "script.toml"]);
     assert_eq!((first.status, &first.stdout), (0, &again.stdout), "{again:?}");
     assert!(first.stdout.contains("[offline]"));
+}
+
+#[test]
+fn a_recorded_script_stops_again_what_was_stopped() {
+    let program = "parallel (\"first\"):\n  a = session \"Fast\"\n  b = session \"Slow\"\noutput c = session \"Sum up\"\n";
+    let answers =
+        "[[session]]\nlabel = \"Slow\"\nreply = \"slow\"\ndelay = \"1m\"\n[[session]]\nreply = \"ok\"\n";
+    let workspace = Workspace::new(&[("program.prose", program), ("answers.toml", answers)]);
+    let recorded =
+        ["run", "program.prose", "-q", "--script", "answers.toml", "--record-script", "script.toml"];
+    let first = workspace.prose(&recorded);
+    assert_eq!((first.status, first.stdout.as_str()), (0, "c: ok\n"), "{first:?}");
+    let again = workspace.prose(&["run", "program.prose", "-q", "--script", "script.toml"]);
+    assert_eq!((again.status, again.stdout.as_str()), (0, "c: ok\n"), "{again:?}");
 }
 
 /// Runs with a reader of standard output that sees a few bytes and goes away.

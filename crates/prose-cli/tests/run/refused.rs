@@ -1,6 +1,6 @@
 //! What is not run at all: status 2, and nothing is left behind.
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 
 use crate::common::Workspace;
 use crate::{ANSWERS, TWO};
@@ -134,6 +134,47 @@ fn arguments_that_contradict_each_other() {
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
     }
     assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn settings_that_are_not_understood() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    let check = |settings: &str, expected: Expect| {
+        workspace.write("prose.toml", settings.as_bytes());
+        workspace.check(&["run", "two.prose", "-q", "--script", "answers.toml"], expected);
+    };
+    check(
+        "[run]\nharness = \"claud\"\nmax-paralel = 3\nmax-parallel = 0\n",
+        expect![[r#"
+        status: 2
+        ---- stderr
+        warning[E142]: prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+        warning[W141]: prose.toml:3:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
+        warning[E142]: prose.toml:4:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:2:11
+    "#]],
+    );
+    check(
+        "[run\nharness = \"claude\"\n",
+        expect![[r#"
+        status: 2
+        ---- stderr
+        warning[E141]: prose.toml:1:5: a `]` is missing behind the name of the table
+        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:1:5
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    check(
+        "[run]\nmax-paralel = 3\n[check]\nprofile = \"x\"\n",
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+        ---- stderr
+        warning[W141]: prose.toml:2:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
+        warning[E142]: prose.toml:4:11: `check.profile` should be `"default"` or `"strict"`, not the text "x"
+    "#]],
+    );
 }
 
 #[test]

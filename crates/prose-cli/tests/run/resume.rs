@@ -177,7 +177,7 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
         … First
         ✓ First (TIME)
         … Second
-        ✗ Second (TIME): answers.toml has no answer for this session:
+        ✗ Second (TIME): answers.toml has no answer for this session: place: s1
         error: the program failed at line 2: answers.toml has no answer for this session:
           place: s1
           label: Second

@@ -109,6 +109,12 @@ impl Owner {
                 "`{name}` was fetched and is only shown here; import it with `use` in a program of your own and run that"
             ));
         }
+        if let Some(error) = config.run_error() {
+            return Err(format!(
+                "`{name}` is not run, since how to run it is not understood in prose.toml: {}",
+                error.message
+            ));
+        }
         let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
             Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
             // It leaves nothing behind.
