@@ -8,6 +8,19 @@ use serde_json::{Value, json};
 use super::*;
 
 #[test]
+fn settings_that_are_not_understood_keep_a_program_from_being_run() {
+    let files = &[("good.prose", "session \"a\"\n"), ("prose.toml", "[run]\nmax-parallel = 0\n")];
+    let mut workspace = Workspace::new(files);
+    workspace.open_saved("good.prose");
+    check(
+        &refusal(&mut workspace, "prose.run", "good.prose", json!({})),
+        expect![
+            "`good.prose` is not run, since how to run it is not understood in prose.toml: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
+        ],
+    );
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let files =
         &[("good.prose", "input topic: \"What?\"\nsession \"Write about {topic}\"\n"), ("notes.toml", "")];
