@@ -53,26 +53,39 @@ pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
 }
 
 fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
-    let name = Path::new("-");
-    let text = match source::read_stdin() {
-        Ok(text) => text,
-        Err(reason) => {
-            outcome.failures.push(Failure { path: name.to_owned(), reason });
-            return Ok(());
-        }
-    };
-    let formatted = formatted(args, name, &text, outcome);
-    if args.check || args.diff {
-        return show(args, name, &text, &formatted, terminal, outcome);
-    }
-    // Also what is formatted already is what an editor waits for.
-    let mut stdout = terminal::raw_stdout();
-    stdout.write_all(formatted.as_bytes())?;
-    stdout.flush()
+    let read = source::read_stdin();
+    format_text(args, Path::new("-"), read, terminal, outcome, |_, _, formatted| {
+        // Also what is formatted already is what an editor waits for.
+        let mut stdout = terminal::raw_stdout();
+        stdout.write_all(formatted.as_bytes())?;
+        stdout.flush()
+    })
 }
 
 fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
-    let text = match source::read_file(path) {
+    format_text(args, path, source::read_file(path), terminal, outcome, |outcome, text, formatted| {
+        if formatted == text {
+            outcome.unchanged += 1;
+            return Ok(());
+        }
+        match replace(path, text, formatted, Change::Format) {
+            Ok(()) => outcome.formatted += 1,
+            Err(reason) => outcome.failures.push(Failure { path: path.to_owned(), reason }),
+        }
+        Ok(())
+    })
+}
+
+/// Shows what would change if that is asked for; else `write` puts the formatted text where it belongs.
+fn format_text(
+    args: &FmtArgs,
+    path: &Path,
+    read: Result<String, String>,
+    terminal: &Terminal,
+    outcome: &mut Outcome,
+    write: impl FnOnce(&mut Outcome, &str, &str) -> io::Result<()>,
+) -> io::Result<()> {
+    let text = match read {
         Ok(text) => text,
         Err(reason) => {
             outcome.failures.push(Failure { path: path.to_owned(), reason });
@@ -83,15 +96,7 @@ fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut O
     if args.check || args.diff {
         return show(args, path, &text, &formatted, terminal, outcome);
     }
-    if formatted == text {
-        outcome.unchanged += 1;
-        return Ok(());
-    }
-    match replace(path, &text, &formatted, Change::Format) {
-        Ok(()) => outcome.formatted += 1,
-        Err(reason) => outcome.failures.push(Failure { path: path.to_owned(), reason }),
-    }
-    Ok(())
+    write(outcome, &text, &formatted)
 }
 
 /// The program in the one style, as far as it is asked for.

@@ -255,8 +255,8 @@ pub(crate) fn bracket(kind: SyntaxKind) -> i32 {
     }
 }
 
-/// The last bracket that is open at the end of the pieces.
-pub(crate) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
+/// The brackets that are open at the end of the pieces, from outside to inside.
+pub(crate) fn open_brackets(pieces: &[Piece<'_>]) -> Vec<usize> {
     let mut open = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
         match bracket(piece.kind) {
@@ -265,7 +265,12 @@ pub(crate) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
             _ => {}
         }
     }
-    open.pop()
+    open
+}
+
+/// The last bracket that is open at the end of the pieces.
+pub(crate) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
+    open_brackets(pieces).pop()
 }
 
 /// The pieces of the last item behind an open bracket.

@@ -126,10 +126,10 @@ mod tests {
         check(
             PROGRAMS,
             "/flows",
-            "/deep/work/flows",
+            "/deep/inside/flows",
             expect![[r#"
-            /main.prose:1: use "«./flows/find.prose»" -> ./deep/work/flows/find.prose
-            /main.prose:2: use "«flows/find.prose»" as same -> ./deep/work/flows/find.prose
+            /main.prose:1: use "«./flows/find.prose»" -> ./deep/inside/flows/find.prose
+            /main.prose:2: use "«flows/find.prose»" as same -> ./deep/inside/flows/find.prose
             /flows/find.prose:2: use "«../main.prose»" -> ../../../main.prose
         "#]],
         );

@@ -10,7 +10,7 @@ use prose_syntax::{SyntaxKind::*, TextSize};
 use smol_str::SmolStr;
 
 use crate::comments::{comment_above, first_comment};
-use crate::cursor::{Cursor, Piece, bracket, last_item};
+use crate::cursor::{Cursor, Piece, last_item, open_brackets};
 use crate::entity::program_of;
 use crate::markdown::escaped;
 
@@ -64,16 +64,8 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
 /// The innermost call that the pieces leave open: where its name and its parenthesis stand. Lists and objects around the cursor may be
 /// its arguments.
 fn call_around(pieces: &[Piece<'_>]) -> Option<(usize, usize)> {
-    let mut open = Vec::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        match bracket(piece.kind) {
-            1 => open.push(index),
-            -1 => drop(open.pop()),
-            _ => {}
-        }
-    }
     let is_call = |open: &usize| pieces[*open].kind == L_PAREN && *open > 0 && pieces[*open - 1].is_name();
-    open.into_iter().rev().find(is_call).map(|open| (open - 1, open))
+    open_brackets(pieces).into_iter().rev().find(is_call).map(|open| (open - 1, open))
 }
 
 fn of_block(db: &dyn Db, file: SourceFile, name: &SmolStr) -> Option<Signature> {

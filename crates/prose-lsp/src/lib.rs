@@ -42,6 +42,7 @@ mod shown;
 mod signature_help;
 
 mod token_deltas;
+mod workspace_files;
 mod workspace_symbols;
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use prose_analysis::{AnalysisHost, Text};
 use prose_markdown::{is_markdown, path_of_program, program_at_path};
 use ropey::Rope;
@@ -15,6 +14,7 @@ use crate::documents::DocumentUri;
 use crate::fetcher::read_program;
 use crate::rename::Changes;
 use crate::shown::Shown;
+use crate::workspace_files::{files_below, is_program};
 
 /// Which files lie elsewhere now, or soon.
 #[derive(Debug, Clone)]
@@ -63,40 +63,17 @@ pub(crate) struct Importer {
     pub(crate) shown: Shown,
 }
 
-/// The most files and folders that are looked at for programs, so that a folder such as `/` is no endless work.
-const MOST_ENTRIES: usize = 100_000;
-
-/// The programs below some folders, apart from those in the files that `is_known`. What Git ignores is left out, and so is what is hidden or
-/// installed by a package manager.
+/// The programs below some folders, apart from those in the files that `is_known`.
 pub(crate) fn programs_below(
     folders: &[PathBuf],
     is_known: &HashSet<PathBuf>,
     serves_markdown: bool,
 ) -> Vec<Importer> {
-    let [first, rest @ ..] = folders else { return Vec::new() };
-    let mut walk = WalkBuilder::new(first);
-    rest.iter().for_each(|folder| {
-        walk.add(folder);
-    });
-    walk.require_git(false).filter_entry(|entry| entry.file_name() != "node_modules");
     let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    for (count, entry) in walk.build().enumerate() {
-        if count == MOST_ENTRIES {
-            tracing::warn!("only the first {MOST_ENTRIES} files were searched for programs");
-            break;
-        }
-        let Ok(entry) = entry else { continue };
-        let path = entry.path();
+    for path in files_below(folders).filter(|path| !is_known.contains(path)) {
+        let path = &*path;
         let is_document = serves_markdown && is_markdown(path);
-        let is_program = path.extension().is_some_and(|extension| extension == "prose");
-        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        // Folders may lie in each other.
-        if !is_file
-            || !(is_document || is_program)
-            || is_known.contains(path)
-            || !seen.insert(path.to_owned())
-        {
+        if !is_document && !is_program(path) {
             continue;
         }
         let (Ok(text), Some(uri)) = (read_program(path), uri_of_path(path)) else { continue };

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use prose_ide::{FoundSymbol, SymbolQuery, search_symbols};
 use ropey::Rope;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use crate::convert::{Converter, Session, symbol_kind, uri_of_path};
 use crate::json::{Json, json as text};
 use crate::reads::Views;
 use crate::shown::Shown;
+use crate::workspace_files::{files_below, is_program};
 
 /// How many definitions an answer has at most: nobody reads more, and the client asks again for every letter.
 const MOST: usize = 400;
@@ -61,16 +61,8 @@ fn entry(found: &FoundSymbol, uri: &str, shown: &Shown, session: &Session) -> Va
     })
 }
 
-/// Programs in folders, without those that version control ignores or that runs have left.
+/// Programs below the folders that are not too long to be looked into.
 fn programs_in(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-    let walks = folders.iter().flat_map(|folder| {
-        let mut walk = WalkBuilder::new(folder);
-        walk.require_git(false).filter_entry(|entry| entry.file_name() != "node_modules");
-        walk.build()
-    });
-    let files = walks.flatten().filter(|entry| {
-        entry.path().extension().is_some_and(|extension| extension == "prose")
-            && entry.metadata().is_ok_and(|file| file.is_file() && file.len() <= LONGEST)
-    });
-    files.map(ignore::DirEntry::into_path).take(MOST_FILES)
+    let is_short = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() <= LONGEST);
+    files_below(folders).filter(|path| is_program(path)).filter(is_short).take(MOST_FILES)
 }

@@ -79,7 +79,7 @@ function document(languageId, text, scheme = "file") {
   const lines = text.split("\n");
   return {
     languageId,
-    uri: { scheme, path: "/work/a" },
+    uri: { scheme, path: "/home/ada/a" },
     getText: () => text,
     lineAt: (line) => ({ text: lines[line] }),
   };
