@@ -29,6 +29,7 @@ const OF_THE_PROJECT: &[&str] = &[
 
 /// What is about the editor alone and stands in no `prose.toml`.
 const OF_THE_EDITOR: &[&str] = &[
+    "check.workspace",
     "inlayHints.contracts",
     "inlayHints.iterations",
     "inlayHints.models",

@@ -56,6 +56,8 @@ fn the_state_of_the_server_is_shown() {
     let settings =
         json!({ "uri": workspace.uri("prose.toml"), "languageId": "toml", "version": 1, "text": "" });
     workspace.client.notify("textDocument/didOpen", json!({ "textDocument": settings }));
+    // Answered when the folder has been looked through.
+    workspace.client.request("workspace/symbol", json!({ "query": "" }));
     let mut status = workspace.client.request("prose/status", Value::Null)["result"].take();
     assert!(status["process"].take().as_u64() == Some(workspace.client.process_id().into()));
     assert_eq!(status["version"].take(), env!("CARGO_PKG_VERSION"));
@@ -94,10 +96,12 @@ fn the_state_of_the_server_is_shown() {
           "knownPrograms": 3,
           "pendingRequests": 0,
           "process": null,
+          "scanning": false,
           "settings": [
             "/work/prose.toml"
           ],
-          "version": null
+          "version": null,
+          "workspacePrograms": 2
         }
     "#]]
     .assert_eq(&shown);

@@ -55,7 +55,7 @@ fn the_server_introduces_itself() {
               "diagnosticProvider": {
                 "identifier": "prose",
                 "interFileDependencies": true,
-                "workspaceDiagnostics": false
+                "workspaceDiagnostics": true
               },
               "documentFormattingProvider": true,
               "documentHighlightProvider": true,
@@ -176,6 +176,10 @@ fn the_server_introduces_itself() {
                       }
                     ]
                   }
+                },
+                "workspaceFolders": {
+                  "changeNotifications": true,
+                  "supported": true
                 }
               },
               "workspaceSymbolProvider": true

@@ -185,7 +185,9 @@ fn look_ups_are_shown_while_they_are_under_way() {
     workspace.open_saved("main.prose");
     let mut kinds = Vec::new();
     while kinds.last().is_none_or(|kind| kind != "end") {
-        let message = workspace.client.wait_for(|message| message["method"] == "$/progress");
+        let is_fetching = |message: &Value| message["params"]["token"].as_str() == Some("fetching-1");
+        let message =
+            workspace.client.wait_for(|message| message["method"] == "$/progress" && is_fetching(message));
         kinds.push(message["params"]["value"]["kind"].as_str().unwrap().to_owned());
     }
     assert_eq!(kinds, ["begin", "end"]);

@@ -222,7 +222,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "workspace/diagnostic",
-        says: "`prose check` looks at whole folders",
+        says: "what is found in the programs of the workspace that are not open; waits for news",
         params: |_| json!({ "previousResultIds": [] }),
     },
     Row {
@@ -319,7 +319,10 @@ const ASKED: &[(&str, &str)] = &[
     ("client/unregisterCapability", ""),
     ("window/showDocument", "the first error of a program that is to run"),
     ("window/showMessageRequest", ""),
-    ("window/workDoneProgress/create", "runs, and look-ups of imported programs"),
+    (
+        "window/workDoneProgress/create",
+        "runs, look-ups of imported programs, and the first look through the folders",
+    ),
     ("workspace/applyEdit", ""),
     ("workspace/codeLens/refresh", "when a run starts or ends"),
     ("workspace/configuration", ""),

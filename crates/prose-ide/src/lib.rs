@@ -52,5 +52,5 @@ pub use runnable::{RunnableBlock, block_parts, block_program, runnable_blocks};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{SemanticToken, semantic_tokens, semantic_tokens_in};
 pub use signature::{Signature, SignatureParameter, signature_help};
-pub use symbol_search::{FoundSymbol, SymbolQuery, search_symbols};
+pub use symbol_search::{FoundSymbol, search_symbols};
 pub use symbols::{Symbol, SymbolKind, document_symbols};

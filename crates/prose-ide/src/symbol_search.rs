@@ -9,7 +9,7 @@ use prose_syntax::SyntaxNode;
 use crate::symbols::{Symbol, SymbolKind, document_symbols};
 
 /// What somebody types to find a definition: some of the letters of its name, in their order.
-pub struct SymbolQuery {
+struct SymbolQuery {
     pattern: Pattern,
     matcher: Matcher,
 }
@@ -27,13 +27,13 @@ pub struct FoundSymbol {
 
 impl SymbolQuery {
     /// A query. An empty one finds all.
-    pub fn new(typed: &str) -> Self {
+    fn new(typed: &str) -> Self {
         let pattern = Pattern::new(typed, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
         Self { pattern, matcher: Matcher::new(Config::DEFAULT) }
     }
 
     /// The definitions of a program that fit, in the order of the text. What has no name of its own, such as a session, is none.
-    pub fn find(&mut self, root: &SyntaxNode) -> Vec<FoundSymbol> {
+    fn find(&mut self, root: &SyntaxNode) -> Vec<FoundSymbol> {
         let symbols = document_symbols(root);
         let mut buffer = Vec::new();
         let mut found = Vec::new();

@@ -198,7 +198,7 @@ impl Session {
                 "diagnosticProvider": {
                     "identifier": SOURCE,
                     "interFileDependencies": true,
-                    "workspaceDiagnostics": false,
+                    "workspaceDiagnostics": true,
                 },
                 "callHierarchyProvider": true,
                 "codeLensProvider": { "resolveProvider": false },
@@ -237,6 +237,7 @@ impl Session {
                 },
                 "workspaceSymbolProvider": true,
                 "workspace": {
+                    "workspaceFolders": { "supported": true, "changeNotifications": true },
                     "fileOperations": { "willRename": moves::filters(), "didRename": moves::filters() },
                 },
             },

@@ -1,20 +1,22 @@
 //! Diagnostics for the client, asked for or not.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use prose_analysis::Database;
 use prose_analysis::diagnostics::diagnostics;
 use prose_syntax::{Diagnostic, Severity};
 
+use crate::closed::ClosedProgram;
 use crate::convert::{Converter, Reported, Session, lsp};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, json as text};
 use crate::owner::Notification;
 use crate::questions::next_id;
-use crate::reads::{View, Views};
+use crate::reads::{Failure, View, Views};
 use crate::settings::Problems;
 use crate::shown::Shown;
 
@@ -42,6 +44,23 @@ fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
     items
 }
 
+/// By what diagnostics are told from others, without keeping them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Digest(u64);
+
+impl Digest {
+    /// That of what the client would get, so that an answer is repeated only when something in it has changed.
+    fn of(told: &impl Serialize) -> Self {
+        let mut hasher = DefaultHasher::new();
+        text(told).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    fn id(self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report<'a, T> {
@@ -54,10 +73,7 @@ struct Report<'a, T> {
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
 pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -> Json {
     let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view, session)).collect();
-    // The id is made from what the client would get, so an answer is repeated only when something in it has changed.
-    let mut hasher = DefaultHasher::new();
-    text(&items).hash(&mut hasher);
-    let id = format!("{:016x}", hasher.finish());
+    let id = Digest::of(&items).id();
     text(&if previous == Some(id.as_str()) {
         Report { kind: "unchanged", result_id: &id, items: None }
     } else {
@@ -65,16 +81,83 @@ pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -
     })
 }
 
-/// What tells a client the diagnostics of one version of a document.
+/// A report that a client still has.
+#[derive(Deserialize)]
+pub(crate) struct PreviousReport {
+    uri: DocumentUri,
+    value: String,
+}
+
+/// The answer to `workspace/diagnostic`: the programs of the workspace that nobody has open, as far as they have findings or had some in the
+/// reports that the client still has. Open documents have reports of their own. Without news there is no answer, and the request waits for
+/// some: clients ask again as soon as they are answered.
+pub(crate) fn workspace_report(
+    views: &Views,
+    session: &Session,
+    previous: &[PreviousReport],
+) -> Result<Json, Failure> {
+    let mut previous: HashMap<&str, &str> =
+        previous.iter().map(|report| (&*report.uri, &*report.value)).collect();
+    let mut reports = Vec::new();
+    let mut has_news = views.is_first_poll;
+    for program in views.closed.iter() {
+        views.db.give_way();
+        let before = previous.remove(&*program.uri);
+        let items = closed_items(views, program, session);
+        if before.is_none() && items.is_empty() {
+            continue;
+        }
+        let id = Digest::of(&items).id();
+        let is_same = before == Some(id.as_str());
+        has_news |= !is_same;
+        reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(&items)));
+    }
+    // What is gone has no findings, which the client has to be told once.
+    let none: Vec<lsp::Diagnostic> = Vec::new();
+    let id = Digest::of(&none).id();
+    let is_told = |(uri, before): &(&str, &str)| *before == id || views.programs.has_open(uri);
+    for (uri, _) in previous.into_iter().filter(|report| !is_told(report)) {
+        has_news = true;
+        reports.push(workspace_entry(uri, &id, Some(&none)));
+    }
+    if has_news { Ok(text(&json!({ "items": reports }))) } else { Err(Failure::NothingNew) }
+}
+
+fn closed_items(views: &Views, program: &ClosedProgram, session: &Session) -> Vec<lsp::Diagnostic> {
+    let Views { db, programs, cache, runs, .. } = views;
+    // Most programs have none, and need no snapshot for that.
+    if diagnostics(db, program.file).is_empty() {
+        return Vec::new();
+    }
+    let snapshot = program.snapshot(db);
+    items(&View { snapshot: &snapshot, db, programs, cache, runs }, session)
+}
+
+fn workspace_entry(uri: &str, id: &str, items: Option<&Vec<lsp::Diagnostic>>) -> serde_json::Value {
+    // Null is the version of a file that is not open.
+    let mut report = json!({ "uri": uri, "version": null, "kind": "unchanged", "resultId": id });
+    if let Some(items) = items {
+        report["kind"] = json!("full");
+        report["items"] = json!(items);
+    }
+    report
+}
+
+/// What tells a client the diagnostics of one version of a document, or of a file that is not open.
 pub(crate) fn publication<'a>(
     uri: &DocumentUri,
-    version: i32,
+    version: Option<i32>,
     programs: impl Iterator<Item = View<'a>>,
     session: &'a Session,
-) -> Notification {
+) -> (Notification, Digest) {
     let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view, session)).collect();
-    let params = json!({ "uri": &**uri, "version": version, "diagnostics": items });
-    Notification { method: PUBLISH, params, id: None }
+    let mut params = json!({ "uri": &**uri, "diagnostics": items });
+    if let Some(version) = version {
+        params["version"] = json!(version);
+    }
+    let is_nothing = version.is_none() && items.is_empty();
+    let digest = if is_nothing { Digest::default() } else { Digest::of(&params) };
+    (Notification { method: PUBLISH, params, id: None }, digest)
 }
 
 /// What tells a client what is wrong with settings.

@@ -9,6 +9,7 @@ use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_syntax::{Diagnostic, Parse, Severity, TextRange, TextSize};
 use ropey::Rope;
 
+use crate::diagnostics::Digest;
 use crate::panics::{Panicked, guard};
 use crate::settings::FileConfig;
 use crate::shown::Shown;
@@ -44,8 +45,7 @@ pub(crate) struct PartOf {
 /// The diagnostics that the client was last told, to see cheaply whether there are others.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
-    /// A digest of the message.
-    pub(crate) digest: u64,
+    pub(crate) digest: Digest,
     /// What it was made of.
     pub(crate) version: i32,
     pub(crate) found: Vec<Arc<[Diagnostic]>>,

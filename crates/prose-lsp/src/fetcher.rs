@@ -77,6 +77,9 @@ impl Fetcher {
 
     /// What is known of a program without asking anybody. If that is not enough, and the mode allows it, it is looked up.
     fn look(&mut self, remote: &Remote, asker: &Origin, mode: FetchMode, when: When) -> Option<Fetched> {
+        if when == When::Opened {
+            return None;
+        }
         // This is asked after each edit, and the disk was looked at before.
         if self.under_way.contains(remote) || self.waiting.contains_key(remote) {
             return None;
@@ -100,7 +103,7 @@ impl Fetcher {
         // What is known is shown at once, and asked about without hurry.
         match when {
             When::Now => self.start(wish, asker.clone()),
-            When::TypingStops => self.wait(wish),
+            When::TypingStops | When::Opened => self.wait(wish),
         }
         fetched
     }
@@ -225,6 +228,8 @@ pub(crate) enum When {
     Now,
     /// When nobody has typed for a moment.
     TypingStops,
+    /// When somebody opens the program, or one that imports it. Nobody may ever look at what lies in a folder.
+    Opened,
 }
 
 /// What the analysis asks about the imports of one program.

@@ -7,6 +7,7 @@
 
 mod answers;
 mod call_hierarchy;
+mod closed;
 mod code_actions;
 mod commands;
 mod convert;
@@ -36,11 +37,11 @@ mod requests;
 mod results;
 mod retries;
 mod runs;
+mod scan;
 mod server;
 mod settings;
 mod shown;
 mod signature_help;
-
 mod token_deltas;
 mod workspace_files;
 mod workspace_symbols;

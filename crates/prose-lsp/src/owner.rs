@@ -9,6 +9,7 @@ mod moves;
 mod publishing;
 mod runs;
 mod status;
+mod workspace;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -35,19 +36,23 @@ use crate::progress::Progress;
 use crate::project_files::ProjectFiles;
 use crate::questions::next_id;
 use crate::reads::{Answer, Attempt, Failure, Read, Reads, RequestId, Views, send};
-use crate::requests::ANYWHERE;
+use crate::requests::{ANYWHERE, NEWS};
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
 use crate::runs::queries::RunQuery;
+use crate::scan::Scanned;
 use crate::settings::{FileConfig, Settings};
 use crate::token_deltas::SentTokens;
 
 use self::markdown::{Kind, Markdown};
+use self::workspace::Workspace;
 
 /// What the client wants, in the words of the server.
 pub(crate) enum Message {
     /// The session begins.
     Start(Session),
+    /// The client can be asked for something, too.
+    Initialized,
     /// The client is going to edit a document.
     Open { uri: DocumentUri, language: String, version: i32, text: String },
     /// The client has edited a document. The changes follow one another.
@@ -66,6 +71,12 @@ pub(crate) enum Message {
     Configure(Value),
     /// Files have changed on the disk.
     FilesChanged(Vec<PathBuf>),
+    /// Other folders are open in the client.
+    FoldersChanged { added: Vec<PathBuf>, removed: Vec<PathBuf> },
+    /// What programs there are in the folders.
+    Scanned(Scanned),
+    /// A request for news found none at the state of the server with this number.
+    NothingNew(Attempt, u64),
     /// The client is going to move files, and wants to know what else has to change.
     Moving(Moves, Answer),
     /// The client has moved files.
@@ -90,10 +101,32 @@ pub(crate) enum Message {
     Told(Result<String, String>),
     /// Somebody looks for a bug in the server.
     Status(Answer),
+    /// The client asks for nothing more, and waits at most for its last answers.
+    Leaving,
     /// The client is about to say `exit`.
     Shutdown(Answer),
     /// The client is gone.
     End,
+}
+
+impl Message {
+    /// Whether there may be other findings in programs afterwards.
+    fn changes_something(&self) -> bool {
+        matches!(
+            self,
+            Message::Open { .. }
+                | Message::Change { .. }
+                | Message::Close { .. }
+                | Message::Save { .. }
+                | Message::Configure(_)
+                | Message::FilesChanged(_)
+                | Message::FoldersChanged { .. }
+                | Message::Scanned(_)
+                | Message::Moved(_)
+                | Message::RunChanged(_)
+                | Message::Fetched(..)
+        )
+    }
 }
 
 /// What the server tells the client unasked.
@@ -136,6 +169,11 @@ pub(crate) struct Owner {
     project_files: ProjectFiles,
     /// Whether there may be other files of settings in use, or other problems in them, than the client was told.
     project_files_outdated: bool,
+    workspace: Workspace,
+    /// How often there was something that may change what is found in programs.
+    state: u64,
+    /// How often the client has asked for news of all programs.
+    polls: u64,
 }
 
 impl Owner {
@@ -155,9 +193,10 @@ impl Owner {
             names: HashMap::new(),
             programs: Arc::default(),
             reads: Reads::new(to_self.clone()),
+            workspace: Workspace::new(to_self.clone()),
             fetcher: Fetcher::new(to_self),
             runs,
-            progress: Progress::default(),
+            progress: Progress::new("Fetching imported programs", "fetching"),
             to_client,
             waiting: Vec::new(),
             unpublished: VecDeque::new(),
@@ -166,6 +205,8 @@ impl Owner {
             tokens: Arc::default(),
             project_files: ProjectFiles::default(),
             project_files_outdated: false,
+            state: 0,
+            polls: 0,
         }
     }
 
@@ -193,20 +234,27 @@ impl Owner {
     }
 
     fn receive(&mut self, message: Message) {
+        self.state += u64::from(message.changes_something());
         match message {
             Message::Start(session) => {
                 self.settings.set_overrides(&session.settings);
-                if session.watches_files {
+                self.session = Arc::new(session);
+            }
+            Message::Initialized => {
+                if self.session.watches_files {
                     self.notify(watching());
                 }
-                self.session = Arc::new(session);
+                self.look_for_programs();
             }
             Message::Open { uri, language, version, text } => self.open(uri, &language, version, &text),
             Message::Change { uri, version, changes } => self.change(&uri, version, &changes),
             Message::Close { uri } => self.close(&uri),
             Message::Save { uri } => self.saved(&uri),
             Message::Read(read) => self.read(read),
-            Message::Cancel(id) => self.reads.cancel(&id),
+            Message::Cancel(id) => {
+                self.workspace.cancel(&id);
+                self.reads.cancel(&id);
+            }
             Message::Retry(attempt) => self.retry(attempt),
             Message::Configure(settings) => {
                 if self.settings.set_overrides(&settings) {
@@ -214,6 +262,10 @@ impl Owner {
                 }
             }
             Message::FilesChanged(paths) => self.files_changed(&paths),
+            Message::FoldersChanged { added, removed } => self.folders_changed(added, &removed),
+            Message::Scanned(news) => self.scanned(news),
+            Message::NothingNew(attempt, state) => self.hold(attempt, state),
+            Message::Leaving => self.leave(),
             Message::Moving(moves, answer) => self.moving(moves, answer),
             Message::Moved(moves) => self.moved(&moves),
             Message::Command(command) => self.execute(command),
@@ -230,7 +282,10 @@ impl Owner {
             }
             Message::Told(told) => self.tell(&told),
             Message::Status(answer) => self.status(answer),
-            Message::Shutdown(answer) => self.runs.shut_down(move || send(answer, Ok(json(&())))),
+            Message::Shutdown(answer) => {
+                self.leave();
+                self.runs.shut_down(move || send(answer, Ok(json(&()))));
+            }
             Message::End => {}
         }
     }
@@ -264,11 +319,12 @@ impl Owner {
                 self.forget(&known);
             }
         }
-        self.reads.edited(&uri);
+        self.edited(&uri);
         match Document::new(path, version, text) {
             Ok(document) => {
                 self.names.insert(document.path.clone(), Arc::clone(&uri));
                 self.project_files_outdated = true;
+                self.workspace.forget_closed();
                 if kind != Kind::Other && !self.session.watches_files {
                     self.settings.forget_files();
                 }
@@ -290,6 +346,7 @@ impl Owner {
     fn change(&mut self, uri: &DocumentUri, version: i32, changes: &[ContentChange]) {
         let encoding = self.session.encoding;
         let uri = &self.known_name(uri);
+        self.edited(uri);
         let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
         let document = self.documents.get_mut(uri).or(markdown).or_else(|| self.others.get_mut(uri));
         let Some(document) = document else {
@@ -298,7 +355,6 @@ impl Owner {
             );
             return;
         };
-        self.reads.edited(uri);
         if version <= document.version() {
             // Leaving out the edit would put all later ones in wrong places, so the number is what is not believed.
             tracing::warn!(
@@ -336,6 +392,13 @@ impl Owner {
         self.project_files_outdated = true;
     }
 
+    /// Ends the reads that an edit of a document has made worthless.
+    fn edited(&mut self, uri: &DocumentUri) {
+        self.reads.edited(uri);
+        let is_outdated = |read: &Read| read.outdated_by_edits && read.uri == *uri;
+        self.workspace.answer_waiting(is_outdated, &Failure::ContentModified);
+    }
+
     /// Forgets that a document is open. The programs that import it see what lies on the disk.
     fn forget(&mut self, uri: &DocumentUri) {
         self.tokens.forget(uri);
@@ -359,6 +422,7 @@ impl Owner {
             self.notify(diagnostics::withdrawal(uri));
         }
         self.forget_program(uri);
+        self.workspace.closed(&path);
     }
 
     /// Forgets that a program is open.
@@ -371,12 +435,21 @@ impl Owner {
 
     /// Takes over what lies at a path, for those who import it.
     fn read_again(&mut self, path: &Path) {
-        let known = self.host.file(path);
-        if known.is_none() && !self.host.is_imported(path) {
-            return;
+        let is_imported = self.host.is_imported(path);
+        if self.host.file(path).is_some() || is_imported {
+            self.take_over(path, read_program(path).ok());
+        } else if self.is_in_folders(path) {
+            // Whether it is one that is left out is known to who looks through the folders.
+            self.look_for_programs();
         }
+    }
+
+    /// Takes over the text of a program that is not open, or that there is none.
+    fn take_over(&mut self, path: &Path, text: Option<String>) {
+        let known = self.host.file(path);
+        let is_imported = self.host.is_imported(path);
         self.reads.recall_views();
-        match (known, read_program(path).ok()) {
+        match (known, text) {
             (None, None) => {}
             (Some(file), Some(text)) if *text == *file.text(self.host.db()).as_str() => {}
             (_, Some(text)) => {
@@ -384,10 +457,17 @@ impl Owner {
                 let file = self.host.set_text(path, Text::new(text));
                 let config = self.settings.of(path);
                 if known.is_none() {
-                    self.host.set_project(file, config.meaning());
+                    let mut project = config.meaning();
+                    if let Some((origin, registry)) = self.fetcher.origin_of(path) {
+                        self.host.set_origin(file, origin);
+                        project.registry = registry.unwrap_or(project.registry);
+                    }
+                    self.host.set_project(file, project);
                 }
-                self.load_imports(file, &config, When::Now);
+                let when = if is_imported { When::Now } else { When::Opened };
+                self.load_imports(file, &config, when);
                 self.mark_importers(file, before.as_ref());
+                self.workspace.mark(path);
             }
             // What came from the network is known, whatever became of the file that shows it.
             (Some(file), None) if *file.origin(self.host.db()) != Origin::Local => {}
@@ -396,6 +476,8 @@ impl Owner {
                 let importers = self.host.importers(file, true);
                 self.host.remove(path);
                 self.mark_programs(&importers);
+                self.workspace.forget_closed();
+                self.workspace.mark(path);
             }
         }
     }
@@ -409,10 +491,11 @@ impl Owner {
             return;
         }
         // A client that watches no files will not tell of anything else that was written.
-        let is_open = |file: &SourceFile| self.programs.is_open(*file);
-        let closed: Vec<SourceFile> = self.host.files().filter(|file| !is_open(file)).collect();
-        let mut paths: Vec<PathBuf> =
-            closed.iter().map(|file| file.path(self.host.db()).to_path_buf()).collect();
+        let db = self.host.db();
+        let closed = self.host.files().filter(|file| !self.programs.is_open(*file));
+        let mut paths: Vec<PathBuf> = closed.map(|file| file.path(db).to_path_buf()).collect();
+        paths.retain(|path| !self.workspace.has_found(path));
+        self.look_for_programs();
         if path.ends_with(prose_config::FILE_NAME) {
             paths.push(path);
         }
@@ -443,11 +526,16 @@ impl Owner {
             self.mark_edited(&uri);
             self.mark_unpublished(&uri);
         }
+        self.mark_workspace();
         self.must_refresh = true;
         self.project_files_outdated = true;
     }
 
     fn read(&mut self, mut read: Read) {
+        if self.is_too_early(read.method) {
+            return self.wait(read);
+        }
+        self.polls += u64::from(read.method == NEWS);
         read.uri = self.known_name(&read.uri);
         if self.others.contains_key(&read.uri) {
             let nothing = read.nothing;
@@ -455,10 +543,7 @@ impl Owner {
         }
         match self.snapshots(&read.uri) {
             Ok(snapshots) => {
-                let (db, programs, cache) = (&self.host, Arc::clone(&self.programs), self.fetcher.cache());
-                let runs = Arc::clone(&self.runs);
-                let tokens = Arc::clone(&self.tokens);
-                let views = |snapshots| Views { snapshots, db: db.snapshot(), programs, cache, runs, tokens };
+                let views = self.views(read.method);
                 self.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
             Err(failure) => send(read.answer, Err(failure)),
@@ -471,16 +556,23 @@ impl Owner {
         }
         match self.snapshots(&attempt.uri) {
             Ok(snapshots) => {
-                let (programs, cache) = (Arc::clone(&self.programs), self.fetcher.cache());
-                let runs = Arc::clone(&self.runs);
-                let (db, tokens) = (self.host.snapshot(), Arc::clone(&self.tokens));
-                let views = Views { snapshots, db, programs, cache, runs, tokens };
-                self.reads.retry(attempt, views, Arc::clone(&self.session));
+                let view = self.views(attempt.method())(snapshots);
+                self.reads.retry(attempt, view, Arc::clone(&self.session));
             }
             // It was open when it was asked about.
             Err(Failure::NotOpen(_)) => self.reads.fail(&attempt, Failure::ContentModified),
             Err(failure) => self.reads.fail(&attempt, failure),
         }
+    }
+
+    /// What makes the views for a request.
+    fn views(&mut self, method: &str) -> impl FnOnce(Vec<Snapshot>) -> Views + use<> {
+        let closed = if method == NEWS { self.closed_programs() } else { Arc::default() };
+        let is_first_poll = self.polls <= 1;
+        let (db, state, cache) = (self.host.snapshot(), self.state, self.fetcher.cache());
+        let (programs, runs, tokens) =
+            (Arc::clone(&self.programs), Arc::clone(&self.runs), Arc::clone(&self.tokens));
+        move |snapshots| Views { snapshots, db, programs, cache, runs, tokens, closed, is_first_poll, state }
     }
 
     /// Brings the analysis up to the state of every document.
@@ -511,20 +603,24 @@ impl Owner {
         let before = self.host.file(&document.path).map(|file| Face::of(self.host.db(), file));
         let is_imported = self.host.is_imported(&document.path);
         // What was just opened is not being typed.
-        let when = if known.is_none() && before.is_some() { When::TypingStops } else { When::Now };
+        let is_open = self.host.file(&document.path).is_some_and(|file| self.programs.is_open(file));
+        let when = if known.is_none() && is_open { When::TypingStops } else { When::Now };
         let document_path = document.path.clone();
         let file = document.sync(&mut self.host).map_err(Failure::Panicked)?;
-        if !self.programs.is_open(file) {
+        if !is_open {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri), document);
         }
         // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
-        let is_new = before.is_none();
-        if let Some((origin, registry)) = is_new.then(|| self.fetcher.origin_of(&document_path)).flatten() {
+        if let Some((origin, registry)) = (!is_open).then(|| self.fetcher.origin_of(&document_path)).flatten()
+        {
             self.host.set_origin(file, origin);
             project.registry = registry.unwrap_or(project.registry);
         }
         self.host.set_project(file, project);
         self.load_imports(file, &config, when);
+        if !is_open {
+            self.load_imports_of_imports(file);
+        }
         if is_imported {
             self.mark_importers(file, before.as_ref());
         }

@@ -50,6 +50,14 @@ impl Programs {
         self.open.get(&file).map(|open| Arc::clone(&open.name))
     }
 
+    /// Whether the client has a document of this name open, as far as it holds programs.
+    pub(crate) fn has_open(&self, uri: &str) -> bool {
+        let is_of = |open: &Open| {
+            *open.name == *uri || open.part_of.as_ref().is_some_and(|(document, _)| **document == *uri)
+        };
+        self.open.values().any(is_of)
+    }
+
     /// Whether the client has the program open.
     pub(crate) fn is_open(&self, file: SourceFile) -> bool {
         self.open.contains_key(&file)

@@ -1,25 +1,28 @@
-//! What a client is told of the look-ups under way.
+//! What a client is told of work under way.
 
 use serde_json::json;
 
 use crate::owner::Notification;
 use crate::questions::next_id;
 
-/// What the client was last told.
-#[derive(Debug, Default)]
+/// What the client was last told of one kind of work.
+#[derive(Debug)]
 pub(crate) struct Progress {
+    title: &'static str,
+    kind: &'static str,
     shown: Option<String>,
     /// How often there was something to show. Each time has a token of its own.
     times: u32,
 }
 
 impl Progress {
-    /// What to tell the client when so many look-ups are under way; `one` is what one of them is for.
-    pub(crate) fn news(&mut self, count: usize, one: Option<String>) -> Vec<Notification> {
-        let message = one.map(|one| match count {
-            1 => one,
-            count => format!("{one} and {} more", count - 1),
-        });
+    /// No work yet. `title` is what a person is told, and `kind` what tells the tokens of different kinds of work apart.
+    pub(crate) fn new(title: &'static str, kind: &'static str) -> Self {
+        Self { title, kind, shown: None, times: 0 }
+    }
+
+    /// What to tell the client while the work is at `message`; none when there is nothing to do.
+    pub(crate) fn news(&mut self, message: Option<String>) -> Vec<Notification> {
         if self.shown == message {
             return Vec::new();
         }
@@ -31,7 +34,7 @@ impl Progress {
         }
         let value = match (&self.shown, &message) {
             (None, message) => {
-                json!({ "kind": "begin", "title": "Fetching imported programs", "message": message })
+                json!({ "kind": "begin", "title": self.title, "message": message })
             }
             (Some(_), Some(message)) => json!({ "kind": "report", "message": message }),
             (Some(_), None) => json!({ "kind": "end" }),
@@ -43,7 +46,7 @@ impl Progress {
     }
 
     fn token(&self) -> String {
-        format!("fetching-{}", self.times)
+        format!("{}-{}", self.kind, self.times)
     }
 }
 
@@ -54,13 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn look_ups_are_told_while_they_are_under_way() {
-        let mut progress = Progress::default();
+    fn work_is_told_while_it_is_under_way() {
+        let mut progress = Progress::new("Fetching imported programs", "fetching");
         let mut told = String::new();
-        for (count, one) in
-            [(0, None), (1, Some("a/b")), (2, Some("a/b")), (2, Some("a/b")), (0, None), (1, Some("c/d"))]
+        for message in [None, Some("a/b"), Some("a/b and 1 more"), Some("a/b and 1 more"), None, Some("c/d")]
         {
-            for Notification { method, params, .. } in progress.news(count, one.map(str::to_owned)) {
+            for Notification { method, params, .. } in progress.news(message.map(str::to_owned)) {
                 told += &format!("{method} {params}\n");
             }
         }

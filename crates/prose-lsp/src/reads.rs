@@ -9,6 +9,7 @@ use prose_analysis::{Cancelled, Database};
 use prose_registry::Cache;
 use tokio::sync::oneshot;
 
+use crate::closed::ClosedProgram;
 use crate::convert::{Converter, Session};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::Json;
@@ -36,6 +37,8 @@ pub(crate) enum Failure {
     ContentModified,
     /// The document is not open.
     NotOpen(DocumentUri),
+    /// There is no news yet, and the request waits for some. No client is told this.
+    NothingNew,
     /// What is asked for cannot be done, and why.
     Refused(String),
     /// Another request with this id has no answer yet.
@@ -73,6 +76,12 @@ pub(crate) struct Views {
     pub(crate) runs: Arc<Runs>,
     /// The semantic tokens that the client has.
     pub(crate) tokens: Arc<SentTokens>,
+    /// The programs of the workspace that nobody has open, for work that is about them.
+    pub(crate) closed: Arc<[ClosedProgram]>,
+    /// Whether the client asks for news of all programs for the first time.
+    pub(crate) is_first_poll: bool,
+    /// The number of this state of the server.
+    pub(crate) state: u64,
 }
 
 /// One of them.
@@ -139,6 +148,13 @@ pub(crate) struct Attempt {
     method: &'static str,
     pub(crate) uri: DocumentUri,
     work: AnalysisWork,
+}
+
+impl Attempt {
+    /// What is asked for.
+    pub(crate) fn method(&self) -> &'static str {
+        self.method
+    }
 }
 
 struct PendingRead {
@@ -258,9 +274,11 @@ impl Reads {
             let result = guard(format!("answering {}", attempt.method), || {
                 Cancelled::catch(AssertUnwindSafe(|| (attempt.work)(&view, &session)))
             });
+            let state = view.state;
             // The next edit waits until the view is gone.
             drop(view);
             match result {
+                Ok(Ok(Err(Failure::NothingNew))) => hold(&again, &pending, attempt, state),
                 Ok(Ok(result)) => pending.answer(attempt.ticket, result),
                 Ok(Err(_)) => try_again(&again, &pending, attempt),
                 Err(panicked) => pending.answer(attempt.ticket, Err(Failure::Panicked(panicked))),
@@ -296,6 +314,13 @@ impl Reads {
 
 fn take(waiting: &Waiting) -> Option<Views> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+fn hold(owner: &Sender<Message>, pending: &Pending, attempt: Attempt, state: u64) {
+    let ticket = attempt.ticket;
+    if owner.send(Message::NothingNew(attempt, state)).is_err() {
+        pending.answer(ticket, Err(Failure::Cancelled));
+    }
 }
 
 fn try_again(again: &Sender<Message>, pending: &Pending, attempt: Attempt) {

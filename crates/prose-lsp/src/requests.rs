@@ -90,8 +90,18 @@ struct FlowGraphParams {
     text_document: TextDocumentIdentifier,
 }
 
+/// The parameters of `workspace/diagnostic`, of which some clients leave out those that are not optional.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct WorkspaceDiagnosticParams {
+    previous_result_ids: Vec<diagnostics::PreviousReport>,
+}
+
 /// The name that a request has in place of a document's if it is about none.
 pub(crate) const ANYWHERE: &str = "";
+
+/// The request for the diagnostics of all programs, which clients make again and again.
+pub(crate) const NEWS: &str = "workspace/diagnostic";
 
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
@@ -193,6 +203,13 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/semanticTokens/range", |params| {
         let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
         Ok(tokens(&text_document.uri, TokensWanted::In(range)))
+    }),
+    (NEWS, |params| {
+        let WorkspaceDiagnosticParams { previous_result_ids: previous } = decode(params)?;
+        let work =
+            move |views: &Views, session: &Session| diagnostics::workspace_report(views, session, &previous);
+        let work = Work::Analysis(Arc::new(work));
+        Ok(ReadParams { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) })
     }),
     ("workspace/symbol", |params| {
         let WorkspaceSymbolParams { query, .. } = decode(params)?;

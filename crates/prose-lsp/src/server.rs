@@ -19,7 +19,8 @@ use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp_server::ls_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
+    DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, WorkspaceFolder,
 };
 use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
@@ -73,6 +74,7 @@ pub(crate) async fn serve(
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     let questions = Questions::new(to_client.clone());
     let runs = Runs::new(to_owner.clone(), to_client.clone(), questions.clone());
+    let end_of_input = to_owner.clone();
     let owner = Owner::new(to_owner.clone(), to_client, Arc::clone(&runs));
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
@@ -89,6 +91,7 @@ pub(crate) async fn serve(
             tracing::warn!("the input cannot be read any more: {error}");
         }
         let _ = events_sender.send(Event::EndOfInput);
+        let _ = end_of_input.send(Message::Leaving);
         // The rest of the connection says when it is over.
         std::future::pending::<()>().await;
     };
@@ -348,6 +351,7 @@ impl Front {
     fn notification(&mut self, method: &str, params: Value) {
         if method == "exit" {
             let _ = self.events.send(Event::Exit);
+            self.send(Message::Leaving);
             return;
         }
         if self.phase != Phase::Running {
@@ -356,8 +360,8 @@ impl Front {
         }
         match message(method, params) {
             Ok(Some(message)) => self.send(message),
-            // Notifications that start so are optional, and every client sends `initialized`, which says nothing new.
-            Ok(None) if method.starts_with("$/") || method == "initialized" => {}
+            // Notifications that start so are optional.
+            Ok(None) if method.starts_with("$/") => {}
             Ok(None) => tracing::debug!("`{method}` is not a notification that prose knows"),
             Err(problem) => {
                 tracing::warn!("`{method}` is ignored because its parameters are wrong: {problem}");
@@ -421,6 +425,15 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
             let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
             Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
         }
+        "workspace/didChangeWorkspaceFolders" => {
+            let change = decode::<DidChangeWorkspaceFoldersParams>(params)?.event;
+            let path = |folder: &WorkspaceFolder| path_of_uri(&name(&folder.uri));
+            Message::FoldersChanged {
+                added: change.added.iter().map(path).collect(),
+                removed: change.removed.iter().map(path).collect(),
+            }
+        }
+        "initialized" => Message::Initialized,
         "workspace/didRenameFiles" => Message::Moved(Moves::read(params)?),
         "window/workDoneProgress/cancel" => {
             Message::CancelProgress(decode::<ProgressCancelParams>(params)?.token)
@@ -465,6 +478,7 @@ fn response(id: Id, answer: Result<Result<Value, Failure>, oneshot::error::RecvE
                 ErrorCode::InvalidParams,
                 format!("{uri} is not open; `textDocument/didOpen` has to come first"),
             ),
+            Failure::NothingNew => error(ErrorCode::RequestCancelled, "there is nothing new"),
             Failure::DuplicateId => {
                 error(ErrorCode::InvalidRequest, "another request with this id has not been answered yet")
             }

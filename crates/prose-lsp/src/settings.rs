@@ -178,11 +178,18 @@ pub(crate) struct Settings {
     overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
+    /// What the client says about programs that are not open.
+    workspace: Option<bool>,
     client: Arc<RunSettings>,
     hints: HintsWanted,
 }
 
 impl Settings {
+    /// Whether programs are checked that are not open.
+    pub(crate) fn checks_workspace(&self) -> bool {
+        self.workspace.unwrap_or(true)
+    }
+
     /// The settings that a program is under.
     pub(crate) fn of(&mut self, path: &Path) -> Arc<FileConfig> {
         let project = self.projects.of(path);
@@ -226,8 +233,10 @@ impl Settings {
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
         let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
         let markdown = flag(section(settings), "markdown", "enabled");
+        let workspace = flag(section(settings), "check", "workspace");
         let hints = hints(settings);
         let changes = *self.overrides != overrides
+            || self.workspace != workspace
             || self.fetch != fetch
             || self.markdown != markdown
             || self.hints != hints
@@ -236,6 +245,7 @@ impl Settings {
         self.client = Arc::new(client);
         self.fetch = fetch;
         self.markdown = markdown;
+        self.workspace = workspace;
         self.hints = hints;
         changes
     }

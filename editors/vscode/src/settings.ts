@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 export const SERVER_SETTINGS = [
   "check.profile",
   "check.levels",
+  "check.workspace",
   "registry.fetch",
   "run.harness",
   "run.command",

@@ -26,11 +26,15 @@ fn a_run_is_shown_while_it_goes_and_afterwards() {
     let folder = workspace.uri(&format!(".prose/runs/{id}"));
     assert_eq!(result["folder"], folder.as_str());
 
-    let begin = workspace.client.wait_for(|message| message["params"]["value"]["kind"] == "begin");
-    assert_eq!(begin["params"]["token"], format!("run-{id}"));
+    let token = format!("run-{id}");
+    let progress = |workspace: &mut Workspace, kind: &str| {
+        let is_of_run = |message: &Value| message["params"]["token"] == token.as_str();
+        workspace.client.wait_for(|message| is_of_run(message) && message["params"]["value"]["kind"] == kind)
+    };
+    let begin = progress(&mut workspace, "begin");
     assert_eq!(begin["params"]["value"]["title"], "Running tides.prose");
     assert_eq!(begin["params"]["value"]["cancellable"], true);
-    let end = workspace.client.wait_for(|message| message["params"]["value"]["kind"] == "end");
+    let end = progress(&mut workspace, "end");
     assert_eq!(end["params"]["value"]["message"], "tides.prose is done: 3 sessions");
     assert_eq!(message(&mut workspace), "tides.prose is done: 3 sessions");
     for refresh in ["workspace/inlayHint/refresh", "workspace/codeLens/refresh"] {

@@ -1,9 +1,10 @@
 //! What imports ask of the owner: look-ups, what they gave, and who has to hear of it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use prose_analysis::SourceFile;
-use prose_analysis::imports::{remote, unfound};
+use prose_analysis::imports::{imported_programs, remote, unfound};
 use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
 use prose_imports::Fulfilled;
@@ -29,6 +30,24 @@ impl Owner {
         };
         self.host.load_imports_with(file, &mut imports);
         self.tell_progress();
+    }
+
+    /// Looks up what the programs need that a program imports, and nobody had open until now.
+    pub(super) fn load_imports_of_imports(&mut self, program: SourceFile) {
+        let mut known = HashSet::from([program]);
+        let mut waiting = vec![program];
+        while let Some(program) = waiting.pop() {
+            let db = self.host.db();
+            let imported = imported_programs(db, program).iter().copied();
+            let local: Vec<_> = imported.filter(|imported| *imported.origin(db) == Origin::Local).collect();
+            for imported in local {
+                if known.insert(imported) {
+                    let config = self.settings.of(imported.path(self.host.db()));
+                    self.load_imports(imported, &config, When::Now);
+                    waiting.push(imported);
+                }
+            }
+        }
     }
 
     pub(super) fn fetched(&mut self, remote: &Remote, Fulfilled { fetched, again_after }: Fulfilled) {
@@ -110,7 +129,11 @@ impl Owner {
     pub(super) fn tell_progress(&mut self) {
         if self.session.shows_progress {
             let (count, one) = self.fetcher.under_way();
-            for notification in self.progress.news(count, one) {
+            let message = one.map(|one| match count {
+                1 => one,
+                count => format!("{one} and {} more", count - 1),
+            });
+            for notification in self.progress.news(message) {
                 self.notify(notification);
             }
         }
@@ -147,6 +170,9 @@ impl Owner {
         let open: Vec<DocumentUri> = open.collect();
         for uri in &open {
             self.mark_unpublished(uri);
+        }
+        for program in programs {
+            self.workspace.mark(program.path(self.host.db()));
         }
         self.must_refresh |= !open.is_empty();
     }

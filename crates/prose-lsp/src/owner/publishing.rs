@@ -1,6 +1,5 @@
 //! What the client is told unasked, and when.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,12 +7,11 @@ use serde_json::Value;
 use super::{Notification, Owner};
 use crate::diagnostics;
 use crate::documents::{Document, DocumentUri, Published};
-use crate::json::json;
 use crate::questions::next_id;
 use crate::reads::View;
 
 /// How many messages are sent together.
-const IN_ONE_PIECE: usize = 64;
+pub(super) const IN_ONE_PIECE: usize = 64;
 
 impl Owner {
     pub(super) fn mark_unpublished(&mut self, uri: &DocumentUri) {
@@ -29,6 +27,7 @@ impl Owner {
             && self.edited.is_empty()
             && !self.must_refresh
             && !self.project_files_outdated
+            && self.workspace.is_up_to_date(self.state)
     }
 
     /// Takes one step towards being up to date: between two steps a message may come that makes the second worthless.
@@ -51,6 +50,8 @@ impl Owner {
             }
         } else if std::mem::take(&mut self.project_files_outdated) {
             self.publish_project_files();
+        } else if !self.publish_next_closed() {
+            self.retry_polls();
         }
     }
 
@@ -74,10 +75,7 @@ impl Owner {
         let is_edited = before.is_none_or(|before| before.version != version);
         let (programs, cache, runs) = (&self.programs, &self.fetcher.cache(), &self.runs);
         let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs });
-        let publication = diagnostics::publication(uri, version, views, &self.session);
-        let mut hasher = DefaultHasher::new();
-        json(&publication.params).hash(&mut hasher);
-        let digest = hasher.finish();
+        let (publication, digest) = diagnostics::publication(uri, Some(version), views, &self.session);
         let is_news = before.is_none_or(|before| before.digest != digest);
         let configs = snapshots.iter().map(|snapshot| Arc::clone(&snapshot.config)).collect();
         document.published = Some(Published { digest, version, found, configs, is_outdated: false });

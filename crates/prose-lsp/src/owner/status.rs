@@ -38,6 +38,7 @@ impl Owner {
         settings.dedup();
         let folders: Vec<String> = self.session.folders.iter().map(|folder| shown(folder)).collect();
         let (fetching, _) = self.fetcher.under_way();
+        let (programs, is_scanning) = self.workspace.status();
         let status = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "process": std::process::id(),
@@ -46,7 +47,9 @@ impl Owner {
             "knownPrograms": self.host.len(),
             "settings": settings,
             "fetching": fetching,
-            "pendingRequests": self.reads.pending(),
+            "workspacePrograms": programs,
+            "scanning": is_scanning,
+            "pendingRequests": self.reads.pending() + self.workspace.waiting(),
         });
         send(answer, Ok(crate::json::json(&status)));
     }

@@ -95,6 +95,8 @@ const LOOK = 1000;
 export class RunStore implements vscode.Disposable {
   readonly entries = new Map<string, Entry>();
   problems: string[] = [];
+  /** The last answer to `prose/runs`, as text. */
+  private listed = "";
   private readonly changed = new vscode.EventEmitter<Change>();
   readonly onDidChange = this.changed.event;
   private readonly watcher = vscode.workspace.createFileSystemWatcher("**/.prose/runs/*/journal.jsonl");
@@ -156,6 +158,7 @@ export class RunStore implements vscode.Disposable {
 
   /** The server is gone: nobody tells of its runs any more. */
   lost(): void {
+    this.listed = "";
     for (const entry of this.entries.values()) {
       if (!entry.isTold) continue;
       entry.isTold = false;
@@ -179,13 +182,16 @@ export class RunStore implements vscode.Disposable {
     if (client === undefined) return;
     this.roots ??= this.projectFolders();
     const folders = await this.roots;
+    let isNews = true;
     try {
       const answer = await client.sendRequest<{ runs: RunSummary[]; problems: string[] }>("prose/runs", { folders });
       this.problems = answer.problems;
       const known = new Set(answer.runs.map(({ run }) => run));
-      for (const entry of [...this.entries.values()]) {
-        if (!known.has(entry.run) && !entry.isHere) this.entries.delete(entry.run);
-      }
+      const gone = [...this.entries.values()].filter((entry) => !known.has(entry.run) && !entry.isHere);
+      for (const entry of gone) this.entries.delete(entry.run);
+      const listed = JSON.stringify(answer);
+      isNews = gone.length > 0 || listed !== this.listed;
+      this.listed = listed;
       for (const summary of answer.runs) {
         const entry = this.entry(summary.run);
         entry.summary = summary;
@@ -193,8 +199,10 @@ export class RunStore implements vscode.Disposable {
       }
     } catch (error) {
       this.problems = [error instanceof Error ? error.message : String(error)];
+      this.listed = "";
     }
-    this.changed.fire({});
+    // The rows are made anew for each change, and a button that is replaced between press and release does nothing.
+    if (isNews) this.changed.fire({});
     this.lookLater();
   }
 

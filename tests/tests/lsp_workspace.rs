@@ -1,0 +1,202 @@
+//! The programs of a folder that nobody has opened, over the wire.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::fs;
+
+use prose_tests::workspace::{Workspace, codes};
+use serde_json::{Value, json};
+
+const MAIN: &str =
+    "use \"./flows/find.prose\"\nlet a = find(topic: \"tides\")\nsession \"Do\"\n  context: a\n";
+const FIND: &str = "input topic: \"What to look for\"\noutput found = session \"Find {topic}\"\n";
+const WRONG: &str = "session: nobody\n";
+
+fn files() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("main.prose", MAIN),
+        ("flows/find.prose", FIND),
+        ("wrong.prose", WRONG),
+        ("node_modules/a/wrong.prose", WRONG),
+        (".prose/runs/1/program.prose", WRONG),
+        (".gitignore", "made\n"),
+        ("made/wrong.prose", WRONG),
+    ]
+}
+
+fn pulling() -> Value {
+    json!({ "textDocument": { "diagnostic": {} } })
+}
+
+/// The reports of an answer: the name of each file, its kind, and its codes.
+fn reports(workspace: &Workspace, answer: &Value) -> Vec<String> {
+    let root = workspace.uri("");
+    let reports = answer["result"]["items"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    reports
+        .iter()
+        .map(|report| {
+            let name = report["uri"].as_str().unwrap().replace(&root, "");
+            assert!(report["version"].is_null());
+            let codes = report.get("items").map(codes).unwrap_or_default();
+            [&[name, report["kind"].as_str().unwrap().to_owned()], &codes[..]].concat().join(" ")
+        })
+        .collect()
+}
+
+/// The ids that a client has after an answer.
+fn ids(answer: &Value) -> Value {
+    let reports = answer["result"]["items"].as_array().unwrap().iter();
+    let ids: Vec<Value> =
+        reports.map(|report| json!({ "uri": report["uri"], "value": report["resultId"] })).collect();
+    json!({ "previousResultIds": ids })
+}
+
+#[test]
+fn clients_that_ask_are_told_of_programs_that_are_not_open() {
+    let mut workspace = Workspace::with(pulling(), &files());
+    let params = json!({ "previousResultIds": [] });
+    let first = workspace.client.request("workspace/diagnostic", params);
+    assert_eq!(reports(&workspace, &first), ["wrong.prose full E007"]);
+
+    // Without news the request waits for some.
+    let waiting = workspace.client.send_request("workspace/diagnostic", ids(&first));
+    workspace.write_watched("flows/find.prose", &FIND.replace("topic", "subject"));
+    let second = workspace.client.answer(&json!(waiting));
+    assert_eq!(
+        reports(&workspace, &second),
+        ["main.prose full E027", "wrong.prose unchanged"],
+        "an importer that is not open has other findings, too"
+    );
+
+    // An open document has reports of its own.
+    workspace.open_saved("main.prose");
+    let waiting = workspace.client.send_request("workspace/diagnostic", ids(&second));
+    workspace.remove_watched("wrong.prose");
+    let third = workspace.client.answer(&json!(waiting));
+    assert_eq!(reports(&workspace, &third), ["wrong.prose full"], "what is gone has no findings");
+
+    let waiting = workspace.client.send_request("workspace/diagnostic", ids(&third));
+    workspace.close("main.prose");
+    let fourth = workspace.client.answer(&json!(waiting));
+    assert_eq!(reports(&workspace, &fourth), ["main.prose full E027"]);
+}
+
+#[test]
+fn who_waits_for_news_can_stop_waiting() {
+    let mut workspace = Workspace::with(pulling(), &files());
+    let first = workspace.client.request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    let waiting = workspace.client.send_request("workspace/diagnostic", ids(&first));
+    workspace.client.notify("$/cancelRequest", json!({ "id": waiting }));
+    let answer = workspace.client.answer(&json!(waiting));
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+
+    let waiting = workspace.client.send_request("workspace/diagnostic", ids(&first));
+    let shut_down = workspace.client.send_request("shutdown", Value::Null);
+    assert_eq!(workspace.client.answer(&json!(waiting))["error"]["code"], -32800);
+    assert_eq!(workspace.client.answer(&json!(shut_down))["result"], Value::Null);
+}
+
+#[test]
+fn clients_that_do_not_ask_are_told_nevertheless() {
+    let mut workspace = Workspace::new(&files());
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+
+    workspace.open_saved("wrong.prose");
+    assert_eq!(workspace.pushed_whole("wrong.prose")["version"], 1);
+    workspace.replace("wrong.prose", 2, "session \"right\"\n");
+    assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
+    // What was not saved is gone with the document.
+    workspace.close("wrong.prose");
+    assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+
+    let off = json!({ "settings": { "check": { "workspace": false } } });
+    workspace.client.notify("workspace/didChangeConfiguration", off);
+    assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
+    let on = json!({ "settings": {} });
+    workspace.client.notify("workspace/didChangeConfiguration", on);
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+
+    workspace.remove_watched("wrong.prose");
+    assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
+    // Programs that are new are found.
+    workspace.write_watched("new/wrong.prose", WRONG);
+    assert_eq!(workspace.pushed("new/wrong.prose"), ["E007"]);
+}
+
+#[test]
+fn clients_that_watch_nothing_are_told_when_they_save() {
+    let mut workspace = Workspace::new(&files());
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+    workspace.open_saved("main.prose");
+    assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
+    workspace.write("wrong.prose", "session \"right\"\n");
+    workspace.write("new.prose", WRONG);
+    let saved = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
+    workspace.client.notify("textDocument/didSave", saved);
+    assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
+    assert_eq!(workspace.pushed("new.prose"), ["E007"]);
+}
+
+#[test]
+fn programs_that_are_not_open_are_found_and_renamed_with_the_others() {
+    let mut workspace = Workspace::new(&files());
+    workspace.open_saved("flows/find.prose");
+    let renamed = workspace.client.request(
+        "textDocument/rename",
+        json!({
+            "textDocument": { "uri": workspace.uri("flows/find.prose") },
+            "position": { "line": 0, "character": 7 },
+            "newName": "subject",
+        }),
+    );
+    let mut changed: Vec<&String> = renamed["result"]["changes"].as_object().unwrap().keys().collect();
+    changed.sort();
+    assert_eq!(changed, [&workspace.uri("flows/find.prose"), &workspace.uri("main.prose")]);
+    let found = workspace.at("textDocument/references", "flows/find.prose", (1, 8));
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    let callers = workspace.at("textDocument/references", "flows/find.prose", (0, 7));
+    let uris: Vec<&Value> = callers.as_array().unwrap().iter().map(|place| &place["uri"]).collect();
+    assert!(uris.contains(&&json!(workspace.uri("main.prose"))), "{callers}");
+    let symbols = workspace.client.request("workspace/symbol", json!({ "query": "found" }));
+    assert_eq!(symbols["result"].as_array().unwrap().len(), 1, "{symbols}");
+}
+
+#[test]
+fn folders_come_and_go() {
+    let mut workspace = Workspace::with(pulling(), &files());
+    let other = tempfile::TempDir::new().unwrap();
+    fs::write(other.path().join("other.prose"), WRONG).unwrap();
+    let root = other.path().canonicalize().unwrap();
+    let folder = json!({ "uri": format!("file://{}", root.display()), "name": "other" });
+    let first = workspace.client.request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    let mut ask = |event: Value, before: &Value| {
+        let waiting = workspace.client.send_request("workspace/diagnostic", ids(before));
+        workspace.client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": event }));
+        workspace.client.answer(&json!(waiting))
+    };
+    let added = ask(json!({ "added": [folder], "removed": [] }), &first);
+    let removed = ask(json!({ "added": [], "removed": [folder] }), &added);
+    let names = |answer: &Value| -> Vec<String> {
+        let reports = reports(&workspace, answer);
+        reports.iter().map(|report| report.rsplit('/').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&added), ["other.prose full E007", "wrong.prose unchanged"]);
+    assert_eq!(names(&removed), ["wrong.prose unchanged", "other.prose full"]);
+}
+
+#[test]
+fn the_first_look_through_the_folders_is_shown() {
+    let mut workspace = Workspace::with(json!({ "window": { "workDoneProgress": true } }), &files());
+    let mut told = Vec::new();
+    while told.last().is_none_or(|(kind, _)| kind != "end") {
+        let message = workspace.client.wait_for(|message| message["params"]["token"] == "scan-1");
+        let value = &message["params"]["value"];
+        if let Some(kind) = value["kind"].as_str() {
+            told.push((kind.to_owned(), value["message"].as_str().unwrap_or_default().to_owned()));
+        }
+    }
+    let kinds: Vec<&str> = told.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["begin", "report", "end"]);
+    assert_eq!(told[1].1, "3 programs");
+}
