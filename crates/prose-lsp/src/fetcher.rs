@@ -114,7 +114,8 @@ impl Fetcher {
         self.send_after(DEBOUNCE, Message::FetchDue(remote));
     }
 
-    fn send_after(&mut self, pause: Duration, message: Message) {
+    /// Has the owner receive a message later.
+    pub(crate) fn send_after(&mut self, pause: Duration, message: Message) {
         let to_owner = self.to_owner.clone();
         self.spawn(async move {
             tokio::time::sleep(pause).await;

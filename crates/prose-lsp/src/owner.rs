@@ -77,6 +77,8 @@ pub(crate) enum Message {
     Scanned(Scanned),
     /// A request for news found none at the state of the server with this number.
     NothingNew(Attempt, u64),
+    /// Requests for news can be looked at again.
+    NewsDue,
     /// The client is going to move files, and wants to know what else has to change.
     Moving(Moves, Answer),
     /// The client has moved files.
@@ -265,6 +267,7 @@ impl Owner {
             Message::FoldersChanged { added, removed } => self.folders_changed(added, &removed),
             Message::Scanned(news) => self.scanned(news),
             Message::NothingNew(attempt, state) => self.hold(attempt, state),
+            Message::NewsDue => self.retry_polls(),
             Message::Leaving => self.leave(),
             Message::Moving(moves, answer) => self.moving(moves, answer),
             Message::Moved(moves) => self.moved(&moves),

@@ -189,6 +189,22 @@ test("runs that this window did not start have their parts as well", async () =>
   assert.equal(client.asked.filter(([method]) => method === "prose/run").length, 1);
 });
 
+test("rows stay as they are when there is nothing new", async () => {
+  let drawn = 0;
+  editor.tree.onDidChangeTreeData(() => drawn++);
+  const refresh = async () => {
+    await editor.commands.get("prose.runs.refresh")();
+    // The tree waits a moment for more.
+    await pause(300);
+    return drawn;
+  };
+  client.runs = [OVER];
+  assert.equal(await refresh(), 1);
+  assert.equal(await refresh(), 1);
+  client.runs = [{ ...OVER, sessions: 16 }];
+  assert.equal(await refresh(), 2);
+});
+
 test("a run that goes on is shown from what the server tells", async () => {
   const { run } = OVER;
   const middle = EVENTS.findIndex(({ event }) => event === "session-ended");

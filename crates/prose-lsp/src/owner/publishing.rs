@@ -51,7 +51,7 @@ impl Owner {
         } else if std::mem::take(&mut self.project_files_outdated) {
             self.publish_project_files();
         } else if !self.publish_next_closed() {
-            self.retry_polls();
+            self.retry_polls_soon();
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use prose_analysis::location::Origin;
 
@@ -18,6 +19,9 @@ use crate::reads::{Attempt, Failure, Read, RequestId, View, send};
 use crate::requests::NEWS;
 use crate::scan::{Scanned, Stamps, scan};
 use crate::workspace_files::is_program;
+
+/// How often it is looked whether there are news of all programs, at most.
+const BETWEEN_POLLS: Duration = Duration::from_millis(500);
 
 /// The requests whose answers lie in programs that may not be open. They wait for the first look at the folders.
 const ABOUT_ALL: &[&str] = &[
@@ -45,6 +49,8 @@ pub(super) struct Workspace {
     told: HashMap<PathBuf, (DocumentUri, Digest)>,
     /// The requests for news of all programs that had none, with the state of the server then.
     polls: Vec<(Attempt, u64)>,
+    /// Whether they are looked at again in a moment.
+    is_poll_due: bool,
     /// Whether the client is leaving, so that no request waits for news any more.
     is_leaving: bool,
     progress: Progress,
@@ -70,6 +76,7 @@ impl Workspace {
             unpublished: BTreeSet::new(),
             told: HashMap::new(),
             polls: Vec::new(),
+            is_poll_due: false,
             is_leaving: false,
             progress: Progress::new("Looking for programs", "scan"),
             to_self,
@@ -123,7 +130,8 @@ impl Workspace {
 
     /// Whether the client knows all that there is to know at the state of the server with this number.
     pub(super) fn is_up_to_date(&self, state: u64) -> bool {
-        self.unpublished.is_empty() && self.polls.iter().all(|(_, as_of)| *as_of == state)
+        let has_no_news = self.is_poll_due || self.polls.iter().all(|(_, as_of)| *as_of == state);
+        self.unpublished.is_empty() && has_no_news
     }
 }
 
@@ -333,8 +341,15 @@ impl Owner {
         }
     }
 
+    /// Has requests for news looked at again in a moment: who types changes much that is soon changed again.
+    pub(super) fn retry_polls_soon(&mut self) {
+        self.workspace.is_poll_due = true;
+        self.fetcher.send_after(BETWEEN_POLLS, Message::NewsDue);
+    }
+
     /// Looks again whether there are news.
     pub(super) fn retry_polls(&mut self) {
+        self.workspace.is_poll_due = false;
         for (attempt, _) in std::mem::take(&mut self.workspace.polls) {
             self.retry(attempt);
         }
