@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Editor, until } from "./editor.mjs";
+import { Editor, until, write } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));
@@ -141,5 +141,16 @@ test("the server is restarted by a command", async () => {
     await window.goTo(10, 41);
     await window.page.keyboard.type('"');
     await window.squiggles("error").first().waitFor();
+  });
+});
+
+test("mistakes in programs that are not open are counted, until they are mended", async () => {
+  const files = { "main.prose": 'session "Do"\n', "wrong.prose": "session: nobody\n" };
+  await editor.window("closed", files, async (window) => {
+    await window.open("main.prose");
+    const problems = (label) => window.page.locator(`.statusbar-item [aria-label^="${label}"]`).first();
+    await problems("Errors: 1").waitFor();
+    write(window.folder, { "wrong.prose": 'session "Do"\n' });
+    await problems("No Problems").waitFor();
   });
 });
