@@ -66,15 +66,24 @@ const ASKED: &[&str] = &[
     "textDocument/foldingRange",
     "textDocument/codeLens",
     "textDocument/semanticTokens/full",
+    "textDocument/semanticTokens/full/delta",
     "textDocument/documentLink",
     "textDocument/formatting",
     "prose/syntaxTree",
+    "workspace/symbol",
+    NEWS,
 ];
 /// And of a place in it.
 const ASKED_AT: &[&str] = &[
     "textDocument/hover",
     "textDocument/definition",
     "textDocument/declaration",
+    "textDocument/typeDefinition",
+    "textDocument/implementation",
+    "textDocument/prepareCallHierarchy",
+    "textDocument/linkedEditingRange",
+    "textDocument/inlineValue",
+    "textDocument/selectionRange",
     "textDocument/references",
     "textDocument/documentHighlight",
     "textDocument/completion",
@@ -87,6 +96,9 @@ const ASKED_AT: &[&str] = &[
     "textDocument/onTypeFormatting",
     "textDocument/semanticTokens/range",
 ];
+
+/// Waits for news if there are none.
+const NEWS: &str = "workspace/diagnostic";
 
 const NOT_OPEN: i64 = -32602;
 const CANCELLED: i64 = -32800;
@@ -252,9 +264,13 @@ impl Session {
     fn write(&mut self) {
         let name = self.name();
         let original = FILES.iter().find(|(other, _)| *other == name).unwrap().1;
-        let text = match self.random.u32(..3) {
-            0 => String::new(),
-            1 => original.replacen("input", "let", 1),
+        let text = match self.random.u32(..4) {
+            0 if self.workspace.folder.path().join(name).exists() => {
+                return self.workspace.remove_watched(name);
+            }
+            0 => original.to_owned(),
+            1 => String::new(),
+            2 => original.replacen("input", "let", 1),
             _ => original.to_owned(),
         };
         self.workspace.write_watched(name, &text);
@@ -285,6 +301,9 @@ impl Session {
     /// Waits until everything is answered.
     fn settle(&mut self) {
         self.look();
+        for (id, _) in self.pending.iter().filter(|(_, (method, _))| method == NEWS) {
+            self.workspace.client.notify("$/cancelRequest", json!({ "id": id }));
+        }
         for id in self.pending.keys().copied().collect::<Vec<_>>() {
             let answer = self.workspace.client.answer(&json!(id));
             self.check(&answer);
@@ -300,7 +319,8 @@ impl Session {
         for (name, (_, text)) in self.open.clone() {
             let uri = self.workspace.uri(name);
             let lines = text.matches('\n').count() + 1;
-            for method in ASKED {
+            // What has changed depends on what was asked before.
+            for method in ASKED.iter().filter(|method| !method.ends_with("/delta")) {
                 answers.push((format!("{name} {method}"), params(&uri, (0, 0)), *method));
             }
             for line in 0..lines.min(12) {
@@ -337,10 +357,20 @@ fn params(uri: &str, (line, column): (usize, usize)) -> Value {
         "textDocument": { "uri": uri },
         "position": { "line": line, "character": column },
         "range": range((line, 0), (line + 2, 0)),
-        "context": { "diagnostics": [], "includeDeclaration": true },
+        "positions": [{ "line": line, "character": column }],
+        "context": {
+            "diagnostics": [],
+            "includeDeclaration": true,
+            "frameId": 1,
+            "stoppedLocation": range((line, 0), (line, 1)),
+        },
         "options": { "tabSize": 2, "insertSpaces": true },
         "newName": "renamed",
         "ch": "\n",
+        "query": "a",
+        "previousResultId": "1",
+        // What is gone is always news, so that there is an answer at once.
+        "previousResultIds": [{ "uri": "file:///gone.prose", "value": "1" }],
     })
 }
 
