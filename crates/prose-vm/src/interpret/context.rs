@@ -12,6 +12,9 @@ use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary, digest};
 use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
 
+/// How many bytes of results a model judges by, at most, where they are passed as texts: a question is not worth more of its attention.
+const EVIDENCE: usize = 40_000;
+
 /// From how many characters on only the essentials are passed (R38).
 const LONG: usize = 8000;
 
@@ -213,7 +216,7 @@ impl Cx {
         format!(".prose/runs/{}/{path}", self.run.world.settings.run).into()
     }
 
-    /// What a model judges by: the newest results that can be seen from here, the oldest of them first (R64).
+    /// What a model judges by: all results that can be seen from here, the oldest first, or the newest of very many or very long ones (R64).
     pub(super) fn evidence(&self) -> Vec<ContextItem> {
         let by_reference = self.run.world.settings.context_by_reference;
         let mut items: Vec<ContextItem> = Vec::new();
@@ -236,6 +239,11 @@ impl Cx {
             add(result.name, &result.value, result.path.as_ref());
         }
         items.truncate(RECENT);
+        let mut room = EVIDENCE;
+        items.retain(|item| {
+            room = room.saturating_sub(item.text.as_ref().map_or(0, |text| text.len()));
+            room > 0
+        });
         items.reverse();
         items
     }

@@ -11,8 +11,8 @@ use smol_str::SmolStr;
 use crate::effect::{Binding, BindingKind};
 use crate::value::Value;
 
-/// How many results a scope remembers as the newest ones.
-pub(crate) const RECENT: usize = 20;
+/// How many results a scope remembers as the newest ones: all of most programs, but not all of a loop that goes on for long.
+pub(crate) const RECENT: usize = 200;
 
 /// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
 ///

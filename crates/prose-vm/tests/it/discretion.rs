@@ -41,6 +41,35 @@ for x in ["item"]:
     .assert_eq(&asked);
 }
 
+/// The names that a model is given when it judges `done` at the end of a program, with the lengths of their texts.
+fn evidence(program: &str, said: &str) -> Vec<(String, usize)> {
+    let mut given = Vec::new();
+    drive(&format!("{program}if **done**:\n  session \"Then\"\n"), |request| match &request.effect {
+        Effect::Judge(question) => {
+            let items = question.context.iter();
+            given =
+                items.map(|item| (item.name.to_string(), item.text.as_deref().map_or(0, str::len))).collect();
+            Some(Outcome::Verdict(Verdict { met: true, reason: String::new(), no_progress: false }))
+        }
+        _ => reply(said),
+    });
+    given
+}
+
+#[test]
+fn r064_a_model_judges_with_everything_but_what_is_too_much_to_read() {
+    let program: String = (0..60).map(|number| format!("let part_{number} = session \"Part\"\n")).collect();
+    let given = evidence(&program, "ok");
+    assert_eq!(given.len(), 60);
+    assert_eq!((given[0].0.as_str(), given[59].0.as_str()), ("part_0", "part_59"));
+    // Of long ones the newest are given, none of them whole.
+    let given = evidence(&program, &"long ".repeat(2000));
+    assert_eq!(given.last().unwrap().0, "part_59");
+    let total: usize = given.iter().map(|(_, length)| length).sum();
+    assert!((30_000..=40_000).contains(&total), "{total}");
+    assert!(given.iter().all(|(_, length)| *length < 3000), "{given:?}");
+}
+
 #[test]
 fn r065_branches_are_tried_in_order_and_the_first_that_holds_is_taken() {
     let program = "if **one**:\n  session \"1\"\nelif **two**:\n  session \"2\"\nelif **three**:\n  session \"3\"\nelse:\n  session \"else\"\n";
