@@ -1,7 +1,7 @@
 //! Replaying a recorded session: what the client said is said again, and what the server says is compared with what it said then.
 //!
 //! The server says some things earlier or later, or not at all, depending on how fast it is: progress, or the diagnostics of a text that was edited a
-//! moment later. These are not compared. Commands are not sent, since they run programs and fetch things.
+//! moment later. These are not compared, and neither is what it says of programs that were not open. Commands are not sent, since they run programs and fetch things.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::framing::FrameReader;
 use crate::recording::{Record, Side};
+use crate::requests::NEWS;
 use crate::server::serve;
 
 /// How long a fresh server may take for what the recorded one said.
@@ -141,14 +142,14 @@ impl<I: AsyncWrite + Unpin, O: AsyncRead + Unpin> Client<I, O> {
         match (method(message), message.get("id")) {
             (None, Some(id)) if !self.left_out.contains(id) => {
                 let asked = methods.get(&id.to_string()).map_or("a request", |method| method);
-                Some(format!("the answer to {asked} (id {id})"))
+                // When there are news is a matter of time and of the disk.
+                (asked != NEWS).then(|| format!("the answer to {asked} (id {id})"))
             }
             (Some("textDocument/publishDiagnostics"), None) => {
                 let uri = params["uri"].as_str().unwrap_or_default();
-                // Those of a text that was edited a moment later may be left out.
-                let is_latest = params.get("version").is_none_or(|version| {
-                    self.sent.get(uri).is_some_and(|sent| version.as_i64() == Some(*sent))
-                });
+                // Those of a text that was edited a moment later may be left out, and those without a version are about what lay on the disk.
+                let version = params.get("version").and_then(Value::as_i64);
+                let is_latest = version.is_some() && version.as_ref() == self.sent.get(uri);
                 is_latest.then(|| format!("the diagnostics of {uri}"))
             }
             (Some("client/registerCapability"), Some(_)) => {
