@@ -1,4 +1,5 @@
-//! What an edit costs in a workspace of 1,000 open programs: of one that 500 others import, and of one that nobody imports.
+//! What an edit costs in a workspace of 1,000 open programs: of one that 500 others import, and of one that nobody imports. And what it costs
+//! in a folder with thousands of programs that are not open, beside one with none.
 //!
 //!     cargo bench -p prose-tests --bench lsp_workspace
 //!
@@ -43,6 +44,86 @@ fn main() {
         println!("| {what} | {alone:.2} | {shared:.2} | {times:.1} | {} |", told + 1);
     }
     session.client.shut_down();
+    println!();
+    println!(
+        "| programs that are not open | edit to diagnostics | times | found after | `prose check` of them | memory |"
+    );
+    println!("|--:|--:|--:|--:|--:|--:|");
+    let alone = in_folder(0);
+    for folder in [alone, in_folder(1_000), in_folder(10_000)] {
+        let Folder { programs, edit, found, checked, megabytes } = folder;
+        let times = edit / alone.edit;
+        println!("| {programs} | {edit:.2} | {times:.1} | {found:.0} | {checked:.0} | {megabytes} MB |");
+    }
+}
+
+/// What a folder with programs that are not open costs, in milliseconds.
+#[derive(Clone, Copy)]
+struct Folder {
+    programs: usize,
+    /// From an edit of an open program to its diagnostics, the median.
+    edit: f64,
+    /// From the start of the session until all programs are known.
+    found: f64,
+    /// What `prose check` takes for all of them, from its start to its end.
+    checked: f64,
+    /// What the server holds afterwards.
+    megabytes: u64,
+}
+
+fn in_folder(programs: usize) -> Folder {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let write = |name: String, text: String| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("folders can be made");
+        std::fs::write(path, text).expect("files can be written");
+    };
+    write("shared.prose".to_owned(), library("summary", "Sum up"));
+    write("open.prose".to_owned(), program(IMPORTERS));
+    for number in 0..programs {
+        let import = program(number % (2 * IMPORTERS)).replace("./shared", "../shared");
+        write(format!("flows{}/program{number}.prose", number % 50), import);
+    }
+    let check = Instant::now();
+    let mut command = std::process::Command::new(prose_tests::prose_binary());
+    let output =
+        command.args(["check", "--quiet"]).arg(folder.path()).output().expect("programs can be checked");
+    let checked = check.elapsed().as_secs_f64() * 1000.0;
+    assert!(output.stderr.is_empty(), "{output:?}");
+
+    let uri = |name: &str| format!("file://{}/{name}", folder.path().display());
+    let mut client = LspClient::start(&["lsp"]);
+    let since = Instant::now();
+    let capabilities = json!({ "textDocument": { "diagnostic": {} } });
+    client.request(
+        "initialize",
+        json!({ "processId": null, "rootUri": uri(""), "capabilities": capabilities }),
+    );
+    client.notify("initialized", json!({}));
+    // Answered when the folder has been looked through.
+    client.request("workspace/symbol", json!({ "query": "" }));
+    let found = since.elapsed().as_secs_f64() * 1000.0;
+    // An editor always has one such request waiting.
+    client.request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    client.send_request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    let open = uri("open.prose");
+    client.open(&open, 1, &program(IMPORTERS));
+    let mut times: Vec<f64> = (2..100)
+        .map(|version| {
+            std::thread::sleep(Duration::from_millis(20));
+            let since = Instant::now();
+            let place = prose_tests::lsp::range((5, 4), (5, 4));
+            client.change(&open, version, json!([{ "range": place, "text": "x" }]));
+            client.result("textDocument/diagnostic", &open);
+            since.elapsed().as_secs_f64() * 1000.0
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", client.process_id())).unwrap_or_default();
+    let resident =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse().ok());
+    client.shut_down();
+    Folder { programs, edit: times[times.len() / 2], found, checked, megabytes: resident.unwrap_or(0) / 1024 }
 }
 
 struct Session {
