@@ -114,11 +114,12 @@ impl<'db> Subject<'db> {
             ElementKind::Keyword(_)
             | ElementKind::Property { .. }
             | ElementKind::Option { .. }
-            | ElementKind::OptionValue { .. } => {
+            | ElementKind::OptionValue { .. }
+            | ElementKind::PropertyValue { .. } => {
                 refuse("this is a word of the language; names of your own can be changed")
             }
             ElementKind::Model(_) => refuse("the names of models are not for a program to choose"),
-            ElementKind::DiscretionMark | ElementKind::Text => {
+            ElementKind::DiscretionMark { .. } | ElementKind::Text => {
                 refuse("this is text; in a text, only names in braces can be changed")
             }
         }
