@@ -19,6 +19,7 @@ mod framing;
 mod inlay_hints;
 mod json;
 mod logging;
+mod markup;
 mod moves;
 mod owner;
 mod panics;
