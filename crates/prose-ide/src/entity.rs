@@ -7,6 +7,7 @@ use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::TextRange;
 use smol_str::SmolStr;
 
 use crate::element::{Base, Word};
@@ -275,6 +276,29 @@ fn branches(body: &Body, parallel: StmtId) -> impl Iterator<Item = (NameId, &Nam
     })
 }
 
+/// The keys of the objects that a word behind a dot is taken from, where these are written in the program.
+pub(crate) fn keys_of_field<'db>(
+    db: &'db dyn Db,
+    statement: TopStatement<'db>,
+    word: &Word,
+) -> Vec<(TopStatement<'db>, TextRange)> {
+    let Word::Field { base: Base::Name(id), name } = word else { return Vec::new() };
+    let sites = Entity::of_ref(db, statement, *id).map(|entity| entity.sites(db)).unwrap_or_default();
+    let objects = sites.into_iter().flat_map(|site| results(db, site)).filter_map(|result| match result {
+        Composite::Object(statement, object) => Some((statement, object)),
+        _ => None,
+    });
+    let keys = objects.flat_map(|(statement, object)| {
+        let entries = match &body(db, statement)[object].expr {
+            Expr::Object(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        let keys = entries.iter().filter_map(|entry| entry.key.as_ref()).filter(|key| key.text == *name);
+        keys.map(move |key| (statement, key.range))
+    });
+    keys.collect()
+}
+
 /// The values with named parts that a bound name may stand for.
 pub(crate) fn results<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<Composite<'db>> {
     let body = body(db, site.statement);
@@ -380,13 +404,13 @@ fn frame_variable<'db>(
 }
 
 /// The range of a bound name in its file.
-pub(crate) fn name_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<prose_syntax::TextRange> {
+pub(crate) fn name_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
     let start = statements(db, site.statement.file(db)).start(site.statement)?;
     Some(body(db, site.statement)[site.name].range + start)
 }
 
 /// The range of the statement that binds a name, in its file.
-pub(crate) fn binding_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<prose_syntax::TextRange> {
+pub(crate) fn binding_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
     let start = statements(db, site.statement.file(db)).start(site.statement)?;
     let body = body(db, site.statement);
     Some(body[body[site.name].stmt].range + start)

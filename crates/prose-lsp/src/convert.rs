@@ -550,6 +550,7 @@ impl Converter<'_> {
                 end_character: columns.then_some(end.character),
                 kind: match fold.kind {
                     FoldKind::Comment => Some(lsp::FoldingRangeKind::Comment),
+                    FoldKind::Imports => Some(lsp::FoldingRangeKind::Imports),
                     FoldKind::Region => Some(lsp::FoldingRangeKind::Region),
                     FoldKind::Block | FoldKind::Inside => None,
                 },

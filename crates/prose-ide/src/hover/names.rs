@@ -19,7 +19,7 @@ use smol_str::SmolStr;
 use crate::calls::{Callable, incoming_calls};
 use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
-use crate::entity::{Composite, Entity, EntityKind, binding_range, name_range, results};
+use crate::entity::{Composite, Entity, EntityKind, binding_range, keys_of_field, name_range, results};
 use crate::lines::line_number;
 use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
@@ -48,7 +48,15 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
             _ => variable(db, statement.file(db), entity, word),
         }
     };
-    let found: Vec<String> = entities.iter().filter_map(of_entity).collect();
+    let mut found: Vec<String> = entities.iter().filter_map(of_entity).collect();
+    found.extend(keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
+        let key = key + statements(db, statement.file(db)).start(statement)?;
+        let line = line_number(db, statement.file(db), key.start());
+        Some(paragraphs([
+            fenced("prose", &line_around(db, statement.file(db), key)),
+            format!("entry {}, line {line}", inline(&statement.file(db).text(db).as_str()[key])),
+        ]))
+    }));
     (!found.is_empty()).then(|| found.join("\n\n---\n\n"))
 }
 
@@ -316,9 +324,14 @@ fn binding_line<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
     if !is_local || line_number(db, file, name.start()) == line_number(db, file, binding.start()) {
         return Some(line_of(db, file, binding));
     }
-    let before = &file.text(db).as_str()[..usize::from(name.start())];
-    let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
-    Some(line_of(db, file, TextRange::new(TextSize::new(start as u32), binding.end())))
+    Some(line_around(db, file, name))
+}
+
+/// The line that a range begins in.
+fn line_around(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
+    let text = file.text(db).as_str();
+    let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    line_of(db, file, TextRange::new(TextSize::new(start as u32), TextSize::of(text)))
 }
 
 /// Where a variable is bound, as the rest of a sentence.

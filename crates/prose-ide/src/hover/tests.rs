@@ -823,3 +823,19 @@ fn inputs_of_several_lines_are_shown_with_their_first() {
         "#]],
     );
 }
+
+#[test]
+fn parts_of_objects_are_shown_as_they_are_written() {
+    check(
+        "const config = {\n  style: \"plain\",\n}\nsession \"{config.sty$0le}\"\n",
+        expect![[r#"
+            /main.prose:4: session "{config.«style»}"
+
+            ```prose
+            style: "plain",
+            ```
+
+            entry `style`, line 2
+        "#]],
+    );
+}
