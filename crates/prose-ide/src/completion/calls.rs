@@ -200,8 +200,10 @@ pub(super) fn programs_to_call(context: &mut Context<'_>) {
         names.extend(bound.map(|name| name.text.clone()));
     }
     names.dedup();
-    let uses = uses(&context.cursor, RefKind::Callee);
-    names.sort_by_key(|name| Reverse(uses.get(name.as_str()).copied().unwrap_or(0)));
+    if names.len() > 1 {
+        let uses = uses(&context.cursor, RefKind::Callee);
+        names.sort_by_key(|name| Reverse(uses.get(name.as_str()).copied().unwrap_or(0)));
+    }
     for name in names {
         let mut item = context.item(CompletionKind::Program, name.as_str()).detail("imported program");
         let known = program(&context.cursor, &name).map(|program| contract(context.cursor.db, program));
