@@ -97,6 +97,54 @@ fn the_server_knows_every_setting_that_it_is_sent() {
     );
 }
 
+/// The types and modifiers of semantic tokens that the server announces.
+fn semantic_tokens() -> (BTreeSet<String>, BTreeSet<String>) {
+    let (client, answer) = LspClient::initialized(json!({}));
+    client.shut_down();
+    let legend = &answer["capabilities"]["semanticTokensProvider"]["legend"];
+    let names = |list: &str| {
+        legend[list].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    (names("tokenTypes"), names("tokenModifiers"))
+}
+
+#[test]
+fn what_the_editor_does_not_know_of_semantic_tokens_is_described() {
+    // Those of the server's that the protocol describes, and so every editor.
+    let standard_types = [
+        "keyword",
+        "class",
+        "function",
+        "namespace",
+        "variable",
+        "parameter",
+        "property",
+        "enumMember",
+        "string",
+        "regexp",
+        "number",
+        "operator",
+        "comment",
+    ];
+    let standard_modifiers = ["declaration", "readonly", "modification"];
+    let (types, modifiers) = semantic_tokens();
+    let package = package();
+    let contributed = |point: &str| -> BTreeSet<&str> {
+        let list = package["contributes"][point].as_array().unwrap();
+        for entry in list {
+            let description = entry["description"].as_str().unwrap();
+            assert!(description.starts_with(char::is_uppercase) && description.ends_with('.'), "{entry}");
+        }
+        list.iter().map(|entry| entry["id"].as_str().unwrap()).collect()
+    };
+    let unknown = |announced: &BTreeSet<String>, standard: &[&str]| -> BTreeSet<String> {
+        announced.iter().filter(|name| !standard.contains(&name.as_str())).cloned().collect()
+    };
+    let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!(owned(contributed("semanticTokenTypes")), unknown(&types, &standard_types));
+    assert_eq!(owned(contributed("semanticTokenModifiers")), unknown(&modifiers, &standard_modifiers));
+}
+
 #[test]
 fn every_semantic_token_has_a_scope() {
     let package = package();
@@ -104,12 +152,7 @@ fn every_semantic_token_has_a_scope() {
         panic!("there is one list of scopes");
     };
     let scopes = contributed["scopes"].as_object().unwrap();
-    let (client, answer) = LspClient::initialized(json!({}));
-    let legend = &answer["capabilities"]["semanticTokensProvider"]["legend"];
-    let names = |list: &str| -> BTreeSet<String> {
-        legend[list].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
-    };
-    let (types, modifiers) = (names("tokenTypes"), names("tokenModifiers"));
+    let (types, modifiers) = semantic_tokens();
     let missing: Vec<_> = types.iter().filter(|kind| !scopes.contains_key(*kind)).collect();
     assert!(missing.is_empty(), "token types without a scope: {missing:?}");
     for selector in scopes.keys() {
@@ -117,7 +160,16 @@ fn every_semantic_token_has_a_scope() {
         assert!(types.contains(parts.next().unwrap()), "{selector} is of no type");
         assert!(parts.all(|modifier| modifiers.contains(modifier)), "{selector} has no such modifier");
     }
-    client.shut_down();
+    let is_used =
+        |modifier: &&String| scopes.keys().any(|selector| selector.ends_with(&format!(".{modifier}")));
+    let unused: Vec<_> = modifiers.iter().filter(|modifier| !is_used(modifier)).collect();
+    assert!(unused.is_empty(), "modifiers without a scope: {unused:?}");
+    // What a theme makes of a name is the least that it makes of one about which more is known.
+    for (selector, scopes_of) in scopes {
+        if let Some((kind, _)) = selector.split_once('.') {
+            assert_eq!(scopes_of.as_array().unwrap().last(), scopes[kind].as_array().unwrap().last());
+        }
+    }
 }
 
 #[test]

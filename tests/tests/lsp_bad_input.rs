@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use prose_tests::lsp::{LspClient, range};
+use prose_tests::repository;
+use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
 const URI: &str = "file:///program.prose";
@@ -157,4 +159,194 @@ fn the_rules_of_the_session() {
     let ended = client.wait_for_end();
     assert_eq!(ended.status.code(), Some(0));
     assert!(ended.stderr.contains("`textDocument/didOpen` is ignored"), "{}", ended.stderr);
+}
+
+/// The requests about a document that the page of features says are answered.
+fn document_requests() -> Vec<String> {
+    let page = std::fs::read_to_string(repository().join("docs/features.md")).unwrap();
+    let rows = page.lines().filter(|row| row.contains("` | yes |"));
+    let methods = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let methods: Vec<_> =
+        methods.filter(|method| method.starts_with("textDocument/")).map(str::to_owned).collect();
+    assert!(methods.len() > 25, "{methods:?}");
+    methods
+}
+
+/// Parameters that every one of these requests finds what it needs in.
+fn anything_at(uri: &str, (line, character): (u64, u64)) -> Value {
+    let position = json!({ "line": line, "character": character });
+    // It ends before it starts.
+    let range = json!({ "start": position, "end": { "line": 0, "character": 3 } });
+    json!({
+        "textDocument": { "uri": uri },
+        "position": position,
+        "positions": [position],
+        "range": range,
+        "context": { "includeDeclaration": true, "diagnostics": [], "frameId": 1, "stoppedLocation": range },
+        "options": { "tabSize": 2, "insertSpaces": true },
+        "previousResultId": "of nothing",
+        "newName": "other",
+        "ch": "\n",
+    })
+}
+
+/// A request that is refused is one that has to say why nothing can be renamed.
+#[track_caller]
+fn is_served(client: &mut LspClient, method: &str, params: Value) {
+    let answer = client.request(method, params);
+    let is_refused = method.ends_with("ename") && answer["error"]["code"] == -32803;
+    assert!(is_refused || answer.get("error").is_none(), "{method}: {answer}");
+}
+
+const PROGRAM: &str = "use \"./lib.prose\" as lib\nblock b(x):\n  do b(x)\nlet found = lib(topic: \"😀 {nobody}\")\nsession \"{found}\"\n  pro";
+
+#[test]
+fn every_request_about_a_document_that_is_not_open_is_refused() {
+    survives(|client| {
+        let closed = "file:///closed.prose";
+        client.open(closed, 1, "let a = 1\n");
+        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": closed } }));
+        for uri in [closed, "file:///unknown.prose", "untitled:Untitled-1", "https://example.com/a.prose"] {
+            for method in document_requests() {
+                let error = client.request(&method, anything_at(uri, (0, 4)))["error"].take();
+                assert_eq!(error["code"], -32602, "{method} about {uri}: {error}");
+                assert!(error["message"].as_str().unwrap().contains("is not open"), "{method}: {error}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_request_at_a_place_that_is_not_there_is_served() {
+    survives(|client| {
+        client.open("file:///main.prose", 1, PROGRAM);
+        let far = u64::from(u32::MAX);
+        // The third one is in the middle of a character.
+        for place in [(far, far), (0, 9999), (3, 25), (6, 0), (99, 1)] {
+            for method in document_requests() {
+                is_served(client, &method, anything_at("file:///main.prose", place));
+            }
+        }
+    });
+}
+
+#[test]
+fn every_request_about_a_file_that_is_gone_is_served() {
+    let files = [("main.prose", PROGRAM), ("lib.prose", "input topic: \"a\"\n")];
+    let mut workspace = Workspace::new(&files);
+    workspace.open_saved("main.prose");
+    let params = anything_at(&workspace.uri("lib.prose"), (0, 7));
+    let item = |workspace: &mut Workspace| {
+        workspace.at("textDocument/prepareCallHierarchy", "main.prose", (0, 23))[0].take()
+    };
+    let library = item(&mut workspace);
+    assert_eq!(library["name"], "lib.prose");
+    // Nobody says that they are gone, and then somebody does.
+    std::fs::remove_file(workspace.folder.path().join("main.prose")).unwrap();
+    for is_told in [false, true] {
+        if is_told {
+            workspace.remove_watched("lib.prose");
+        }
+        for place in [(0, 6), (3, 14), (3, 18), (4, 12), (5, 5)] {
+            for method in document_requests() {
+                let params = anything_at(&workspace.uri("main.prose"), place);
+                is_served(&mut workspace.client, &method, params);
+            }
+        }
+        for method in ["callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"] {
+            is_served(&mut workspace.client, method, json!({ "item": library }));
+        }
+    }
+    assert!(workspace.pulled("main.prose").contains(&"E139".to_owned()));
+    assert_eq!(workspace.client.request("textDocument/hover", params)["error"]["code"], -32602);
+    workspace.client.shut_down();
+}
+
+#[test]
+fn what_is_left_of_an_earlier_version_is_served() {
+    survives(|client| {
+        let uri = "file:///main.prose";
+        client.open(uri, 1, PROGRAM);
+        let at = |line, character| anything_at(uri, (line, character));
+        let item = client.request("textDocument/prepareCallHierarchy", at(1, 6))["result"][0].take();
+        assert_eq!(item["name"], "b");
+        let completion = client.request("textDocument/completion", at(5, 5))["result"]["items"][0].take();
+        let tokens = client.request("textDocument/semanticTokens/full", at(0, 0))["result"].take();
+        client.change(uri, 2, json!([{ "text": "let a = 1\n" }]));
+
+        for method in ["callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"] {
+            assert_eq!(client.request(method, json!({ "item": item }))["result"], json!([]));
+        }
+        let resolved = client.request("completionItem/resolve", completion.clone());
+        assert_eq!(resolved["result"]["label"], completion["label"]);
+        let mut since = at(0, 0);
+        since["previousResultId"] = tokens["resultId"].clone();
+        let delta = client.request("textDocument/semanticTokens/full/delta", since);
+        assert!(delta["result"]["edits"].is_array(), "{delta}");
+        let all = client.request("textDocument/semanticTokens/full/delta", at(0, 0));
+        assert!(all["result"]["data"].is_array(), "{all}");
+        for place in [(1, 6), (5, 5)] {
+            for method in document_requests() {
+                is_served(client, &method, anything_at(uri, place));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_client_that_can_nothing_is_given_what_every_client_understands() {
+    let mut workspace = Workspace::new(&[
+        ("main.prose", "use \"./lib.prose\" as lib\nlet found = lib(topic: 1)\nsession \"{found}\"\n  pro\n"),
+        ("lib.prose", "# Finds *it*.\ninput topic: \"What about\"\noutput found = session \"{topic}\"\n"),
+    ]);
+    workspace.open_saved("main.prose");
+    let definition = workspace.at("textDocument/definition", "main.prose", (1, 13));
+    assert_eq!(definition[0]["uri"], workspace.uri("lib.prose"), "no link: {definition}");
+    let hover = workspace.at("textDocument/hover", "main.prose", (1, 13));
+    let expected = json!({
+        "kind": "plaintext",
+        "value": format!(
+            "use \"./lib.prose\" as lib\n\n{}\n\nFinds *it*.\n\nInputs:\n- topic: What about\n\nOutputs:\n- found",
+            workspace.folder.path().canonicalize().unwrap().join("lib.prose").display()
+        ),
+    });
+    assert_eq!(hover["contents"], expected);
+    let completions = workspace.at("textDocument/completion", "main.prose", (3, 5));
+    for item in completions["items"].as_array().unwrap() {
+        assert_eq!(item.get("insertTextFormat"), None, "no snippet: {item}");
+        assert_eq!(item["documentation"]["kind"], "plaintext", "{item}");
+        assert!(!item["documentation"]["value"].as_str().unwrap().contains('`'), "{item}");
+    }
+    let help = workspace.at("textDocument/signatureHelp", "main.prose", (1, 16));
+    let signature = &help["signatures"][0];
+    assert_eq!(signature["documentation"], json!({ "kind": "plaintext", "value": "Finds *it*." }));
+    assert_eq!(signature["parameters"][0]["label"], "topic");
+    let symbols = workspace.client.result("textDocument/documentSymbol", &workspace.uri("main.prose"));
+    assert!(symbols[0]["location"].is_object(), "a list: {symbols}");
+    let params = anything_at(&workspace.uri("main.prose"), (1, 4));
+    let edit = workspace.client.request("textDocument/rename", params);
+    assert!(edit["result"]["changes"].is_object(), "no versions: {edit}");
+    for method in document_requests() {
+        let params = anything_at(&workspace.uri("main.prose"), (1, 13));
+        is_served(&mut workspace.client, &method, params);
+    }
+    workspace.client.shut_down();
+}
+
+#[test]
+fn a_rename_to_what_is_no_name_is_refused_with_the_reason() {
+    survives(|client| {
+        client.open("file:///main.prose", 1, PROGRAM);
+        let long = "a b".repeat(10_000);
+        for name in ["", " ", "two words", "3rd", "a.b", "{found}", "-a", "a\nb", "\u{0}", "😀", &long] {
+            let mut params = anything_at("file:///main.prose", (3, 5));
+            params["newName"] = json!(name);
+            let error = client.request("textDocument/rename", params)["error"].take();
+            assert_eq!(error["code"], -32803, "{name:?}");
+            assert!(error["message"].as_str().unwrap().contains("is not a name"), "{error}");
+        }
+        let mut params = anything_at("file:///main.prose", (3, 5));
+        params["newName"] = json!(3);
+        assert_eq!(client.request("textDocument/rename", params)["error"]["code"], -32602);
+    });
 }

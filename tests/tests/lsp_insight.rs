@@ -242,6 +242,7 @@ fn a_name_is_typed_at_all_its_places_at_once() {
 fn what_is_to_be_known_of_a_completion_comes_when_it_is_looked_at() {
     let lazily = json!({ "textDocument": { "completion": { "completionItem": {
         "resolveSupport": { "properties": ["documentation"] },
+        "documentationFormat": ["markdown"],
     } } } });
     let mut workspace = workspace(lazily, Value::Null);
     let list = ask(&mut workspace, "textDocument/completion", at(6, 21));

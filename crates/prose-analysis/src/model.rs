@@ -580,8 +580,8 @@ pub struct Entry {
 pub struct Text {
     /// How it is written.
     pub kind: TextKind,
-    /// What stands between the marks, with escapes replaced. Only of one-line strings and discretions: a prompt may be long, and is
-    /// read from the tree.
+    /// What stands between the marks, with escapes replaced. Only of one-line strings, discretions and what inputs are for: a prompt
+    /// may be long, and is read from the tree.
     pub value: Option<SmolStr>,
     /// How many characters stand between the marks.
     pub chars: u32,

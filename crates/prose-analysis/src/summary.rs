@@ -220,7 +220,7 @@ impl Builder<'_> {
                 }),
                 Stmt::Input { name: Some(name), description } if body.frame(data.scope) == ScopeId(0) => {
                     let description =
-                        description.and_then(|text| body.text(text)).and_then(|text| text.value.clone());
+                        description.and_then(|text| body.text(text)?.value.as_deref()).map(without_layout);
                     self.summary.inputs.push(InputFacts {
                         name: *name,
                         text: body[*name].text.clone(),
@@ -368,6 +368,11 @@ fn block(
 }
 
 /// The names that are bound to a value of their own.
+/// A text of several lines without the blanks that only serve the layout of the program.
+fn without_layout(text: &str) -> SmolStr {
+    text.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n").into()
+}
+
 fn named_values(body: &Body) -> Vec<(NameId, Value)> {
     let mut values = Vec::new();
     for (_, data) in body.stmts() {

@@ -190,6 +190,28 @@ fn inputs_that_a_program_asks_for() {
 }
 
 #[test]
+fn an_input_may_be_optional_in_several_lines() {
+    check(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        output a = research()
+        //- /research.prose
+        input depth: """
+          Optional: how deep to go,
+            in steps
+        """
+        input style: ***
+          optional, how to write
+        ***
+
+        output findings = session "Research {depth}, {style}"
+        "#,
+    );
+}
+
+#[test]
 fn an_input_that_may_not_be_asked_for_is_not_missing() {
     check(
         r#"

@@ -2,12 +2,12 @@
 
 use prose_analysis::index::Site;
 use prose_analysis::model::{NameKind, Stmt};
-use prose_analysis::statements::{TopStatement, body};
+use prose_analysis::statements::{TopStatement, body, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 
 use crate::element::{Element, ElementKind, Word, element_at};
-use crate::entity::{Entity, EntityKind, binding_range, name_range, program_of};
+use crate::entity::{Entity, EntityKind, binding_range, keys_of_field, name_range, program_of};
 
 /// Where a word leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,11 @@ fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word)
         EntityKind::Program => programs(db, entity),
         _ => sites(db, entity, wanted).into_iter().filter_map(|site| target(db, site)).collect(),
     });
-    targets.collect()
+    let keys = keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
+        let range = key + statements(db, statement.file(db)).start(statement)?;
+        Some(NavigationTarget { file: statement.file(db), range, selection_range: range })
+    });
+    targets.chain(keys).collect()
 }
 
 fn programs<'db>(db: &'db dyn Db, import: &Entity<'db>) -> Vec<NavigationTarget> {
@@ -215,6 +219,23 @@ mod tests {
         );
         check(
             "session \"\"\"\n  {topi$0c}\n\"\"\"\n",
+            expect![[r#"
+            nothing
+        "#]],
+        );
+    }
+
+    #[test]
+    fn parts_of_objects_are_their_entries() {
+        check(
+            "let depth = 1\nconst config = { style: \"plain\", depth }\nsession \"{config.dep$0th}\"\n",
+            expect![[r#"
+            from /main.prose:3: session "{config.«depth»}"
+            to   /main.prose:2: const config = { style: "plain", «depth» }
+        "#]],
+        );
+        check(
+            "const config = { style: 1 }\nif config.dep$0th == 1:\n  session \"a\"\n",
             expect![[r#"
             nothing
         "#]],

@@ -5,6 +5,7 @@
 use prose_analysis::model::*;
 use prose_analysis::statements::{TopStatement, body, parse, statements};
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::properties;
 use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
 use smol_str::SmolStr;
 
@@ -49,10 +50,22 @@ pub enum ElementKind<'db> {
     },
     /// The value of a `model:`.
     Model(SmolStr),
+    /// A word that another property is set to, such as `project` or `deny`.
+    PropertyValue {
+        /// The property that it is the value of an entry of, as in `permissions:`.
+        parent: Option<SmolStr>,
+        /// The name of the property or of the entry.
+        name: SmolStr,
+        /// The word.
+        value: SmolStr,
+    },
     /// A keyword.
     Keyword(SyntaxKind),
-    /// The marker at either end of a discretion.
-    DiscretionMark,
+    /// The marker at either end of a discretion, with whether the text only says what an input is for.
+    DiscretionMark {
+        /// Whether a user reads the text, and no model judges it.
+        is_description: bool,
+    },
     /// Text of a string or a discretion.
     Text,
 }
@@ -107,7 +120,8 @@ pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Ele
     if let Some((range, name)) = model_at(body, relative) {
         return Some(Element { range: range + start, kind: ElementKind::Model(name) });
     }
-    if let Some((range, kind)) = option_value_at(body, relative) {
+    if let Some((range, kind)) = option_value_at(body, relative).or_else(|| property_value_at(body, relative))
+    {
         return Some(Element { range: range + start, kind });
     }
     match token.kind() {
@@ -119,7 +133,11 @@ pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Ele
             };
             element(kind)
         }
-        SyntaxKind::DISCRETION_MARK => element(ElementKind::DiscretionMark),
+        SyntaxKind::DISCRETION_MARK => {
+            let around = token.parent().and_then(|discretion| discretion.parent());
+            let is_description = around.is_some_and(|around| around.kind() == SyntaxKind::INPUT);
+            element(ElementKind::DiscretionMark { is_description })
+        }
         SyntaxKind::TEXT | SyntaxKind::ESCAPE => element(ElementKind::Text),
         kind if kind.is_keyword() => element(ElementKind::Keyword(kind)),
         _ => None,
@@ -234,7 +252,7 @@ fn base_of(body: &Body, base: ExprId) -> Base {
 }
 
 /// The properties of every agent and session of a statement.
-fn properties(body: &Body) -> impl Iterator<Item = &Property> {
+fn all_properties(body: &Body) -> impl Iterator<Item = &Property> {
     body.stmts().flat_map(|(_, data)| match &data.stmt {
         Stmt::Agent { properties, .. }
         | Stmt::Session { properties, .. }
@@ -244,7 +262,7 @@ fn properties(body: &Body) -> impl Iterator<Item = &Property> {
 }
 
 fn property_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {
-    let outer = properties(body).find(|property| property.range.contains_range(range))?;
+    let outer = all_properties(body).find(|property| property.range.contains_range(range))?;
     if outer.name.range == range {
         return Some(ElementKind::Property { parent: None, name: outer.name.text.clone() });
     }
@@ -285,11 +303,32 @@ fn option_value_at<'db>(body: &Body, range: TextRange) -> Option<(TextRange, Ele
 
 /// The model that a range is a part of, with its quotes.
 fn model_at(body: &Body, range: TextRange) -> Option<(TextRange, SmolStr)> {
-    let property = properties(body)
+    let property = all_properties(body)
         .find(|property| property.name.text == "model" && property.range.contains_range(range))?;
     let value = property.value.filter(|value| body[*value].range.contains_range(range))?;
     let text = body.text(value)?;
     Some((body[value].range, text.value.clone()?))
+}
+
+/// The word that a property is set to, with its quotes. Other values are what they are anywhere.
+fn property_value_at<'db>(body: &Body, range: TextRange) -> Option<(TextRange, ElementKind<'db>)> {
+    let outer = all_properties(body).find(|property| property.range.contains_range(range))?;
+    let entry = outer.entries.iter().flatten().find(|entry| entry.range.contains_range(range));
+    let property = entry.unwrap_or(outer);
+    let value = property.value.filter(|value| body[*value].range.contains_range(range))?;
+    let word = match &body[value].expr {
+        Expr::Bool(value) => SmolStr::new_static(if *value { "true" } else { "false" }),
+        _ => body.text(value).filter(|text| text.interpolations.is_empty())?.value.clone()?,
+    };
+    let table = match entry {
+        None => properties::find(&property.name.text),
+        Some(_) if outer.name.text == "permissions" => properties::find_permission(&property.name.text),
+        Some(_) => None,
+    };
+    let is_word = table.is_some_and(|table| table.word(&word).is_some());
+    let parent = entry.map(|_| outer.name.text.clone());
+    let kind = ElementKind::PropertyValue { parent, name: property.name.text.clone(), value: word };
+    is_word.then_some((body[value].range, kind))
 }
 
 #[cfg(test)]
@@ -314,8 +353,12 @@ mod tests {
                     ElementKind::Option { statement, .. } => format!("option of {statement:?}"),
                     ElementKind::OptionValue { option, value, .. } => format!("{option:?} is {value}"),
                     ElementKind::Model(name) => format!("model {name}"),
+                    ElementKind::PropertyValue { name, value, .. } => format!("{name} is {value}"),
                     ElementKind::Keyword(keyword) => format!("{keyword:?}"),
-                    ElementKind::DiscretionMark => "mark".to_owned(),
+                    ElementKind::DiscretionMark { is_description: false } => "mark".to_owned(),
+                    ElementKind::DiscretionMark { is_description: true } => {
+                        "mark of a description".to_owned()
+                    }
                     ElementKind::Text => "text".to_owned(),
                 };
                 format!("{kind} {}\n", at.show(at.file, element.range))
@@ -452,8 +495,8 @@ mod tests {
         check(
             "agent a:\n  persist: pro$0ject\n",
             expect![[r#"
-            nothing
-        "#]],
+                persist is project /main.prose:2: persist: «project»
+            "#]],
         );
     }
 

@@ -1,11 +1,13 @@
 //! What words stand for: the agent, block, program or variable that all words of one meaning share.
 
+use prose_analysis::contract::contract;
 use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::{Named, Site, lookup};
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::TextRange;
 use smol_str::SmolStr;
 
 use crate::element::{Base, Word};
@@ -206,44 +208,103 @@ pub(crate) fn program_of<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<Source
 }
 
 /// A value with named parts.
-enum Composite<'db> {
+#[derive(Clone, Copy)]
+pub(crate) enum Composite<'db> {
     /// The result of a program, whose parts are its outputs.
     Program(SourceFile),
     /// The result of a block.
     Block(Site<'db>),
     /// The result of a `parallel`, whose parts are its branches.
     Parallel(TopStatement<'db>, StmtId),
+    /// An object that is written in the program.
+    Object(TopStatement<'db>, ExprId),
+    /// What a `catch` names.
+    Error,
 }
 
 impl<'db> Composite<'db> {
+    /// The names of the parts, each once, in the order of the text.
+    pub(crate) fn parts(&self, db: &'db dyn Db) -> Vec<SmolStr> {
+        let mut parts = match self {
+            Composite::Program(program) => contract(db, *program).outputs.clone(),
+            Composite::Block(site) => parts_of_block(db, *site).to_vec(),
+            Composite::Parallel(statement, parallel) => {
+                branches(body(db, *statement), *parallel).map(|(_, data)| data.text.clone()).collect()
+            }
+            Composite::Object(statement, object) => match &body(db, *statement)[*object].expr {
+                Expr::Object(entries) => {
+                    entries.iter().filter_map(|entry| Some(entry.key.as_ref()?.text.clone())).collect()
+                }
+                _ => Vec::new(),
+            },
+            // R74
+            Composite::Error => {
+                ["message", "kind", "line", "statement", "attempts"].map(SmolStr::new_static).to_vec()
+            }
+        };
+        let mut seen = rustc_hash::FxHashSet::default();
+        parts.retain(|part| seen.insert(part.clone()));
+        parts
+    }
+
     fn field(&self, db: &'db dyn Db, name: &SmolStr) -> Vec<Entity<'db>> {
         match self {
             Composite::Program(program) => root_variable(db, *program, name, NameKind::Output),
-            Composite::Block(site) => {
-                let outputs =
-                    summary(db, site.statement).block(site.name).map(|block| block.outputs.as_slice());
-                // The only output of a block is its result, not a part of it (B6).
-                if outputs.is_none_or(|outputs| outputs.len() < 2) {
-                    return Vec::new();
-                }
-                frame_variable(db, *site, name, NameKind::Output)
-            }
+            Composite::Block(site) if parts_of_block(db, *site).is_empty() => Vec::new(),
+            Composite::Block(site) => frame_variable(db, *site, name, NameKind::Output),
             Composite::Parallel(statement, parallel) => {
-                let body = body(db, *statement);
-                let branches = body.names().filter(|(_, data)| {
-                    data.kind == NameKind::Branch
-                        && data.text == *name
-                        && body[data.stmt].list.is_some_and(|list| body[list].owner == *parallel)
-                });
+                let branches =
+                    branches(body(db, *statement), *parallel).filter(|(_, data)| data.text == *name);
                 distinct(branches.map(|(name, _)| Entity::of_site(db, Site { statement: *statement, name })))
             }
+            // Their parts are no names that anything else in the program could speak of.
+            Composite::Object(..) | Composite::Error => Vec::new(),
         }
     }
 }
 
+/// The parts of the result of a block: the only output of a block is its result, not a part of it (B6).
+fn parts_of_block<'db>(db: &'db dyn Db, block: Site<'db>) -> &'db [SmolStr] {
+    let outputs = summary(db, block.statement).block(block.name).map(|block| block.outputs.as_slice());
+    outputs.filter(|outputs| outputs.len() > 1).unwrap_or_default()
+}
+
+/// The branches of a `parallel` that have a name.
+fn branches(body: &Body, parallel: StmtId) -> impl Iterator<Item = (NameId, &NameData)> {
+    body.names().filter(move |(_, data)| {
+        data.kind == NameKind::Branch && body[data.stmt].list.is_some_and(|list| body[list].owner == parallel)
+    })
+}
+
+/// The keys of the objects that a word behind a dot is taken from, where these are written in the program.
+pub(crate) fn keys_of_field<'db>(
+    db: &'db dyn Db,
+    statement: TopStatement<'db>,
+    word: &Word,
+) -> Vec<(TopStatement<'db>, TextRange)> {
+    let Word::Field { base: Base::Name(id), name } = word else { return Vec::new() };
+    let sites = Entity::of_ref(db, statement, *id).map(|entity| entity.sites(db)).unwrap_or_default();
+    let objects = sites.into_iter().flat_map(|site| results(db, site)).filter_map(|result| match result {
+        Composite::Object(statement, object) => Some((statement, object)),
+        _ => None,
+    });
+    let keys = objects.flat_map(|(statement, object)| {
+        let entries = match &body(db, statement)[object].expr {
+            Expr::Object(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        let keys = entries.iter().filter_map(|entry| entry.key.as_ref()).filter(|key| key.text == *name);
+        keys.map(move |key| (statement, key.range))
+    });
+    keys.collect()
+}
+
 /// The values with named parts that a bound name may stand for.
-fn results<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<Composite<'db>> {
+pub(crate) fn results<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<Composite<'db>> {
     let body = body(db, site.statement);
+    if body[site.name].kind == NameKind::Error {
+        return vec![Composite::Error];
+    }
     match &body[body[site.name].stmt].stmt {
         Stmt::Let { value: Some(value), destructured: false, .. }
         | Stmt::Assign { value: Some(value), .. }
@@ -257,7 +318,7 @@ pub(crate) fn programs_of_value<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<So
     let results = results(db, site).into_iter();
     let programs = results.filter_map(|result| match result {
         Composite::Program(program) => Some(program),
-        Composite::Block(_) | Composite::Parallel(..) => None,
+        _ => None,
     });
     programs.collect()
 }
@@ -271,6 +332,7 @@ fn composites<'db>(db: &'db dyn Db, statement: TopStatement<'db>, value: Value) 
                 let programs = callee.map(|callee| programs(db, statement, callee)).unwrap_or_default();
                 programs.into_iter().map(Composite::Program).collect()
             }
+            Expr::Object(_) => vec![Composite::Object(statement, expr)],
             _ => Vec::new(),
         },
         Value::Stmt(stmt) => match &body[stmt].stmt {
@@ -342,13 +404,13 @@ fn frame_variable<'db>(
 }
 
 /// The range of a bound name in its file.
-pub(crate) fn name_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<prose_syntax::TextRange> {
+pub(crate) fn name_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
     let start = statements(db, site.statement.file(db)).start(site.statement)?;
     Some(body(db, site.statement)[site.name].range + start)
 }
 
 /// The range of the statement that binds a name, in its file.
-pub(crate) fn binding_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<prose_syntax::TextRange> {
+pub(crate) fn binding_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
     let start = statements(db, site.statement.file(db)).start(site.statement)?;
     let body = body(db, site.statement);
     Some(body[body[site.name].stmt].range + start)

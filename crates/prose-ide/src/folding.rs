@@ -20,6 +20,8 @@ pub enum FoldKind {
     Inside,
     /// Comments on lines of their own, one below the other.
     Comment,
+    /// Imports below one another. The first one stays visible.
+    Imports,
     /// All between `# region` and `# endregion` on lines of their own.
     Region,
 }
@@ -47,8 +49,30 @@ pub fn folding_ranges(root: &SyntaxNode) -> Vec<Fold> {
         }
     }
     folds.extend(comments.take_run());
+    folds.extend(imports(root));
     folds.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
     folds
+}
+
+/// The runs of imports with nothing but space between them: a comment may begin a region, which no other fold may cross.
+fn imports(root: &SyntaxNode) -> Vec<Fold> {
+    let mut runs: Vec<TextRange> = Vec::new();
+    let mut goes_on = false;
+    for child in root.children_with_tokens() {
+        match child.kind() {
+            USE | IMPORT => {
+                let line = child.text_range();
+                match runs.last_mut().filter(|_| goes_on) {
+                    Some(run) => *run = TextRange::new(run.start(), line.end()),
+                    None => runs.push(TextRange::empty(line.end())),
+                }
+                goes_on = true;
+            }
+            kind => goes_on &= kind.is_trivia() && kind != COMMENT,
+        }
+    }
+    let folds = runs.into_iter().filter(|run| !run.is_empty());
+    folds.map(|range| Fold { range, kind: FoldKind::Imports }).collect()
 }
 
 /// The region that a comment ends. One that begins a region waits in `open` for the comment that ends it.
@@ -172,6 +196,7 @@ mod tests {
                 FoldKind::Block => "block",
                 FoldKind::Inside => "inside",
                 FoldKind::Comment => "comment",
+                FoldKind::Imports => "imports",
                 FoldKind::Region => "region",
             };
             marks.push((fold.range.start().into(), format!("<{name}>")));
@@ -186,6 +211,35 @@ mod tests {
         }
         shown.push_str(&text[at..]);
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn imports_below_one_another_fold() {
+        check(
+            r#"use "a/b" as b
+
+use "c/d"
+import "web" from "x"
+# region more
+use "e/f"
+use "g/h"
+# endregion
+let x = 1
+use "i/j"
+"#,
+            expect![[r#"
+                use "a/b" as b<imports>
+
+                use "c/d"
+                import "web" from "x"</imports>
+                # region more<region>
+                use "e/f"<imports>
+                use "g/h"</imports>
+                # endregion</region>
+                let x = 1
+                use "i/j"
+            "#]],
+        );
     }
 
     #[test]

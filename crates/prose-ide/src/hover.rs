@@ -51,9 +51,13 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
         ElementKind::OptionValue { statement, option, value } => {
             words::of_option_value(statement, option.as_deref(), &value)?
         }
+        ElementKind::PropertyValue { parent, name, value } => {
+            words::of_property_value(parent.as_deref(), &name, &value)?
+        }
         ElementKind::Model(name) => words::of_model(db, file, &name),
         ElementKind::Keyword(keyword) => words::of_keyword(keyword)?,
-        ElementKind::DiscretionMark => words::of_discretion(),
+        ElementKind::DiscretionMark { is_description: false } => words::of_discretion(),
+        ElementKind::DiscretionMark { is_description: true } => words::of_description(),
         ElementKind::Text => return None,
     };
     Some(Hover { range, markdown })

@@ -7,9 +7,9 @@ use prose_analysis::statements::{TopStatement, body, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{SyntaxKind, TextRange, TextSize};
 
-use crate::definition::{Definition, NavigationTarget, goto_definition, target};
+use crate::definition::{Definition, NavigationTarget, goto_definition, program_start, target};
 use crate::element::{Element, ElementKind, Word, element_at};
-use crate::entity::{Entity, EntityKind, programs_of_value};
+use crate::entity::{Entity, EntityKind, program_of, programs_of_value};
 
 /// Where the word at an offset is declared: an imported program by its `use`, all else where it is defined.
 pub fn goto_declaration(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
@@ -32,14 +32,26 @@ pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> 
     let targets = match &kind {
         ElementKind::Keyword(SyntaxKind::SESSION_KW | SyntaxKind::RESUME_KW) => {
             let (statement, at) = statement_at(db, file, origin)?;
-            value_types(db, statement, Value::Stmt(at))
+            let mut targets = Vec::new();
+            value_types(db, statement, Value::Stmt(at), &mut Vec::new(), &mut targets);
+            targets
         }
         ElementKind::Word(statement, word) => {
-            let sites = entities(db, *statement, word).into_iter().flat_map(|entity| match entity.kind {
-                EntityKind::Agent | EntityKind::Block | EntityKind::Program => Vec::new(),
-                _ => entity.sites(db),
-            });
-            sites.flat_map(|site| types(db, site)).collect()
+            let mut seen = Vec::new();
+            let mut targets = Vec::new();
+            for entity in entities(db, *statement, word) {
+                for site in entity.sites(db) {
+                    match entity.kind {
+                        // A type is its own.
+                        EntityKind::Agent | EntityKind::Block => targets.extend(target(db, site)),
+                        EntityKind::Program => {
+                            targets.extend(program_of(db, site).map(|p| program_start(db, p)))
+                        }
+                        _ => types(db, site, &mut seen, &mut targets),
+                    }
+                }
+            }
+            targets
         }
         _ => Vec::new(),
     };
@@ -96,39 +108,62 @@ fn statement_at(db: &dyn Db, file: SourceFile, keyword: TextRange) -> Option<(To
     Some((statement, here.last()?.0))
 }
 
-fn types<'db>(db: &'db dyn Db, site: Site<'db>) -> Vec<NavigationTarget> {
+fn types<'db>(
+    db: &'db dyn Db,
+    site: Site<'db>,
+    seen: &mut Vec<Site<'db>>,
+    targets: &mut Vec<NavigationTarget>,
+) {
+    // Variables may be set to each other in a circle.
+    if seen.contains(&site) {
+        return;
+    }
+    seen.push(site);
     let body = body(db, site.statement);
     let stmt = body[site.name].stmt;
     match &body[stmt].stmt {
-        Stmt::Session { .. } => value_types(db, site.statement, Value::Stmt(stmt)),
+        Stmt::Session { .. } => value_types(db, site.statement, Value::Stmt(stmt), seen, targets),
         Stmt::Let { value: Some(value), destructured: false, .. }
         | Stmt::Assign { value: Some(value), .. }
         | Stmt::Output { value: Some(value), .. } => {
-            let mut targets = value_types(db, site.statement, *value);
+            value_types(db, site.statement, *value, seen, targets);
             let programs = programs_of_value(db, site).into_iter();
-            targets.extend(programs.map(|program| crate::definition::program_start(db, program)));
-            targets
+            targets.extend(programs.map(|program| program_start(db, program)));
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
-/// The agent of a session, or the block of a call.
-fn value_types<'db>(db: &'db dyn Db, statement: TopStatement<'db>, value: Value) -> Vec<NavigationTarget> {
+/// The agent of a session, the block of a call, or what a variable has that is passed on.
+fn value_types<'db>(
+    db: &'db dyn Db,
+    statement: TopStatement<'db>,
+    value: Value,
+    seen: &mut Vec<Site<'db>>,
+    targets: &mut Vec<NavigationTarget>,
+) {
     let body = body(db, statement);
-    let Value::Stmt(stmt) = value else { return Vec::new() };
+    let stmt = match value {
+        Value::Stmt(stmt) => stmt,
+        Value::Expr(expr) => {
+            let sites = body.name_of(expr).map(|name| definitions(db, statement, name)).unwrap_or_default();
+            return sites.into_iter().for_each(|site| types(db, site, seen, targets));
+        }
+    };
     let name = match &body[stmt].stmt {
         Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => *agent,
         Stmt::Call { block, .. } => *block,
         // The result of a chain is that of its last session.
         Stmt::Chain(sessions) => {
-            let last = sessions.last().map(|last| value_types(db, statement, Value::Stmt(*last)));
-            return last.unwrap_or_default();
+            if let Some(last) = sessions.last() {
+                value_types(db, statement, Value::Stmt(*last), seen, targets);
+            }
+            return;
         }
         _ => None,
     };
     let sites = name.map(|name| definitions(db, statement, name)).unwrap_or_default();
-    sites.into_iter().filter_map(|site| target(db, site)).collect()
+    targets.extend(sites.into_iter().filter_map(|site| target(db, site)));
 }
 
 fn makers_of_site<'db>(
@@ -241,6 +276,27 @@ mod tests {
         check(
             goto_type_definition,
             program,
+            expect![[r#"
+            /main.prose:1: agent «writer»:
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_passed_on_keeps_its_agent() {
+        let agent = "agent writer:\n  model: opus\n";
+        check(
+            goto_type_definition,
+            &format!("{agent}let a = session: writer\nlet b = a\noutput c$0 = b\n"),
+            expect![[r#"
+            /main.prose:1: agent «writer»:
+        "#]],
+        );
+        check(goto_type_definition, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
+        // The agent of a session is its type already.
+        check(
+            goto_type_definition,
+            &format!("{agent}let a = session: wri$0ter\n"),
             expect![[r#"
             /main.prose:1: agent «writer»:
         "#]],

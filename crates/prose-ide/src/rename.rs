@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::element::{Element, ElementKind, Word, element_at};
-use crate::entity::Entity;
+use crate::entity::{Entity, keys_of_field};
 use crate::references::{Mention, mentions_in, speaking_files};
 
 /// A name that can be changed.
@@ -114,11 +114,12 @@ impl<'db> Subject<'db> {
             ElementKind::Keyword(_)
             | ElementKind::Property { .. }
             | ElementKind::Option { .. }
-            | ElementKind::OptionValue { .. } => {
+            | ElementKind::OptionValue { .. }
+            | ElementKind::PropertyValue { .. } => {
                 refuse("this is a word of the language; names of your own can be changed")
             }
             ElementKind::Model(_) => refuse("the names of models are not for a program to choose"),
-            ElementKind::DiscretionMark | ElementKind::Text => {
+            ElementKind::DiscretionMark { .. } | ElementKind::Text => {
                 refuse("this is text; in a text, only names in braces can be changed")
             }
         }
@@ -194,6 +195,9 @@ fn nothing_is_meant<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &W
             "`{name}` is an input of `{}`, whose program is not known or has no such input",
             body[*callee].text
         ),
+        Word::Field { name, .. } if !keys_of_field(db, statement, word).is_empty() => {
+            format!("`{name}` is the key of an entry, and who else reads the object by that key is not known")
+        }
         Word::Field { name, .. } => format!("it is not known what `{name}` is a part of"),
     }
 }

@@ -192,9 +192,15 @@ fn property(node: &SyntaxNode, name: &str) -> Option<String> {
     Some(if value.kind() == STRING { inside(&value) } else { start(&value) })
 }
 
-/// The first line of a node.
+/// The first line of a node; of a text that starts on a line of its own that line, too.
 fn start(node: &SyntaxNode) -> String {
     let text = node.text();
+    if let Some(string) = child(node, STRING).filter(|_| matches!(node.kind(), SESSION)) {
+        let (quotes, text) = ("\"\"\"", string.text().to_string());
+        if let Some(text) = text.strip_prefix(quotes).filter(|text| text.starts_with(['\n', '\r'])) {
+            return first_line(&format!("session {quotes}{}", text.trim_start().trim_end_matches('"')));
+        }
+    }
     let end = text.find_char('\n').unwrap_or(text.len());
     first_line(&text.slice(..end).to_string())
 }
@@ -243,6 +249,17 @@ mod tests {
             shown += &format!("{}{} {kind} {:?}{detail}\n", "  ".repeat(depth), line, symbol.name);
         }
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_session_is_called_by_the_first_line_of_its_text() {
+        check(
+            "session \"\"\"\n  Visit the sea,\n  at noon.\n\"\"\"\nsession \"\"\"Go home\"\"\"\n",
+            expect![[r#"
+            1 session "session \"\"\"Visit the sea,"
+            5 session "session \"\"\"Go home\"\"\""
+        "#]],
+        );
     }
 
     #[test]

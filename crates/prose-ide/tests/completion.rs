@@ -156,13 +156,13 @@ fn properties_that_are_missing_are_offered_where_they_are_of_use() {
           $0
         "#,
         expect![[r#"
-            model (property, property) model: 
             prompt (property, property) prompt: "$1"
             permissions (property, property) permissions:⏎  ${1:read}: ["${2:**}"]
             retry (property, property) retry: ${1:3}
             backoff (property, property) backoff: 
             timeout (property, property) timeout: ${1:120s}
             early_exit (property, property) early_exit: **$1**
+            model (property, property) model: 
         "#]],
     );
     check_labels(
@@ -171,19 +171,19 @@ fn properties_that_are_missing_are_offered_where_they_are_of_use() {
     );
     check_labels(
         "let x = session \"A\"\n  $0",
-        expect!["model | prompt | context | permissions | retry | backoff | timeout | early_exit"],
+        expect!["prompt | context | permissions | retry | backoff | timeout | early_exit | model"],
     );
     check_labels(
         "session \"A\" ($0)\n",
-        expect!["model | prompt | context | permissions | retry | backoff | timeout | early_exit"],
+        expect!["prompt | context | permissions | retry | backoff | timeout | early_exit | model"],
     );
     check_labels(
         "session \"A\" (retry: 3, $0\n",
-        expect!["model | prompt | context | permissions | backoff | timeout | early_exit"],
+        expect!["prompt | context | permissions | backoff | timeout | early_exit | model"],
     );
     check_labels(
         "parallel:\n  a = session: writer\n    prompt: \"\"\"\n  x: y\n    \"\"\"\n    $0\n",
-        expect!["model | context | permissions | retry | backoff | timeout | early_exit"],
+        expect!["context | permissions | retry | backoff | timeout | early_exit | model"],
     );
 }
 
@@ -329,6 +329,15 @@ fn a_value_can_be_written_around() {
         expect!["map | pmap | filter | reduce | session | for | pfor | if | output"],
     );
     check_labels("let xs = [1]\nsession \"a\"\n  context: xs.$0\n", expect![[""]]);
+    check_accepted(
+        "let found = { xs: [1] }\nlet r = found.xs.m$0\n",
+        "map",
+        expect![[r#"
+            let found = { xs: [1] }
+            let r = found.xs | map:
+        "#]],
+    );
+    check_labels("let xs = [1]\nlet r = [xs].m$0\n", expect![[""]]);
     check_labels("let xs = [1]\nlet r = nobody.$0\n", expect![[""]]);
     check_labels("agent a:\n  model: opus\nlet r = a.$0\n", expect![[""]]);
 }
@@ -338,16 +347,70 @@ fn what_is_used_most_comes_first() {
     let agents = "agent a:\n  model: opus\nagent b:\n  model: opus\nblock c:\n  session: b\nblock d:\n  session: b\ndo d\n";
     check_labels(&format!("{agents}session: $0\n"), expect!["b | a"]);
     check_labels(&format!("{agents}do $0\n"), expect!["d | c"]);
+    let programs = "use \"./a.prose\"\nuse \"./b.prose\"\nlet x = b()\n";
+    check_labels(&format!("{programs}let y = x + $0\n"), expect!["x | b | a | true | false | null"]);
+    // What a program gives it most often has by then.
+    check_labels(
+        "let x = 1\noutput y = $0\n",
+        expect![
+            "x | session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | true | false | null"
+        ],
+    );
 }
 
 #[test]
-fn without_a_memory_every_agent_may_be_meant() {
+fn an_agent_without_a_memory_is_not_resumed() {
+    check_labels("agent writer:\n  model: opus\nresume: $0\n", expect![[""]]);
+}
+
+#[test]
+fn parts_of_values_stand_behind_a_dot() {
+    let block = "block judge:\n  output verdict = 1\n  output reason = session \"Why?\"\n";
     check(
-        "agent writer:\n  model: opus\nresume: $0\n",
+        &format!("{block}let r = do judge\nsession \"{{r.$0}}\"\n"),
         expect![[r#"
-            writer (agent, agent · opus, has no `persist:`)
+            verdict (field, output of `judge`)
+            reason (field, output of `judge`)
         "#]],
     );
+    check_labels(
+        &format!("{block}let r = do judge\nsession \"A\"\n  context: r.$0\n"),
+        expect!["verdict | reason"],
+    );
+    check_labels(&format!("{block}let {{ verdict, $0 }} = do judge\n"), expect!["reason"]);
+    // The only output of a block is its result.
+    check_labels("block b:\n  output only = 1\nlet r = do b\nsession \"{r.$0}\"\n", expect![""]);
+    check(
+        "let r = parallel:\n  tides = session \"A\"\n  moon = session \"B\"\nsession \"{r.$0}\"\n",
+        expect![[r#"
+            tides (field, branch)
+            moon (field, branch)
+        "#]],
+    );
+    check(
+        "const config = { depth: 2, style: \"plain\" }\nif config.de$0 == 2:\n  session \"A\"\n",
+        expect![[r#"
+            depth (field, entry)
+            style (field, entry)
+        "#]],
+    );
+    check_labels(
+        "try:\n  session \"A\"\ncatch as problem:\n  throw \"{problem.$0\"\n",
+        expect!["message | kind | line | statement | attempts"],
+    );
+    check_labels("const o = { a: { b: 1 } }\nsession \"{o.a.$0}\"\n", expect![""]);
+}
+
+#[test]
+fn what_is_bound_only_further_down_is_empty_here() {
+    check_labels("let above = 1\nsession \"{$0}\"\nlet below = 2\n", expect!["above"]);
+    check_labels(
+        "repeat 2:\n  session \"{$0}\"\n  let below = session \"A\"\nlet behind = 1\n",
+        expect!["below"],
+    );
+    // A block is called when it is bound already.
+    check_labels("block b:\n  session \"{$0}\"\nlet below = 2\ndo b\n", expect!["below"]);
+    check_labels("agent a:\n  prompt: \"{$0}\"\nlet below = 2\n", expect!["below"]);
 }
 
 #[test]
@@ -437,7 +500,7 @@ fn variables_are_those_that_can_be_seen() {
     check_labels(
         "let x = 1\nlet y = $0\nlet z = 2\n",
         expect![
-            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | x | z | true | false | null"
+            "session | resume | do | parallel | parallel for | for | repeat | loop | if | choice | try | x | true | false | null"
         ],
     );
     check_labels("let x = 1\nx = x + $0\n", expect!["x | true | false | null"]);

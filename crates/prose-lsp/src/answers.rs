@@ -20,11 +20,7 @@ use crate::shown::Shown;
 /// The answer to `textDocument/hover`.
 pub(crate) fn hover(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
     let hover = prose_ide::hover(view.db, view.snapshot.file, offset).map(|hover| {
-        let contents = if session.shows_markdown {
-            json!({ "kind": "markdown", "value": hover.markdown })
-        } else {
-            json!({ "kind": "plaintext", "value": hover.markdown })
-        };
+        let contents = session.hovers.content(&hover.markdown);
         json!({ "contents": contents, "range": view.converter(session).range(hover.range) })
     });
     text(&hover)
@@ -147,7 +143,7 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
         if let Some(documentation) = &completion.documentation {
             match session.resolves_documentation {
                 true => add("data", resolvable(view, converter.position(offset))),
-                false => add("documentation", markdown(documentation)),
+                false => add("documentation", session.completions.content(documentation)),
             }
         }
         if let Some(filter) = &completion.filter {
@@ -167,10 +163,6 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
         item
     });
     text(&json!({ "isIncomplete": false, "items": items.collect::<Vec<Value>>() }))
-}
-
-fn markdown(text: &str) -> Value {
-    json!({ "kind": "markdown", "value": text })
 }
 
 /// Where a completion came from, for when more of it is asked for.
@@ -197,7 +189,7 @@ pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: 
         };
         let meant = completions.iter().find(is_meant);
         if let Some(documentation) = meant.and_then(|meant| meant.documentation.as_deref()) {
-            item["documentation"] = markdown(documentation);
+            item["documentation"] = session.completions.content(documentation);
         }
     }
     text(&item)

@@ -22,6 +22,7 @@ use crate::commands;
 use crate::documents::DocumentUri;
 use crate::formatting;
 use crate::json::{Json, json};
+use crate::markup::Markup;
 use crate::moves;
 use crate::shown::Shown;
 use crate::signature_help;
@@ -93,8 +94,12 @@ pub(crate) struct Session {
     shows_related: bool,
     /// The client takes edits of documents with their versions.
     pub(crate) edits_versions: bool,
-    /// The client shows Markdown in hovers.
-    pub(crate) shows_markdown: bool,
+    /// How the client shows hovers.
+    pub(crate) hovers: Markup,
+    /// How the client shows what is to be known of completions.
+    pub(crate) completions: Markup,
+    /// How the client shows what is to be known of signatures.
+    pub(crate) signatures: Markup,
     /// The client takes definitions with the range that they are asked from.
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
@@ -136,6 +141,9 @@ impl Session {
             ];
             announced.contains(&Some(&Value::Bool(true)))
         };
+        let hover_formats = capability("textDocument/hover/contentFormat");
+        // Helix says for hovers alone what it shows everywhere.
+        let documented = |path: &str| Markup::negotiate(capability(path).or(hover_formats));
         let encodings = capability("general/positionEncodings").and_then(Value::as_array);
         Self {
             encoding: Encoding::negotiate(encodings.into_iter().flatten().filter_map(Value::as_str)),
@@ -153,9 +161,9 @@ impl Session {
             settings: params.get("initializationOptions").cloned().unwrap_or_default(),
             refreshes_diagnostics: flag("workspace/diagnostics/refreshSupport"),
             watches_files: flag("workspace/didChangeWatchedFiles/dynamicRegistration"),
-            shows_markdown: capability("textDocument/hover/contentFormat")
-                .and_then(Value::as_array)
-                .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
+            hovers: Markup::negotiate(hover_formats),
+            completions: documented("textDocument/completion/completionItem/documentationFormat"),
+            signatures: documented("textDocument/signatureHelp/signatureInformation/documentationFormat"),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
             resolves_documentation: capability(
@@ -543,6 +551,7 @@ impl Converter<'_> {
                 end_character: columns.then_some(end.character),
                 kind: match fold.kind {
                     FoldKind::Comment => Some(lsp::FoldingRangeKind::Comment),
+                    FoldKind::Imports => Some(lsp::FoldingRangeKind::Imports),
                     FoldKind::Region => Some(lsp::FoldingRangeKind::Region),
                     FoldKind::Block | FoldKind::Inside => None,
                 },

@@ -20,6 +20,7 @@ mod framing;
 mod inlay_hints;
 mod json;
 mod logging;
+mod markup;
 mod moves;
 mod owner;
 mod panics;

@@ -40,8 +40,7 @@ pub(crate) fn signature_help(view: &View<'_>, session: &Session, offset: TextSiz
 
 fn with_documentation(mut value: Value, documentation: Option<&str>, session: &Session) -> Value {
     if let Some(documentation) = documentation {
-        let kind = if session.shows_markdown { "markdown" } else { "plaintext" };
-        value["documentation"] = json!({ "kind": kind, "value": documentation });
+        value["documentation"] = session.signatures.content(documentation);
     }
     value
 }

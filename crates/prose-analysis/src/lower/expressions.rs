@@ -77,7 +77,7 @@ impl Lowering {
                 Some(inner) => return self.expression_of(&inner),
                 None => Expr::Placeholder,
             },
-            Expression::InputValue(node) => Expr::Input(self.string(node.prompt())),
+            Expression::InputValue(node) => Expr::Input(self.description(node.prompt())),
             Expression::Placeholder(_) => Expr::Placeholder,
         };
         self.expr(expr, range)
@@ -147,6 +147,16 @@ impl Lowering {
 
     pub(super) fn string(&mut self, node: Option<ast::Str>) -> Option<ExprId> {
         node.map(|node| self.text(&node))
+    }
+
+    /// What an input is for. It is shown wherever the input is given, and its first word counts (B3), so it is kept however it is written.
+    pub(super) fn description(&mut self, node: Option<ast::Str>) -> Option<ExprId> {
+        let node = node?;
+        let id = self.text(&node);
+        if let Expr::Text(text) = &mut self.body[id].expr {
+            text.value = Some(node.text().into());
+        }
+        Some(id)
     }
 
     pub(super) fn text(&mut self, node: &impl Template) -> ExprId {

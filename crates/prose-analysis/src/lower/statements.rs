@@ -37,7 +37,7 @@ impl Lowering {
                 let name = self.name(node.name(), NameKind::Input);
                 let description = match node.discretion() {
                     Some(discretion) => Some(self.text(&discretion)),
-                    None => self.string(node.description()),
+                    None => self.description(node.description()),
                 };
                 Stmt::Input { name, description }
             }

@@ -143,22 +143,25 @@ fn inline_properties(context: &mut Context<'_>, inside: &[Piece<'_>]) {
     }
 }
 
-/// The outputs of the program whose result is taken apart.
+/// The outputs of the program or the block whose result is taken apart.
 fn destructuring(context: &mut Context<'_>, inside: &[Piece<'_>]) {
     if !last_item(inside).is_empty() {
         return;
     }
     let behind = context.cursor.pieces_behind();
-    let callee = behind.iter().position(|piece| piece.kind == EQ).and_then(|equals| behind.get(equals + 1));
-    if let Some(callee) = callee.filter(|callee| callee.is_name()) {
-        let given: Vec<String> = inside
-            .iter()
-            .chain(behind.iter().take_while(|piece| piece.kind != R_BRACE))
-            .map(|piece| piece.text.to_owned())
-            .collect();
-        let first = context.items.len();
-        calls::outputs_of(context, &callee.text.into());
-        let found = context.items.split_off(first);
-        context.items.extend(found.into_iter().filter(|item| !given.contains(&item.label)));
+    let equals = behind.iter().position(|piece| piece.kind == EQ);
+    match equals.map(|equals| &behind[equals + 1..]) {
+        Some([keyword, block, ..]) if keyword.kind == DO_KW => {
+            let block = block.text.into();
+            calls::outputs_of_block(context, &block);
+        }
+        Some([callee, ..]) if callee.is_name() => {
+            let program = callee.text.into();
+            calls::outputs_of_program(context, &program);
+        }
+        _ => return,
     }
+    let given: Vec<&Piece<'_>> =
+        inside.iter().chain(behind.iter().take_while(|piece| piece.kind != R_BRACE)).collect();
+    context.items.retain(|item| given.iter().all(|piece| piece.text != item.label));
 }

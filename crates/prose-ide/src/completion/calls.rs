@@ -18,6 +18,7 @@ use super::item::escape;
 use super::variables::visible;
 use super::{Completion, CompletionKind, Context, values};
 use crate::cursor::{Cursor, Piece, last_item, names_before_colons, size};
+use crate::entity::Composite;
 
 /// A definition of the file, with its first lines.
 struct Definition<'a, T> {
@@ -58,13 +59,19 @@ fn by_use<'a, T>(
     kind: RefKind,
     mut list: Vec<Definition<'a, T>>,
 ) -> Vec<Definition<'a, T>> {
+    let uses = uses(cursor, kind);
+    list.sort_by_key(|definition| Reverse(uses.get(definition.name.as_str()).copied().unwrap_or(0)));
+    list
+}
+
+/// How often each name is used in the file as what a kind of reference means.
+fn uses<'a>(cursor: &Cursor<'a>, kind: RefKind) -> FxHashMap<&'a str, usize> {
     let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
     for placed in &statements(cursor.db, cursor.file).list {
         let used = summary(cursor.db, placed.statement).uses.iter().filter(|used| used.kind == kind);
         used.for_each(|used| *uses.entry(&used.text).or_default() += 1);
     }
-    list.sort_by_key(|definition| Reverse(uses.get(definition.name.as_str()).copied().unwrap_or(0)));
-    list
+    uses
 }
 
 fn unique<T>(mut list: Vec<Definition<'_, T>>) -> Vec<Definition<'_, T>> {
@@ -108,7 +115,7 @@ fn first_lines(text: &str, range: TextRange) -> String {
 /// What an agent is said to be in the list.
 fn agent_detail(facts: &AgentFacts) -> String {
     let mut detail = String::from("agent");
-    if let Some(model) = &facts.model {
+    if let Some(model) = facts.model.as_ref().filter(|model| !model.is_empty()) {
         // Writing to a string does not fail.
         let _ = write!(detail, " · {model}");
     }
@@ -130,17 +137,11 @@ pub(super) fn agents_to_start(context: &mut Context<'_>) {
     }
 }
 
-/// The agents behind `resume:`: those with a memory. If none has one yet, all, since it may come next.
+/// The agents behind `resume:`: those with a memory, since any other would be an error there (E017).
 pub(super) fn agents_to_resume(context: &mut Context<'_>) {
-    let (persistent, others): (Vec<_>, Vec<_>) =
-        agents(&context.cursor).into_iter().partition(|agent| is_persistent(agent.facts));
-    for agent in if persistent.is_empty() { others } else { persistent } {
-        let detail = match is_persistent(agent.facts) {
-            true => agent_detail(agent.facts),
-            false => format!("{}, has no `persist:`", agent_detail(agent.facts)),
-        };
+    for agent in agents(&context.cursor).into_iter().filter(|agent| is_persistent(agent.facts)) {
         let item = context.item(CompletionKind::Agent, agent.name.as_str());
-        context.add(item.detail(detail).documentation(agent.documentation));
+        context.add(item.detail(agent_detail(agent.facts)).documentation(agent.documentation));
     }
 }
 
@@ -199,6 +200,10 @@ pub(super) fn programs_to_call(context: &mut Context<'_>) {
         names.extend(bound.map(|name| name.text.clone()));
     }
     names.dedup();
+    if names.len() > 1 {
+        let uses = uses(&context.cursor, RefKind::Callee);
+        names.sort_by_key(|name| Reverse(uses.get(name.as_str()).copied().unwrap_or(0)));
+    }
     for name in names {
         let mut item = context.item(CompletionKind::Program, name.as_str()).detail("imported program");
         let known = program(&context.cursor, &name).map(|program| contract(context.cursor.db, program));
@@ -294,38 +299,76 @@ fn argument(context: &Context<'_>, name: &str, detail: &str) -> Completion {
     context.item(CompletionKind::Parameter, name).text(text).detail(detail).continues()
 }
 
-/// What stands behind the dot that the pieces end with: the outputs of a program.
+/// What stands behind the dot that the pieces end with: the parts of a value.
 pub(super) fn fields(context: &mut Context<'_>) {
     let pieces = &context.cursor.pieces[..context.cursor.pieces.len() - 1];
-    let program = match pieces.last() {
-        Some(name) if name.is_name() => result_of(&context.cursor, name.text),
+    match pieces {
+        // What a field has for parts is not known.
+        [.., dot, name] if dot.kind == DOT && name.is_name() => {}
+        [.., name] if name.is_name() => {
+            let name = name.text;
+            parts_of_variable(context, name);
+        }
         // `research(topic: "x").`
-        Some(closer) if closer.kind == R_PAREN => {
+        [.., closer] if closer.kind == R_PAREN => {
             let mut depth = 0;
             let open = pieces.iter().rposition(|piece| {
                 depth += crate::cursor::bracket(piece.kind);
                 depth == 0
             });
             let callee = open.and_then(|open| pieces[..open].last());
-            callee.filter(|callee| callee.is_name()).map(|callee| callee.text.into())
+            let callee = callee.filter(|callee| callee.is_name()).map(|callee| SmolStr::from(callee.text));
+            if let Some(callee) = callee {
+                outputs_of_program(context, &callee);
+            }
         }
-        _ => None,
-    };
-    if let Some(name) = program {
-        outputs_of(context, &name);
+        _ => {}
     }
 }
 
-/// The program whose result a visible variable is.
-pub(super) fn result_of(cursor: &Cursor<'_>, variable: &str) -> Option<SmolStr> {
-    visible(cursor).into_iter().find(|visible| visible.name == variable)?.program
+/// The parts of what a visible variable stands for: outputs, branches, entries.
+pub(super) fn parts_of_variable(context: &mut Context<'_>, variable: &str) {
+    let Some(variable) = visible(&context.cursor).into_iter().find(|visible| visible.name == variable) else {
+        return;
+    };
+    for composite in variable.results(context.cursor.db) {
+        let detail = match composite {
+            Composite::Program(program) => match &variable.program {
+                Some(name) => format!("output of `{name}`"),
+                None => format!("output of `{}`", program.path(context.cursor.db).display()),
+            },
+            Composite::Block(block) => {
+                format!("output of `{}`", body(context.cursor.db, block.statement)[block.name].text)
+            }
+            Composite::Parallel(..) => "branch".to_owned(),
+            Composite::Object(..) => "entry".to_owned(),
+            Composite::Error => "part of the error".to_owned(),
+        };
+        parts(context, composite, &detail);
+    }
+}
+
+/// The parts of a value that are not offered yet.
+fn parts(context: &mut Context<'_>, composite: Composite<'_>, detail: &str) {
+    for part in composite.parts(context.cursor.db) {
+        if context.items.iter().all(|item| item.label != part) {
+            let item = context.item(CompletionKind::Field, part.as_str());
+            context.add(item.detail(detail));
+        }
+    }
 }
 
 /// The outputs of an imported program.
-pub(super) fn outputs_of(context: &mut Context<'_>, name: &SmolStr) {
-    let Some(program) = program(&context.cursor, name) else { return };
-    for output in &contract(context.cursor.db, program).outputs {
-        let item = context.item(CompletionKind::Field, output.as_str());
-        context.add(item.detail(format!("output of `{name}`")));
+pub(super) fn outputs_of_program(context: &mut Context<'_>, name: &SmolStr) {
+    if let Some(program) = program(&context.cursor, name) {
+        parts(context, Composite::Program(program), &format!("output of `{name}`"));
+    }
+}
+
+/// The outputs of a block that gives several.
+pub(super) fn outputs_of_block(context: &mut Context<'_>, name: &SmolStr) {
+    let named = lookup(context.cursor.db, context.cursor.file, name).unwrap_or_default();
+    for block in &named.blocks {
+        parts(context, Composite::Block(*block), &format!("output of `{name}`"));
     }
 }

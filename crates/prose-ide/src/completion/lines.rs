@@ -23,6 +23,9 @@ pub(super) fn complete(context: &mut Context<'_>) {
         (Start::Body, [])
             if pieces.last().is_some_and(|colon| colon.range.end() == context.replaced.start()) => {}
         (Start::Line | Start::Body, []) => statements::complete(context),
+        (Start::Value, []) if matches!(pieces[..start], [.., Piece { kind: OUTPUT_KW, .. }, _, _]) => {
+            values::to_give(context);
+        }
         (Start::Value, []) => values::to_keep(context),
         (Start::Arrow, []) => statements::sessions(context),
         (Start::Stage, _) => stage(context, statement),

@@ -74,14 +74,18 @@ const TEMPLATES: &[Template] = &[
     },
 ];
 
-/// The templates for the variable before the dot that the pieces end with, if a statement or its value begins with it.
+/// The templates for the variable, or the part of one, before the dot that the pieces end with, if a statement or its value begins
+/// with it.
 pub(super) fn complete(context: &mut Context<'_>) {
     let cursor = &context.cursor;
     let (start, why) = statement_start(&cursor.pieces);
-    let [value, dot] = &cursor.pieces[start..] else { return };
+    let [path @ .., dot] = &cursor.pieces[start..] else { return };
+    let [variable, fields @ ..] = path else { return };
     let is_variable =
-        value.kind == IDENT && visible(cursor).iter().any(|variable| variable.name == value.text);
-    if !is_variable || dot.kind != DOT || !cursor.is_at_end() {
+        variable.kind == IDENT && visible(cursor).iter().any(|visible| visible.name == variable.text);
+    let is_path =
+        fields.chunks(2).all(|step| matches!(step, [dot, name] if dot.kind == DOT && name.is_name()));
+    if !is_variable || !is_path || dot.kind != DOT || !cursor.is_at_end() {
         return;
     }
     let alone = match why {
@@ -89,7 +93,8 @@ pub(super) fn complete(context: &mut Context<'_>) {
         Start::Value => false,
         Start::Arrow | Start::Stage => return,
     };
-    let (value, range) = (value.text, TextRange::new(value.range.start(), cursor.word.end()));
+    let value = TextRange::new(variable.range.start(), dot.range.start());
+    let (value, range) = (&cursor.text[value], TextRange::new(value.start(), cursor.word.end()));
     for template in TEMPLATES.iter().filter(|template| alone || !template.stands_alone) {
         let item = context.item(CompletionKind::Snippet, template.name);
         let item = item

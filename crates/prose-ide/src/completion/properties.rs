@@ -9,7 +9,11 @@ use crate::cursor::Piece;
 
 /// The properties that an owner has not got yet.
 pub(super) fn names(context: &mut Context<'_>, owner: Owner, given: &[&str]) {
-    for property in properties::of(owner).filter(|property| !given.contains(&property.name)) {
+    let mut missing: Vec<&Property> =
+        properties::of(owner).filter(|property| !given.contains(&property.name)).collect();
+    // The model of a session is most often that of its agent.
+    missing.sort_by_key(|property| owner == Owner::Session && property.name == "model");
+    for property in missing {
         let item = context
             .item(CompletionKind::Property, property.name)
             .detail("property")

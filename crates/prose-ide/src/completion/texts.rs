@@ -56,11 +56,7 @@ impl Reference {
                     context.add(item);
                 }
             }
-            [variable] => {
-                if let Some(program) = calls::result_of(&context.cursor, variable) {
-                    calls::outputs_of(context, &program);
-                }
-            }
+            [variable] => calls::parts_of_variable(context, variable),
             _ => {}
         }
         if !is_closed {

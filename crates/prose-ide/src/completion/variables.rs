@@ -2,8 +2,10 @@
 
 use std::collections::hash_map::Entry;
 
+use prose_analysis::Db;
+use prose_analysis::index::Site;
 use prose_analysis::model::{Body, NameId, NameKind, ScopeId, Stmt};
-use prose_analysis::statements::{Placed, body, statements, summary};
+use prose_analysis::statements::{Placed, TopStatement, body, statements, summary};
 use prose_analysis::summary::Summary;
 use prose_syntax::{SyntaxKind::*, TextRange, TextSize};
 use rustc_hash::FxHashMap;
@@ -11,18 +13,21 @@ use smol_str::SmolStr;
 
 use super::{Completion, CompletionKind, Context};
 use crate::cursor::{Cursor, Start, size, statement_start};
+use crate::entity::{Composite, results};
 
 /// A variable that can be read at the cursor.
-pub(super) struct Variable {
+pub(super) struct Variable<'a> {
     pub(super) name: SmolStr,
     pub(super) kind: NameKind,
     /// The program whose result it is.
     pub(super) program: Option<SmolStr>,
-    /// Where it is bound.
+    /// Where it is bound first.
     at: TextSize,
+    /// Where it is bound.
+    sites: Vec<Site<'a>>,
 }
 
-impl Variable {
+impl<'a> Variable<'a> {
     /// The completion of the variable itself.
     pub(super) fn item(&self, context: &Context<'_>) -> Completion {
         let kind = match self.kind {
@@ -35,6 +40,11 @@ impl Variable {
             None => self.kind.noun().to_owned(),
         };
         context.item(kind, self.name.as_str()).detail(detail).documentation(self.line(context.cursor.text))
+    }
+
+    /// The values with named parts that it may stand for.
+    pub(super) fn results(&self, db: &'a dyn Db) -> Vec<Composite<'a>> {
+        self.sites.iter().flat_map(|site| results(db, *site)).collect()
     }
 
     /// The line that binds the variable.
@@ -51,7 +61,7 @@ impl Variable {
 
 /// Every variable that can be read at the cursor, each once: those of the bodies around it, then those of the file that are bound
 /// above it, the nearest first, and last those that are bound below.
-pub(super) fn visible(cursor: &Cursor<'_>) -> Vec<Variable> {
+pub(super) fn visible<'a>(cursor: &Cursor<'a>) -> Vec<Variable<'a>> {
     let mut found = Found::default();
     if let Some(around) = Around::new(cursor) {
         around.locals(&mut found);
@@ -62,7 +72,7 @@ pub(super) fn visible(cursor: &Cursor<'_>) -> Vec<Variable> {
 }
 
 /// The variables that a text of an agent may mean: it is filled in where the agent is started (A11).
-pub(super) fn anywhere(cursor: &Cursor<'_>) -> Vec<Variable> {
+pub(super) fn anywhere<'a>(cursor: &Cursor<'a>) -> Vec<Variable<'a>> {
     let mut found = Found::default();
     of_file(cursor, &mut found);
     for placed in &statements(cursor.db, cursor.file).list {
@@ -74,6 +84,7 @@ pub(super) fn anywhere(cursor: &Cursor<'_>) -> Vec<Variable> {
                 kind: name.kind,
                 program: name.program.clone(),
                 at,
+                sites: vec![Site { statement: placed.statement, name: name.id }],
             });
         }
     }
@@ -81,13 +92,13 @@ pub(super) fn anywhere(cursor: &Cursor<'_>) -> Vec<Variable> {
 }
 
 #[derive(Default)]
-struct Found {
+struct Found<'a> {
     places: FxHashMap<SmolStr, usize>,
-    list: Vec<Variable>,
+    list: Vec<Variable<'a>>,
 }
 
-impl Found {
-    fn add(&mut self, variable: Variable) {
+impl<'a> Found<'a> {
+    fn add(&mut self, variable: Variable<'a>) {
         match self.places.entry(variable.name.clone()) {
             Entry::Vacant(place) => {
                 place.insert(self.list.len());
@@ -96,6 +107,7 @@ impl Found {
             Entry::Occupied(place) => {
                 let earlier = &mut self.list[*place.get()];
                 earlier.program = earlier.program.take().or(variable.program);
+                earlier.sites.extend(variable.sites);
                 // What a variable is, is said where it is declared.
                 if earlier.kind == NameKind::Assigned {
                     (earlier.kind, earlier.at) = (variable.kind, variable.at);
@@ -108,6 +120,7 @@ impl Found {
 /// The top-level statement around the cursor.
 struct Around<'c, 'a> {
     cursor: &'c Cursor<'a>,
+    statement: TopStatement<'a>,
     body: &'a Body,
     summary: &'a Summary,
     start: TextSize,
@@ -125,12 +138,12 @@ impl<'c, 'a> Around<'c, 'a> {
         let range = statement.range(cursor.db, start);
         range.contains(anchor).then(|| {
             let (body, summary) = (body(cursor.db, statement), summary(cursor.db, statement));
-            Self { cursor, body, summary, start }
+            Self { cursor, statement, body, summary, start }
         })
     }
 
     /// The variables of the loops, clauses and stages whose bodies the cursor is in, and the parameters of the blocks.
-    fn locals(&self, found: &mut Found) {
+    fn locals(&self, found: &mut Found<'a>) {
         let (_, start) = statement_start(&self.cursor.pieces);
         let is_loop = self.cursor.pieces.iter().any(|piece| piece.kind == LOOP_KW);
         // The condition of a loop sees its index.
@@ -147,7 +160,7 @@ impl<'c, 'a> Around<'c, 'a> {
     }
 
     /// The variables of the blocks around the cursor.
-    fn frames(&self, found: &mut Found) {
+    fn frames(&self, found: &mut Found<'a>) {
         let headers = self.cursor.headers.iter().map(|header| header.range);
         for line in headers.chain([self.cursor.line]) {
             let Some(frame) = self.frame_of(line) else { continue };
@@ -183,11 +196,12 @@ impl<'c, 'a> Around<'c, 'a> {
         is_being_bound(self.cursor, self.body, id, self.start)
     }
 
-    fn variable(&self, id: NameId) -> Variable {
+    fn variable(&self, id: NameId) -> Variable<'a> {
         let name = &self.body[id];
         let at = name.range.start() + self.start;
         let program = self.summary.name(id).and_then(|bound| bound.program.clone());
-        Variable { name: name.text.clone(), kind: name.kind, program, at }
+        let sites = vec![Site { statement: self.statement, name: id }];
+        Variable { name: name.text.clone(), kind: name.kind, program, at, sites }
     }
 }
 
@@ -213,23 +227,31 @@ fn is_being_bound(cursor: &Cursor<'_>, body: &Body, id: NameId, start: TextSize)
 }
 
 /// The variables of the file itself.
-fn of_file(cursor: &Cursor<'_>, found: &mut Found) {
+fn of_file<'a>(cursor: &Cursor<'a>, found: &mut Found<'a>) {
     let list = &statements(cursor.db, cursor.file).list;
     let here = list.partition_point(|placed| size(placed.start as usize) <= cursor.offset);
     // From the statement at the cursor upwards, then downwards.
     for placed in list[..here].iter().rev() {
         of_statement(cursor, placed, true, found);
     }
-    for placed in &list[here.saturating_sub(1)..] {
+    let below = &list[here.saturating_sub(1)..];
+    // A block may be called behind what is bound below it. Elsewhere only a loop around the cursor comes back to what is bound below
+    // (W125).
+    let is_in_block = cursor
+        .headers
+        .iter()
+        .any(|header| header.pieces.first().is_some_and(|first| matches!(first.kind, BLOCK_KW | AGENT_KW)));
+    let reached = if is_in_block { below.len() } else { below.len().min(1) };
+    for placed in &below[..reached] {
         of_statement(cursor, placed, false, found);
     }
 }
 
-fn of_statement(cursor: &Cursor<'_>, placed: &Placed<'_>, is_above: bool, found: &mut Found) {
+fn of_statement<'a>(cursor: &Cursor<'a>, placed: &Placed<'a>, is_above: bool, found: &mut Found<'a>) {
     let start = size(placed.start as usize);
     let range = placed.statement.range(cursor.db, start);
     let summary = summary(cursor.db, placed.statement);
-    let mut names: Vec<Variable> = Vec::new();
+    let mut names: Vec<Variable<'a>> = Vec::new();
     for bound in &summary.names {
         if bound.block.is_some() || !bound.kind.is_variable() || bound.kind.is_local() {
             continue;
@@ -241,7 +263,8 @@ fn of_statement(cursor: &Cursor<'_>, placed: &Placed<'_>, is_above: bool, found:
             || cursor.headers.last().is_some_and(|outermost| outermost.range.contains(at));
         if (at < cursor.offset) == is_above && !(is_near && is_being_bound(cursor, body, bound.id, start)) {
             let program = bound.program.clone();
-            names.push(Variable { name: bound.text.clone(), kind: bound.kind, program, at });
+            let sites = vec![Site { statement: placed.statement, name: bound.id }];
+            names.push(Variable { name: bound.text.clone(), kind: bound.kind, program, at, sites });
         }
     }
     if is_above {

@@ -19,7 +19,7 @@ use smol_str::SmolStr;
 use crate::calls::{Callable, incoming_calls};
 use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
-use crate::entity::{Entity, EntityKind, binding_range, name_range, programs_of_value};
+use crate::entity::{Composite, Entity, EntityKind, binding_range, keys_of_field, name_range, results};
 use crate::lines::line_number;
 use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
@@ -48,7 +48,15 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
             _ => variable(db, statement.file(db), entity, word),
         }
     };
-    let found: Vec<String> = entities.iter().filter_map(of_entity).collect();
+    let mut found: Vec<String> = entities.iter().filter_map(of_entity).collect();
+    found.extend(keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
+        let key = key + statements(db, statement.file(db)).start(statement)?;
+        let line = line_number(db, statement.file(db), key.start());
+        Some(paragraphs([
+            fenced("prose", &line_around(db, statement.file(db), key)),
+            format!("entry {}, line {line}", inline(&statement.file(db).text(db).as_str()[key])),
+        ]))
+    }));
     (!found.is_empty()).then(|| found.join("\n\n---\n\n"))
 }
 
@@ -72,6 +80,9 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         let alias = site.statement.file(db).settings(db).models(db).get(&model).filter(|id| !id.is_empty());
         let alias = alias.map(|alias| format!(" ({})", inline(alias))).unwrap_or_default();
         facts.push(format!("- Model: {}{alias}", inline(&model)));
+    }
+    if value("model").is_none() {
+        facts.push("- Model: the one that the host decides on".to_owned());
     }
     facts.extend(memory(db, site));
     if let Some(skills) = value("skills").and_then(|skills| skills.value) {
@@ -282,7 +293,7 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
     let first = *sites.first()?;
     let mut lines: Vec<String> = Vec::new();
     for site in &sites {
-        let line = line_of(db, entity.file, binding_range(db, *site)?);
+        let line = binding_line(db, *site)?;
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -298,11 +309,29 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
         format!("{} {}{}", data.kind.noun(), inline(&entity.name), place(db, from, entity, first)),
         comment_above(db, first),
         description(db, first),
-        value_contract(db, &sites),
+        value_parts(db, &sites),
         other_values(db, entity, &sites),
         if entity.file == from { readers(db, entity) } else { String::new() },
         if entity.file == from { String::new() } else { version(db, entity.file) },
     ]))
+}
+
+/// The first line of the statement that binds a name. A clause or a stage further down has a line of its own.
+fn binding_line<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
+    let file = site.statement.file(db);
+    let (binding, name) = (binding_range(db, site)?, name_range(db, site)?);
+    let is_local = body(db, site.statement)[site.name].kind.is_local();
+    if !is_local || line_number(db, file, name.start()) == line_number(db, file, binding.start()) {
+        return Some(line_of(db, file, binding));
+    }
+    Some(line_around(db, file, name))
+}
+
+/// The line that a range begins in.
+fn line_around(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
+    let text = file.text(db).as_str();
+    let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    line_of(db, file, TextRange::new(TextSize::new(start as u32), TextSize::of(text)))
 }
 
 /// Where a variable is bound, as the rest of a sentence.
@@ -332,19 +361,25 @@ fn description<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
     text.map(|text| fenced("text", &excerpt(&text))).unwrap_or_default()
 }
 
-/// The contract of the programs whose result a variable holds.
-fn value_contract<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
+/// What gave a variable its value, with the parts that have names.
+fn value_parts<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
+    let told = sites.iter().flat_map(|site| results(db, *site)).filter_map(|result| {
+        let parts = result.parts(db);
+        let giver = match result {
+            Composite::Program(program) => format!("A result of {}", program_name(db, program)),
+            Composite::Block(block) => {
+                format!("A result of block {}", inline(&body(db, block.statement)[block.name].text))
+            }
+            Composite::Parallel(..) if parts.is_empty() => return None,
+            Composite::Parallel(..) => return Some(format!("The results of the branches {}", names(&parts))),
+            Composite::Error => return Some(format!("An error, with {}", names(&parts))),
+            // It is shown as it is written.
+            Composite::Object(..) => return None,
+        };
+        Some(if parts.is_empty() { giver } else { format!("{giver}, with {}", names(&parts)) })
+    });
     let mut seen = HashSet::new();
-    let programs = sites.iter().flat_map(|site| programs_of_value(db, *site));
-    let programs: Vec<SourceFile> = programs.filter(|program| seen.insert(*program)).collect();
-    paragraphs(programs.into_iter().map(|program| {
-        let outputs = &contract(db, program).outputs;
-        let name = program_name(db, program);
-        match outputs.as_slice() {
-            [] => format!("A result of {name}"),
-            outputs => format!("A result of {name}, with {}", names(outputs)),
-        }
-    }))
+    paragraphs(told.filter(|told| seen.insert(told.clone())).collect::<Vec<_>>())
 }
 
 /// The lines that give a declared variable other values.

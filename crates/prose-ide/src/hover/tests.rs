@@ -121,6 +121,7 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent plain:
             ```
 
+            - Model: the one that the host decides on
             - Memory: kept at a path of its own, in `.memory/plain`
         "#]],
     );
@@ -133,6 +134,7 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent b:
             ```
 
+            - Model: the one that the host decides on
             - Memory: kept with the run, in `.prose/runs/…/agents/b/`
         "#]],
     );
@@ -675,6 +677,165 @@ fn elsewhere_is_nothing() {
         "wibble wob$0ble\n",
         expect![[r#"
             nothing
+        "#]],
+    );
+}
+
+#[test]
+fn what_properties_are_set_to_is_explained() {
+    check(
+        "agent a:\n  persist: pro$0ject\n",
+        expect![[r#"
+        /main.prose:2: persist: «project»
+
+        **`project`** of `persist:` — The memory is kept with the project, from run to run.
+    "#]],
+    );
+    check(
+        "agent a:\n  persist: tr$0ue\n",
+        expect![[r#"
+        /main.prose:2: persist: «true»
+
+        **`true`** of `persist:` — The memory lasts as long as the run.
+    "#]],
+    );
+    check(
+        "agent a:\n  permissions:\n    bash: de$0ny\n",
+        expect![[r#"
+        /main.prose:3: bash: «deny»
+
+        **`deny`** of `bash:` — It is forbidden.
+    "#]],
+    );
+    check(
+        "session \"a\"\n  retry: 2\n  backoff: \"line$0ar\"\n",
+        expect![[r#"
+        /main.prose:3: backoff: «"linear"»
+
+        **`linear`** of `backoff:` — The wait is the same before every retry.
+    "#]],
+    );
+    check(
+        "session \"a\"\n  prompt: \"allo$0w\"\n",
+        expect![[r#"
+        nothing
+    "#]],
+    );
+}
+
+#[test]
+fn a_variable_of_a_clause_or_a_stage_is_shown_with_its_own_line() {
+    check(
+        "try:\n  session \"a\"\ncatch as problem:\n  throw \"{pro$0blem}\"\n",
+        expect![[r#"
+        /main.prose:4: throw "{«problem»}"
+
+        ```prose
+        catch as problem:
+        ```
+
+        error variable `problem`, line 3
+
+        An error, with `message`, `kind`, `line`, `statement`, `attempts`
+
+        Read in line 4
+    "#]],
+    );
+    check(
+        "let all = [1]\n  | filter:\n    session \"Is {item} odd?\"\n  | map:\n    session \"{ite$0m}\"\n",
+        expect![[r#"
+            /main.prose:5: session "{«item»}"
+
+            ```prose
+            | map:
+            ```
+
+            pipeline variable `item`, line 4
+
+            Read in line 5
+        "#]],
+    );
+}
+
+#[test]
+fn results_with_parts_name_them() {
+    check(
+        "block judge:\n  output verdict = 1\n  output reason = 2\nlet r$0 = do judge\n",
+        expect![[r#"
+            /main.prose:4: let «r» = do judge
+
+            ```prose
+            let r = do judge
+            ```
+
+            variable `r`, line 4
+
+            A result of block `judge`, with `verdict`, `reason`
+        "#]],
+    );
+    check(
+        "let r$0 = parallel:\n  tides = session \"a\"\n  moon = session \"b\"\n",
+        expect![[r#"
+        /main.prose:1: let «r» = parallel:
+
+        ```prose
+        let r = parallel:
+        ```
+
+        variable `r`, line 1
+
+        The results of the branches `tides`, `moon`
+    "#]],
+    );
+}
+
+#[test]
+fn the_text_of_an_input_is_not_judged() {
+    check(
+        "input topic: $0**What to read on**\n",
+        expect![[r#"
+        /main.prose:1: input topic: «**»What to read on**
+
+        **`**…**`** — What the input is for, in words that a model may put better.
+
+        A text in quotes is shown to the user as it is written. Names in braces are filled in.
+    "#]],
+    );
+}
+
+#[test]
+fn inputs_of_several_lines_are_shown_with_their_first() {
+    check(
+        "//- /main.prose\nuse \"./l$0ib.prose\"\n//- /lib.prose\ninput depth: \"\"\"\n  Optional: how deep\n  to go\n\"\"\"\n",
+        expect![[r#"
+            /main.prose:1: use «"./lib.prose"»
+
+            ```prose
+            use "./lib.prose"
+            ```
+
+            `/lib.prose`
+
+            Inputs:
+            - `depth` (optional): Optional: how deep
+
+            It gives no result.
+        "#]],
+    );
+}
+
+#[test]
+fn parts_of_objects_are_shown_as_they_are_written() {
+    check(
+        "const config = {\n  style: \"plain\",\n}\nsession \"{config.sty$0le}\"\n",
+        expect![[r#"
+            /main.prose:4: session "{config.«style»}"
+
+            ```prose
+            style: "plain",
+            ```
+
+            entry `style`, line 2
         "#]],
     );
 }

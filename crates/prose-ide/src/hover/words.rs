@@ -2,7 +2,8 @@
 
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::options::{self, FAILURE_POLICIES, Header, OptionValue, STRATEGIES};
-use prose_syntax::{Code, SyntaxKind, keywords, properties};
+use prose_syntax::properties::{self, Property};
+use prose_syntax::{Code, SyntaxKind, keywords};
 
 use crate::markdown::{fenced, inline, paragraphs};
 
@@ -14,12 +15,22 @@ pub(super) fn of_keyword(kind: SyntaxKind) -> Option<String> {
 
 /// What is to be known of a property, or of an entry of one.
 pub(super) fn of_property(parent: Option<&str>, name: &str) -> Option<String> {
-    let property = match parent {
-        None => properties::find(name)?,
-        Some("permissions") => properties::find_permission(name)?,
-        Some(_) => return None,
-    };
+    let property = property(parent, name)?;
     Some(entry(&format!("{name}:"), property.summary, property.docs, property.example))
+}
+
+fn property(parent: Option<&str>, name: &str) -> Option<&'static Property> {
+    match parent {
+        None => properties::find(name),
+        Some("permissions") => properties::find_permission(name),
+        Some(_) => None,
+    }
+}
+
+/// What is to be known of a word that a property is set to.
+pub(super) fn of_property_value(parent: Option<&str>, name: &str, value: &str) -> Option<String> {
+    let word = property(parent, name)?.word(value)?;
+    Some(format!("**{}** of {} — {}", inline(value), inline(&format!("{name}:")), word.summary))
 }
 
 fn entry(title: &str, summary: &str, docs: &str, example: &str) -> String {
@@ -90,5 +101,13 @@ pub(super) fn of_discretion() -> String {
             "prose",
             "if **the report names no sources**:\n  session \"Find sources for the report\"\n",
         ),
+    ])
+}
+
+/// What is to be known of the markers of a text that says what an input is for.
+pub(super) fn of_description() -> String {
+    paragraphs([
+        "**`**…**`** — What the input is for, in words that a model may put better.".to_owned(),
+        "A text in quotes is shown to the user as it is written. Names in braces are filled in.".to_owned(),
     ])
 }

@@ -450,6 +450,17 @@ fn keywords_are_names_where_the_grammar_lets_them_be() {
 }
 
 #[test]
+fn keys_of_objects_keep_their_names() {
+    check(
+        "const config = { depth: 1 }\nsession \"{config.dep$0th}\"\n",
+        "level",
+        expect![[r#"
+            `depth` is the key of an entry, and who else reads the object by that key is not known
+        "#]],
+    );
+}
+
+#[test]
 fn hyphens_are_refused_where_no_name_has_them() {
     check(
         "let r = parallel:\n  a$0 = session \"x\"\n  b = session \"y\"\nsession \"{r.a}\"\n",

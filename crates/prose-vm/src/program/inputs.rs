@@ -111,7 +111,7 @@ impl Program {
 
 /// Whether a program does without an input of that description (B3).
 pub(crate) fn is_optional(description: &str) -> bool {
-    description.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
+    description.trim_start().get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
 }
 
 /// The variable whose value is just an input.

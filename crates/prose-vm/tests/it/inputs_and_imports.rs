@@ -64,6 +64,16 @@ fn r089_without_anybody_to_ask_a_missing_input_is_an_error_unless_it_is_optional
     "#]],
     );
     check(
+        "input topic: \"\"\"\n  Optional: a topic\n\"\"\"\nsession \"{topic}\"\n",
+        OK,
+        expect![[r#"
+            input topic = null
+            session: null
+            let anon_001 = ok
+            value: ok
+        "#]],
+    );
+    check(
         "let x = input \"Go on?\"\n",
         OK,
         expect![[r#"
