@@ -81,7 +81,9 @@ output r = session "n" -> session "o"
             session "g"
               model: haiku
             parallel:
-              session "h" -> session "i"
+              do:
+                session "h"
+                session "i"
               y = session "j" -> session "k"
             let z = do:
               session "l"
@@ -127,6 +129,95 @@ fn an_agent_stays_behind_what_it_has_of_variables() {
             agent b:
               permissions:
                 network: [URL]
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_in_bodies_stand_with_the_others() {
+    check(
+        r#"let t = "x"
+if **so**:
+    # the helper
+    block inner(a):
+        session: helper
+            prompt: """
+          of {a}
+            """
+        agent helper:
+            model: opus
+    do inner(1)
+block outer(a):
+  block deep:
+    session "deep"
+  do deep
+"#,
+        expect![[r#"
+            agent helper:
+              model: opus
+
+            block inner(a):
+              session: helper
+                prompt: """
+                      of {a}
+                        """
+
+            block deep:
+              session "deep"
+
+            block outer(a):
+              do deep
+
+            let t = "x"
+            if **so**:
+              do inner(1)
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_that_name_what_their_body_has_stay_in_it() {
+    check(
+        r#"let url = "x"
+for item in [1, 2]:
+  block inner:
+    session "of {item}"
+  agent w:
+    prompt: "of {url}"
+  session: w
+  do inner
+if **so**:
+  block alone:
+    session "there is nothing else to do"
+do:
+  agent texts:
+    prompt: """
+      session """
+        in it
+      """
+    """
+  session: texts
+"#,
+        expect![[r#"
+            let url = "x"
+            for item in [1, 2]:
+              block inner:
+                session "of {item}"
+              agent w:
+                prompt: "of {url}"
+              session: w
+              do inner
+            if **so**:
+              block alone:
+                session "there is nothing else to do"
+            do:
+              agent texts:
+                prompt: """
+                  session """
+                    in it
+                  """
+                """
+              session: texts
         "#]],
     );
 }

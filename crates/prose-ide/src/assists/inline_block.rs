@@ -66,7 +66,21 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         edits.push(TextEdit::replace(lines_of(source, block.syntax()), ""));
         edits.sort_by_key(|edit| edit.range.start());
     }
-    Some(Assist::new(format!("Inline `{name}`"), AssistKind::Inline, edits))
+    let is_own = |range: TextRange| block.syntax().text_range().contains_range(range);
+    let adds = !taken.is_empty()
+        || names.bound.iter().any(|bound| {
+            is_own(bound.range)
+                && matches!(bound.entity.kind, EntityKind::Frame(..))
+                && bound.kind != NameKind::Param
+        })
+        || body.statements.iter().any(Source::says_unnamed);
+    let mut label = format!("Inline `{name}`");
+    // The block's own conditions know its parameters by what they ask alone, and variables besides.
+    let known = taken.is_empty().then(|| block.syntax().text_range());
+    if adds && source.asks_behind(&at, known) {
+        label += ", of which conditions get to know more";
+    }
+    Some(Assist::new(label, AssistKind::Inline, edits))
 }
 
 /// The only block of that name, if it is at the top level and takes no options.
@@ -162,14 +176,21 @@ fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
         return true;
     }
     // What the block has of the file may be hidden where it is called.
+    let is_hidden = |name: &str| {
+        names.bound.iter().any(|bound| {
+            !is_inside(bound.range) && bound.entity.name == name && bound.entity.kind != EntityKind::Root
+        })
+    };
     let mut used = names.used.iter().filter(|used| is_inside(used.range));
-    used.any(|used| match used.resolved {
-        Resolved::Root => names.bound.iter().any(|bound| {
-            !is_inside(bound.range) && bound.entity.name == used.name && bound.entity.kind != EntityKind::Root
-        }),
-        Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => true,
-        _ => false,
-    })
+    let mut assigned =
+        names.bound.iter().filter(|bound| is_inside(bound.range) && bound.entity.kind == EntityKind::Root);
+    names.have_own_agents(is_inside)
+        || assigned.any(|bound| is_hidden(&bound.entity.name))
+        || used.any(|used| match used.resolved {
+            Resolved::Root => is_hidden(&used.name),
+            Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => true,
+            _ => false,
+        })
 }
 
 /// The statements of the block where it is called; the last of them gives the value behind `head`.
@@ -313,6 +334,8 @@ mod tests {
             "block b(x):\n  session \"{x}\"\nlet x = 1\ndo$0 b(2)\nsession \"{x}\"\n",
             "block b:\n  let x = 1\n  session \"{x}\"\nlet x = 1\ndo$0 b\nsession \"{x}\"\n",
             "let y = 1\nblock b:\n  session \"{y}\"\nfor y in [1]:\n  do$0 b\n",
+            "let y = 1\nblock b:\n  y = 2\n  session \"z\"\nfor y in [1]:\n  do$0 b\n",
+            "let x = 1\nagent w:\n  prompt: \"of {x}\"\nblock b:\n  session: w\nfor x in [1]:\n  do$0 b\n",
             "block b(x):\n  session \"{x}\"\ndo$0 b\n",
             "block b (max_depth: 3):\n  session \"x\"\ndo$0 b\n",
             "parallel:\n  do$0 b\n  session \"y\"\nblock b:\n  session \"x\"\n  session \"z\"\n",
