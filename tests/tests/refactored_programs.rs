@@ -443,7 +443,11 @@ fn generated(random: &mut fastrand::Rng) -> String {
         text += "do more(y, 2)\n";
     }
     text += "session \"end {x} {y} {seen}\"\n";
-    text
+    if random.bool() {
+        let wide = |line: &str| " ".repeat(2 * (line.len() - line.trim_start().len())) + line.trim_start();
+        text = text.lines().map(|line| wide(line) + "\n").collect();
+    }
+    if random.bool() { text.replace('\n', "\r\n") } else { text }
 }
 
 /// How many programs are made up. A number in `PROSE_GENERATED_PROGRAMS` has more of them, to look for what these do not show.

@@ -202,6 +202,8 @@ const STATEMENTS: &[&str] = &[
     "resume: A\n",
     "# the block\nblock A(B):\n  # in it\n  let C = session \"{B} {A}\"\n  C = session \"again\"\n  session \"{C}\"\n",
     "block A:\n  let C = session \"x\"\n  output C\n",
+    "block A:\n  session \"x\"  # it\n  # the end\n\n",
+    "if **{A}**:\n    session \"x\"\n\n    # the end\n",
     "do A(B)\n",
     "let A = do B(C)\n",
     "do A\n",

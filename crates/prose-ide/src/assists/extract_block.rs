@@ -375,6 +375,26 @@ mod tests {
     }
 
     #[test]
+    fn comments_at_the_end_of_a_body_go_with_it() {
+        check(
+            LABEL,
+            "$0if **so**:\n    session \"a\"\n\n    # That was it.$0\n\n# Now\nsession \"b\"\n",
+            expect![[r#"
+                block «new_block»:
+                  if **so**:
+                      session "a"
+
+                      # That was it.
+
+                do new_block
+
+                # Now
+                session "b"
+            "#]],
+        );
+    }
+
+    #[test]
     fn it_is_said_where_conditions_know_less() {
         let label = "Extract a block, whose other results conditions outside do not know";
         check(

@@ -39,7 +39,14 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         return None;
     }
     let head = TextRange::new(statement.text_range().start(), call.syntax().text_range().start());
-    let statements = statements(source, &body, &at, &source.text[head])?;
+    let mut statements = statements(source, &body, &at, &source.text[head])?;
+    let tail = comments_at_end(source, &body, &at.indent);
+    let behind = &source.text[TextRange::new(end(&statement), source.line_end(end(&statement)))];
+    // They would have to stand behind the comment behind the call.
+    if !tail.is_empty() && !behind.trim().is_empty() {
+        return None;
+    }
+    statements += &tail;
 
     let calls = names.used.iter().filter(|used| used.kind == RefKind::Block && used.name == name);
     let is_only_call = calls.count() == 1;
@@ -244,9 +251,23 @@ fn is_statement(node: &SyntaxNode) -> bool {
     matches!(node.kind(), SESSION | RESUME | ARROW_CHAIN | DO_CALL | DO_BLOCK | PARALLEL | PARALLEL_FOR)
 }
 
+/// The comments behind and below the last statement of a block, for other lines.
+fn comments_at_end(source: &Source<'_>, body: &Selection, indent: &str) -> String {
+    let Some((last, header)) = body.statements.last().zip(body.list.parent()) else { return String::new() };
+    let own_indent = source.indent(&header).unwrap_or_default();
+    let lines = TextRange::new(end(last), source.end_with_comments(last, own_indent));
+    let mut comments = source.text[lines].lines();
+    let mut text = comments.next().unwrap_or_default().trim_end().to_owned();
+    for comment in comments.map(str::trim).filter(|line| !line.is_empty()) {
+        text += &format!("{}{indent}{comment}", source.line_break());
+    }
+    text
+}
+
 /// The lines of a definition with the comments above it and the blank lines below.
 fn lines_of(source: &Source<'_>, node: &SyntaxNode) -> TextRange {
-    let mut end = source.next_line(end(node));
+    let indent = source.indent(node).unwrap_or_default();
+    let mut end = source.next_line(source.end_with_comments(node, indent));
     while end < TextSize::of(source.text) {
         let next = source.next_line(end);
         if !source.text[TextRange::new(end, next)].trim().is_empty() {
@@ -324,6 +345,22 @@ mod tests {
                   session "y"
             "#]],
         );
+    }
+
+    #[test]
+    fn comments_at_the_end_of_a_block_go_with_it() {
+        let block = "block b:\n  session \"x\"  # it\n\n  # That was it.\n\n# Now\n";
+        check(
+            LABEL,
+            &format!("{block}do$0 b\nsession \"y\"\n"),
+            expect![[r##"
+                # Now
+                session "x"  # it
+                # That was it.
+                session "y"
+            "##]],
+        );
+        check_none(LABEL, &format!("{block}do$0 b  # here\n"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) struct Selection {
     /// The body, or the file.
     pub(super) list: SyntaxNode,
     pub(super) statements: Vec<SyntaxNode>,
-    /// From the first statement to the end of the line of the last, with a comment that stands there.
+    /// From the first statement to the end of the line of the last, with a comment that stands there, and those below that are further right.
     pub(super) range: TextRange,
     /// The spaces that the statements stand behind.
     pub(super) indent: String,
@@ -137,6 +137,23 @@ impl<'db> Source<'db> {
         if usize::from(start) == 0 && self.text.starts_with('\u{feff}') { size(3) } else { start }
     }
 
+    /// The end of the last line of a node behind an indentation, or of the comments below that stand further right and so belong to its body.
+    pub(super) fn end_with_comments(&self, node: &SyntaxNode, indent: &str) -> TextSize {
+        let mut found = self.line_end(end(node));
+        let mut start = self.next_line(found);
+        while start < TextSize::of(self.text) {
+            let line = &self.text[TextRange::new(start, self.line_end(start))];
+            let code = line.trim_start_matches(' ');
+            if code.starts_with('#') && line.len() - code.len() > indent.len() {
+                found = self.line_end(start);
+            } else if !code.trim().is_empty() {
+                break;
+            }
+            start = self.next_line(start);
+        }
+        found
+    }
+
     /// A line break where something stands in the line above that of an offset, so that a definition there is apart from it.
     pub(super) fn gap_above(&self, at: TextSize) -> &'static str {
         let start = self.line_start(at);
@@ -175,7 +192,7 @@ impl<'db> Source<'db> {
         if !statements.iter().all(is_whole) {
             return None;
         }
-        let range = TextRange::new(first.text_range().start(), self.line_end(end(last)));
+        let range = TextRange::new(first.text_range().start(), self.end_with_comments(last, &indent));
         // Definitions count wherever they stand, and have no value.
         let is_run = |node: &SyntaxNode| !matches!(node.kind(), USE | IMPORT | AGENT | BLOCK_DEF);
         let is_last = list.children().filter(is_run).last().as_ref() == Some(last);
