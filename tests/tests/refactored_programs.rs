@@ -279,6 +279,8 @@ const STATEMENTS: &[&str] = &[
     "do four(C)",
     "do set(A)",
     "do five(A, B)",
+    "do five(other: A, one_of: \"lit\")",
+    "do five(one_of: A, other: B)",
     "let A = do five(B, C)",
     "A = do six(B)",
     "output A = do six(A)",

@@ -20,6 +20,9 @@ pub(super) fn extract_block(source: &Source<'_>) -> Option<Assist> {
     }
     let names = source.names();
     let bound = bound_inside(source, &names, &selection)?;
+    if bound.iter().any(|own| is_read_before(source, &names, &selection, own)) {
+        return None;
+    }
     let params = params(source, &names, &selection, &bound)?;
     let results = results(&names, &selection, &bound);
     // What is bound in one of several ways may not be there to be given back.
@@ -178,6 +181,21 @@ fn params<'db>(
         names.used.iter().any(is_read) || names.bound.iter().any(is_assigned)
     };
     (!is_hidden && !(has_calls && params.iter().any(is_taken))).then_some(params)
+}
+
+/// Whether the statements may read a variable of theirs before they bind it: what an earlier round of a loop has left in it, which a block forgets.
+fn is_read_before(source: &Source<'_>, names: &Names<'_>, selection: &Selection, own: &Entity<'_>) -> bool {
+    let is_inside = |range: TextRange| selection.range.contains_range(range);
+    // The statement behind which the variable is there. The branches of a `parallel` bind theirs together (R19).
+    let binding = |bound: &Bound<'_>| {
+        let lists = source.lists_of(bound.range);
+        let list = lists.iter().find(|list| list.parent().is_none_or(|owner| owner.kind() != PARALLEL))?;
+        list.children().find(|node| node.text_range().contains_range(bound.range))
+    };
+    let sites = names.bound.iter().filter(|bound| is_inside(bound.range) && bound.entity == *own);
+    let ends: Vec<_> = sites.filter_map(binding).map(|node| node.text_range().end()).collect();
+    let mut reads = names.used.iter().filter(|used| is_inside(used.range) && used.is(own));
+    reads.any(|used| ends.iter().all(|end| *end > used.range.start()))
 }
 
 /// Whether a variable is bound for sure before some statements run.
@@ -348,6 +366,8 @@ mod tests {
             "$0session \"of {x}\"$0\nlet x = 1\n",
             "if **so**:\n  let x = 1\n$0session \"of {x}\"$0\n",
             "$0if **so**:\n  let x = 1$0\nsession \"of {x}\"\n",
+            // The second round reads what the first one has bound.
+            "let x = 1\nblock b:\n  repeat 2:\n    $0parallel:\n      x = session \"a\"\n      session \"of {x}\"$0\n",
             "$0x = 1$0\nsession \"a\"\nlet x = 2\nsession \"of {x}\"\n",
             // What `b` calls `x` is what its caller calls so.
             "let x = 1\nblock b:\n  session \"of {x}\"\nfor x in [2]:\n  $0session \"of {x}\"\n  do b$0\n",

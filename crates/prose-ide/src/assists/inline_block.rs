@@ -134,7 +134,7 @@ impl Argument {
     }
 }
 
-/// The values of all parameters, in the order in which they are given; none if one has no value or two.
+/// The values of all parameters, which are taken in their order (R80); none if one has no value, or one that is named as that of another.
 fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
     let params: Vec<String> = block
         .params()
@@ -143,23 +143,18 @@ fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
         .map(|param| Some(param.name()?.text()))
         .collect::<Option<_>>()?;
     let given: Vec<Arg> = call.arguments().into_iter().flat_map(|list| list.arguments()).collect();
+    if given.len() != params.len() {
+        return None;
+    }
     let mut arguments: Vec<Argument> = Vec::new();
-    let mut next = 0;
-    for argument in given {
-        let param = match argument.name() {
-            Some(name) => name.text(),
-            None => {
-                next += 1;
-                params.get(next - 1)?.clone()
-            }
-        };
-        let is_known = params.contains(&param) && arguments.iter().all(|known| known.param != param);
-        if !is_known {
+    for (param, argument) in params.into_iter().zip(given) {
+        let is_its_own = argument.name().is_none_or(|name| name.text() == param);
+        if !is_its_own || arguments.iter().any(|known| known.param == param) {
             return None;
         }
         arguments.push(Argument { param, value: argument.value()?.syntax().clone() });
     }
-    (arguments.len() == params.len()).then_some(arguments)
+    Some(arguments)
 }
 
 /// Whether a name of the block would mean something else outside of it, or something outside would mean a name of the block.
@@ -374,6 +369,8 @@ mod tests {
             "let y = 1\nblock b:\n  y = 2\n  session \"z\"\nfor y in [1]:\n  do$0 b\n",
             "let x = 1\nagent w:\n  prompt: \"of {x}\"\nblock b:\n  session: w\nfor x in [1]:\n  do$0 b\n",
             "block b(x):\n  session \"{x}\"\ndo$0 b\n",
+            // Arguments are taken in their order, whatever they are named.
+            "block b(x, y):\n  session \"{x} {y}\"\ndo$0 b(y: 1, x: 2)\n",
             "block b (max_depth: 3):\n  session \"x\"\ndo$0 b\n",
             "parallel:\n  do$0 b\n  session \"y\"\nblock b:\n  session \"x\"\n  session \"z\"\n",
             "let r = do$0 b\nblock b:\n  if **x**:\n    session \"x\"\n",

@@ -29,7 +29,7 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
         return None;
     }
     // The body has to begin on a line of its own, and the `if` to be all that is in its lines.
-    source.indent(exit)?;
+    let indent = source.indent(exit)?;
     let index = index.map_or(String::new(), |name| format!(" as {name}"));
     let text = format!("loop until {} (max: {bound}){index}:", source.code(&condition));
     let colon = node.children_with_tokens().filter(|child| child.kind() == SyntaxKind::COLON).last()?;
@@ -38,7 +38,7 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let first_line = source.next_line(node.text_range().start());
     let removed = TextRange::new(start.max(first_line), source.next_line(end(exit)));
     // What is said about the exit is kept.
-    let comments: String = kept_comments(source, removed);
+    let comments: String = kept_comments(source, removed, indent);
     let label = if is_asked_first {
         "Convert to `loop until`, which asks behind the last round, too"
     } else {
@@ -101,19 +101,12 @@ fn depends_on_round(source: &Source<'_>, condition: &SyntaxNode, node: &SyntaxNo
     })
 }
 
-/// The lines of some lines that are comments.
-fn kept_comments(source: &Source<'_>, range: TextRange) -> String {
-    let mut kept = String::new();
-    let mut at = range.start();
-    while at < range.end() {
-        let next = source.next_line(at);
-        let line = &source.text[TextRange::new(at, next)];
-        if line.trim_start().starts_with('#') {
-            kept += line;
-        }
-        at = next;
-    }
-    kept
+/// The comments in some lines, each on a line of its own behind an indentation.
+fn kept_comments(source: &Source<'_>, lines: TextRange, indent: &str) -> String {
+    let tokens = source.root.descendants_with_tokens().filter_map(|element| element.into_token());
+    let comments = tokens
+        .filter(|token| token.kind() == SyntaxKind::COMMENT && lines.contains_range(token.text_range()));
+    comments.map(|comment| format!("{indent}{}{}", comment.text().trim_end(), source.line_break())).collect()
 }
 
 #[cfg(test)]
@@ -132,7 +125,8 @@ mod tests {
             let draft = session "Draft"
             rep$0eat 5 as i:  # at most
               # Enough
-              if **the draft is good**:
+              if **the draft is good**:  # or nearly so
+                # Not yet
                 break
 
               draft = session "Improve {draft} ({i})"
@@ -141,6 +135,8 @@ mod tests {
                 let draft = session "Draft"
                 loop until **the draft is good** (max: 5) as i:  # at most
                   # Enough
+                  # or nearly so
+                  # Not yet
 
                   draft = session "Improve {draft} ({i})"
             "#]],
