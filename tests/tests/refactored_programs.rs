@@ -1,4 +1,5 @@
-//! Programs run as before after the refactorings that say so: the same sessions are asked the same, and the outputs are the same.
+//! Programs run as before after the refactorings that say so, and in their canonical form: the same sessions are asked the same, and the outputs are
+//! the same.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -7,6 +8,7 @@ use std::path::Path;
 
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_format::canonical;
 use prose_ide::{Assist, assists, organize_uses};
 use prose_syntax::{Fix, Severity, SyntaxKind, SyntaxNode, TextRange, fix, parse};
 use prose_tests::{repository, sound_official_programs};
@@ -40,8 +42,16 @@ fn has_errors(text: &str) -> bool {
 struct Ran {
     asked: Vec<String>,
     ended: String,
+    /// That of the last statement of a program without outputs.
+    value: String,
     /// Whether a name was looked up that nothing was called, or only in a block that had ended: what that finds is no meaning to keep.
     is_lost: bool,
+}
+
+impl Ran {
+    fn did(&self) -> (&[String], &str, &str) {
+        (&self.asked, &self.ended, &self.value)
+    }
 }
 
 fn context(items: &[ContextItem]) -> String {
@@ -61,7 +71,7 @@ fn told(task: &SessionTask) -> String {
 /// Runs a program. What is answered depends on all that is asked, so that whatever goes another way shows in what comes later. Where
 /// `can_fail`, some sessions do.
 fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
-    let evidence = |items: &[ContextItem]| by_evidence.then(|| context(items)).unwrap_or_default();
+    let evidence = |items: &[ContextItem]| if by_evidence { context(items) } else { String::new() };
     let (host, file) = analysed(text);
     let program = Program::new(host.db(), file);
     let mut settings = Settings::new("20260115-143052-a7b3c9");
@@ -130,16 +140,19 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
             machine.deliver(request.id, outcome);
         }
     }
-    let ended = machine.end().map_or_else(
-        || "not ended".to_owned(),
+    let (ended, value) = machine.end().map_or_else(
+        || ("not ended".to_owned(), String::new()),
         |end| {
+            // An error as a value has its line in it, which may be another one.
+            let outputs = end.outputs.iter().map(|(name, value)| format!("{name} = {value}"));
+            let outputs = outputs.collect::<Vec<_>>().join(", ");
             let error = end.error.map(|error| error.to_string());
-            format!("{:?} {:?} {:?} {error:?}", end.status, end.outputs, end.value)
+            (format!("{:?} with {outputs}, {error:?}", end.status), end.value.to_string())
         },
     );
-    let says = |part: &&str| asked.iter().chain([&ended]).any(|text| text.contains(part));
+    let says = |part: &&str| asked.iter().chain([&ended, &value]).any(|text| text.contains(part));
     is_lost |= ["not been bound yet", "{w}", "{inner}"].iter().any(says);
-    Ran { asked, ended, is_lost }
+    Ran { asked, ended, value, is_lost }
 }
 
 /// Selections of all kinds: each word, and for each list of statements each run of up to three of them.
@@ -183,7 +196,7 @@ fn changed(text: &str, assist: &Assist, counts: &mut BTreeMap<String, usize>) ->
         return None;
     }
     // There are many of these, and they differ little.
-    if label.starts_with("Surround") && assist.edits.len() % 7 != 0 {
+    if label.starts_with("Surround") && !assist.edits.len().is_multiple_of(7) {
         return None;
     }
     let fix = Fix::safe("Assist", assist.edits.clone());
@@ -202,18 +215,19 @@ fn changed(text: &str, assist: &Assist, counts: &mut BTreeMap<String, usize>) ->
             new.asked.sort();
         }
         if is_unordered {
-            // Without outputs, a program gives the value of its last statement, of which a `parallel` has all.
-            for ran in [&mut old, &mut new] {
-                ran.ended = ran.ended.split("[]").next().unwrap_or_default().to_owned();
-            }
+            // A `parallel` has the values of all that is in it.
+            old.value.clear();
+            new.value.clear();
         }
         if label.starts_with("Make") {
             // There is an output more.
-            old.ended.clear();
-            new.ended.clear();
+            for ran in [&mut old, &mut new] {
+                ran.ended.clear();
+                ran.value.clear();
+            }
         }
         *counts.entry(label.split('`').next().unwrap_or_default().to_owned()).or_default() += 1;
-        if (&old.asked, &old.ended) != (&new.asked, &new.ended) {
+        if old.did() != new.did() {
             let at = old.asked.iter().zip(&new.asked).position(|(old, new)| old != new);
             let at = at.unwrap_or(old.asked.len().min(new.asked.len()));
             return Some(format!(
@@ -254,7 +268,7 @@ fn check(programs: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> 
     counts
 }
 
-/// Statements with `A`, `B` and `C` for names; `BODY` stands for other statements.
+/// Statements with `A`, `B` and `C` for names and `NEW` for one that nothing else has; `BODY` stands for other statements.
 const STATEMENTS: &[&str] = &[
     "let A = session \"Use {B}\"",
     "const A = session \"Use it\"\n  context: B",
@@ -279,6 +293,10 @@ const STATEMENTS: &[&str] = &[
     "do four(C)",
     "do set(A)",
     "do five(A, B)",
+    "block NEW(a):\n  session \"new {a} {B}\"\nlet A = do NEW(C)",
+    "agent NEW:\n  model: opus\n  prompt: \"New {A}\"\nsession: NEW\n  prompt: \"of {B}\"",
+    "block NEW:\n  output session \"new\" -> session \"more\"\nsession \"before\"\nlet B = do NEW",
+    "parallel:\n  session \"x {A}\" -> session \"y {B}\"\n    model: opus\n  C = session \"z\" -> session \"{A}\"",
     "do five(other: A, one_of: \"lit\")",
     "do five(one_of: A, other: B)",
     "let A = do five(B, C)",
@@ -388,6 +406,7 @@ fn statement(random: &mut fastrand::Rng, depth: usize) -> String {
         }
     };
     let (a, b, c) = (name(random), name(random), name(random));
+    let new = format!("new{}", random.u32(..));
     let mut text = String::new();
     for line in template.lines() {
         if line == "BODY" {
@@ -399,7 +418,7 @@ fn statement(random: &mut fastrand::Rng, depth: usize) -> String {
             continue;
         }
         let mut line = line.to_owned();
-        for (letter, name) in [("A", a), ("B", b), ("C", c)] {
+        for (letter, name) in [("A", a), ("B", b), ("C", c), ("NEW", new.as_str())] {
             line = line
                 .split_inclusive(|char: char| !char.is_alphanumeric())
                 .map(|word| {
@@ -455,8 +474,7 @@ fn generated(random: &mut fastrand::Rng) -> String {
 /// How many programs are made up. A number in `PROSE_GENERATED_PROGRAMS` has more of them, to look for what these do not show.
 const GENERATED: usize = 200;
 
-#[test]
-fn generated_programs_do_the_same() {
+fn generated_programs() -> Vec<String> {
     let wanted = std::env::var("PROSE_GENERATED_PROGRAMS").ok().and_then(|count| count.parse().ok());
     let mut random = fastrand::Rng::with_seed(20_260_115);
     let mut programs = Vec::new();
@@ -466,7 +484,25 @@ fn generated_programs_do_the_same() {
             programs.push(text);
         }
     }
-    let counts = check(programs);
+    programs
+}
+
+#[test]
+fn generated_programs_do_the_same_in_their_canonical_form() {
+    for text in generated_programs() {
+        let compiled = canonical(&text);
+        assert!(!has_errors(&compiled), "{compiled}\nof\n{text}");
+        assert_eq!(canonical(&compiled), compiled, "of\n{text}");
+        for can_fail in [false, true] {
+            let (old, new) = (run(&text, can_fail, true), run(&compiled, can_fail, true));
+            assert_eq!(old.did(), new.did(), "{compiled}\nof\n{text}");
+        }
+    }
+}
+
+#[test]
+fn generated_programs_do_the_same() {
+    let counts = check(generated_programs());
     for label in [
         "Extract a block",
         "Extract the prompt",

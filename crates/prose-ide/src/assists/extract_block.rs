@@ -117,8 +117,8 @@ fn bound_inside<'db>(
             return None;
         }
     }
-    let is_in_agent = found.iter().any(|entity| names.is_in_agent(&entity.name))
-        || names.have_own_agents(|range| is_inside(range));
+    let is_in_agent =
+        found.iter().any(|entity| names.is_in_agent(&entity.name)) || names.have_own_agents(is_inside);
     (!is_in_agent).then_some(found)
 }
 
@@ -180,7 +180,8 @@ fn params<'db>(
         };
         names.used.iter().any(is_read) || names.bound.iter().any(is_assigned)
     };
-    (!is_hidden && !(has_calls && params.iter().any(is_taken))).then_some(params)
+    let is_clear = !is_hidden && (!has_calls || !params.iter().any(is_taken));
+    is_clear.then_some(params)
 }
 
 /// Whether the statements may read a variable of theirs before they bind it: what an earlier round of a loop has left in it, which a block forgets.
