@@ -110,18 +110,19 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
         "Extract a block",
         &uri,
         expect![[r#"
-        use "./b.prose"
-        use "./a.prose"
-        input topic: "What about"
-        block new_block(topic):
-          let facts = session "😀 Find {topic}"
-          let more = session "Find more of {topic}"
-          output { facts, more }
+            use "./b.prose"
+            use "./a.prose"
+            input topic: "What about"
 
-        let { facts, more } = do new_block(topic)
-        output report = session "Write" -> session "Improve"
-          context: { facts, more }
-    "#]],
+            block new_block(topic):
+              let facts = session "😀 Find {topic}"
+              let more = session "Find more of {topic}"
+              output { facts, more }
+
+            let { facts, more } = do new_block(topic)
+            output report = session "Write" -> session "Improve"
+              context: { facts, more }
+        "#]],
     );
     let chain = actions(&mut workspace, "main.prose", ((5, 24), (5, 24)), Some(&["refactor.rewrite"]));
     check(

@@ -201,9 +201,9 @@ fn changed(text: &str, assist: &Assist, counts: &mut BTreeMap<String, usize>) ->
     }
     let fix = Fix::safe("Assist", assist.edits.clone());
     let after = fix::apply(text, [&fix]).text;
-    // What conditions know is what such a label is about.
-    let by_evidence = !label.contains("conditions");
     let is_unordered = label.starts_with("Run the");
+    // What conditions know is what such a label is about; and of many results they know the newest, which are others in another order.
+    let by_evidence = !label.contains("conditions") && !is_unordered;
     for can_fail in [false, true] {
         // Of what runs at once, the others go on when one fails.
         if can_fail && is_unordered {

@@ -130,7 +130,7 @@ fn params<'db>(
     own: &[Entity<'db>],
 ) -> Option<Vec<SmolStr>> {
     let is_inside = |range: TextRange| selection.range.contains_range(range);
-    let mut params: Vec<SmolStr> = Vec::new();
+    let mut params: Vec<&Entity<'db>> = Vec::new();
     for used in names.used.iter().filter(|used| is_inside(used.range)) {
         let entity = match (used.kind, used.resolved) {
             (RefKind::Agent | RefKind::Block, _) => continue,
@@ -157,31 +157,35 @@ fn params<'db>(
         }
         // Blocks may give a variable of the file another value, which they could not give to a parameter.
         let is_fixed = entity.kind != EntityKind::Root || sites.len() == 1;
-        if is_fixed && !params.contains(&used.name) {
-            params.push(used.name.clone());
+        if is_fixed && params.iter().all(|param| param.name != entity.name) {
+            params.push(entity);
         }
     }
     // What the statements call a variable of their own cannot be a parameter as well.
-    let is_hidden = params
-        .iter()
-        .any(|param| names.bound.iter().any(|bound| is_inside(bound.range) && bound.entity.name == *param));
+    let is_hidden = params.iter().any(|param| {
+        names.bound.iter().any(|bound| is_inside(bound.range) && bound.entity.name == param.name)
+    });
     // Nor what the blocks that they call mean by it, which know what their callers call so (R16).
     let has_calls = names.used.iter().any(|used| is_inside(used.range) && used.kind == RefKind::Block);
     let is_in_block = |range: TextRange| {
         !is_inside(range)
             && source.root.covering_element(range).ancestors().any(|node| node.kind() == BLOCK_DEF)
     };
-    let is_taken = |name: &SmolStr| {
+    let is_taken = |param: &&Entity<'_>| {
+        // A variable of the file has the same value there.
         let is_read = |used: &Used<'_>| {
-            used.name == *name && !matches!(used.resolved, Resolved::Local(_)) && is_in_block(used.range)
+            param.kind != EntityKind::Root
+                && used.name == param.name
+                && !matches!(used.resolved, Resolved::Local(_))
+                && is_in_block(used.range)
         };
         let is_assigned = |bound: &Bound<'_>| {
-            bound.entity.name == *name && bound.kind == NameKind::Assigned && is_in_block(bound.range)
+            bound.entity.name == param.name && bound.kind == NameKind::Assigned && is_in_block(bound.range)
         };
         names.used.iter().any(is_read) || names.bound.iter().any(is_assigned)
     };
     let is_clear = !is_hidden && (!has_calls || !params.iter().any(is_taken));
-    is_clear.then_some(params)
+    is_clear.then(|| params.into_iter().map(|param| param.name.clone()).collect())
 }
 
 /// Whether the statements may read a variable of theirs before they bind it: what an earlier round of a loop has left in it, which a block forgets.
@@ -244,10 +248,8 @@ fn is_used_when_failed(
 /// Whether the body has the same value, if that is the one of the last statement.
 fn keeps_value(selection: &Selection, results: &[Entity<'_>]) -> bool {
     // A program gives the value of its last statement if it has no outputs (R5).
-    let is_output = |node: SyntaxNode| {
-        node.kind() == OUTPUT && !node.ancestors().any(|around| around.kind() == BLOCK_DEF)
-    };
-    let is_given = selection.list.kind() != SOURCE_FILE || !selection.list.descendants().any(is_output);
+    let is_given = selection.list.kind() != SOURCE_FILE
+        || selection.list.children().all(|statement| statement.kind() != OUTPUT);
     if !selection.is_last || !is_given || results.is_empty() {
         return true;
     }
@@ -376,6 +378,22 @@ mod tests {
         ] {
             check_none(LABEL, text);
         }
+        // What a block reads of the file, it reads in the new one, too.
+        check(
+            LABEL,
+            "let x = 1\nblock b:\n  session \"of {x}\"\n$0session \"{x}\"\ndo b$0\n",
+            expect![[r#"
+            let x = 1
+            block b:
+              session "of {x}"
+
+            block «new_block»(x):
+              session "{x}"
+              do b
+
+            do new_block(x)
+        "#]],
+        );
         check(
             LABEL,
             "parallel:\n  x = session \"a\"\n  session \"b\"\n$0do:\n  let y = session \"of {x}\"$0\nsession \"{y}\"\n",
