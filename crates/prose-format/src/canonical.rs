@@ -41,13 +41,19 @@ fn lines_of(text: &str, comment: TextRange) -> TextRange {
     if !(code.is_empty() || code.ends_with(['\n', '\r'])) {
         return TextRange::new(TextSize::of(code), comment.end());
     }
-    let rest = &text[usize::from(comment.end())..];
-    let line_break = match rest.as_bytes() {
+    TextRange::new(TextSize::of(code), next_line(text, comment.end()))
+}
+
+/// Where the line behind that of an offset starts.
+fn next_line(text: &str, at: TextSize) -> TextSize {
+    let rest = &text[usize::from(at)..];
+    let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+    let line_break = match &rest.as_bytes()[end..] {
         [b'\r', b'\n', ..] => 2,
         [] => 0,
         _ => 1,
     };
-    TextRange::new(TextSize::of(code), comment.end() + TextSize::new(line_break))
+    at + size(end + line_break)
 }
 
 /// Whether a text is another one where it stands further left or right: one with texts in it ends where they say (L10).
@@ -88,12 +94,11 @@ fn without_nested_definitions(text: String) -> String {
             }
             let range = definition.text_range();
             let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-            let end = usize::from(end(&definition));
+            let end = end(&definition);
             // Its lines stay further right than its header, which is all that they have to.
-            hoisted += &text[usize::from(range.start())..end];
+            hoisted += &text[TextRange::new(range.start(), end)];
             hoisted += line_ending(&text);
-            let next = end + text[end..].find('\n').map_or(text.len() - end, |at| at + 1);
-            removed.push(TextEdit::replace(TextRange::new(size(start), size(next)), ""));
+            removed.push(TextEdit::replace(TextRange::new(size(start), next_line(&text, end)), ""));
             // What is in it has its turn when it is at the top level itself.
             while nested.next_if(|inner| range.contains_range(inner.text_range())).is_some() {}
         }

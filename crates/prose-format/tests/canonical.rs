@@ -176,6 +176,15 @@ block outer(a):
 }
 
 #[test]
+fn lines_end_as_they_did() {
+    let program = "if **so**:\n  block b: # it\n    session \"x\" -> session \"y\"\n  # why\n  do b\nparallel:\n  session \"a\" -> session \"b\"\nsession \"z\"\n";
+    let expected = "block b:\n  session \"x\"\n  session \"y\"\n\nif **so**:\n  do b\nparallel:\n  do:\n    session \"a\"\n    session \"b\"\nsession \"z\"\n";
+    for line_break in ["\n", "\r\n", "\r"] {
+        assert_eq!(canonical(&program.replace('\n', line_break)), expected.replace('\n', line_break));
+    }
+}
+
+#[test]
 fn definitions_that_name_what_their_body_has_stay_in_it() {
     check(
         r#"let url = "x"
