@@ -187,6 +187,102 @@ fn the_examples_run_as_before() {
     check(&programs);
 }
 
+/// What is taken apart or moved on the way to the canonical form, in the places where that could change something.
+const MOVED: &[&str] = &[
+    // Chains as branches: their results are numbered as before, and those with a name are the last ones.
+    r#"
+parallel:
+  session "one" -> session "two"
+    model: opus
+  y = session "three" -> session "four" -> session "five"
+  session "six"
+output r = session "{y}" -> session "list"
+"#,
+    r#"
+try:
+  parallel ("any", count: 1, on-fail: "ignore"):
+    a = session "one" -> session "list"
+    do:
+      session "two" -> session "three"
+    session "four" -> session "five"
+      retry: 2
+catch as e:
+  session "{e.message}"
+parallel for item in ["x", "y"]:
+  session "of {item}" -> session "again {item}"
+"#,
+    // Definitions in bodies.
+    r#"
+let topic = "tides"
+if **the first part**:
+  block inner(a):
+    session: helper
+      prompt: "in {a} {topic}"
+    output session "done {a}" -> session "so"
+  agent helper:
+    model: opus
+    prompt: "You help"
+  let x = do inner(1)
+  session "{x}"
+else:
+  session "else"
+let y = do inner(2)
+repeat 2 as i:
+  block of_loop:
+    session "of {i} {y}"
+  do of_loop
+  session "round {i}"
+output z = do inner(y)
+"#,
+    r#"
+block outer(a):
+  let local = session "local {a}"
+  block deep(b):
+    session "deep {b}" -> session "deeper {b}"
+  block reads:
+    session "reads {local}"
+  agent told:
+    prompt: "told {local}"
+  do reads
+  session: told
+  do deep(a)
+let r = do outer("x")
+session "{r}"
+do:
+  agent late:
+    prompt: "late {r}"
+  session: late
+"#,
+    r#"
+block a:
+  session "a" -> session "b"
+block c:
+  do:
+    block d:
+      session "d"
+    do d
+  block e:
+    block f:
+      session "f"
+    session "e"
+    do f
+let x = do a
+let y = do c
+let z = do e
+output all = session "{x} {y} {z}"
+"#,
+];
+
+#[test]
+fn what_is_moved_runs_as_before() {
+    let programs: Vec<_> = MOVED
+        .iter()
+        .enumerate()
+        .map(|(number, text)| (format!("moved-{number}.prose"), text.trim_start().to_owned()))
+        .collect();
+    check(&programs);
+}
+
 #[test]
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn the_official_programs_run_as_before() {

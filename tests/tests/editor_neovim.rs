@@ -148,6 +148,21 @@ fn programs_are_highlighted_completed_and_explained_in_0_11() {
     look(Version::Newest);
 }
 
+/// The name that a refactoring makes up is the user's to choose, from where it stands.
+#[test]
+#[ignore = "needs Neovim, on PATH and in tests/.cache"]
+fn a_made_up_name_is_asked_for() {
+    for version in EVERY_VERSION {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = play(version, folder.path(), PROGRAM, "names", "");
+
+        assert_eq!((&seen["asked"], &seen["cursor"]), (&json!("new_agent"), &json!("11:7")), "{version:?}");
+        let text = seen["text"].as_str().unwrap();
+        assert!(text.contains("agent critic:\n  prompt: \"Check the spelling\"\n"), "{version:?}: {text}");
+        assert!(text.contains("  a = session: critic\n    context: draft\n"), "{version:?}: {text}");
+    }
+}
+
 /// Runs the program, which asks for its input; stops it, resumes it, and looks at what stays of it.
 #[track_caller]
 fn run(version: Version) {

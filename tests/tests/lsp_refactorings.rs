@@ -110,18 +110,19 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
         "Extract a block",
         &uri,
         expect![[r#"
-        use "./b.prose"
-        use "./a.prose"
-        input topic: "What about"
-        block new_block(topic):
-          let facts = session "😀 Find {topic}"
-          let more = session "Find more of {topic}"
-          output { facts, more }
+            use "./b.prose"
+            use "./a.prose"
+            input topic: "What about"
 
-        let { facts, more } = do new_block(topic)
-        output report = session "Write" -> session "Improve"
-          context: { facts, more }
-    "#]],
+            block new_block(topic):
+              let facts = session "😀 Find {topic}"
+              let more = session "Find more of {topic}"
+              output { facts, more }
+
+            let { facts, more } = do new_block(topic)
+            output report = session "Write" -> session "Improve"
+              context: { facts, more }
+        "#]],
     );
     let chain = actions(&mut workspace, "main.prose", ((5, 24), (5, 24)), Some(&["refactor.rewrite"]));
     check(
@@ -219,5 +220,62 @@ fn programs_in_documents_are_refactored_where_they_are() {
         ```
     "##]],
     );
+    workspace.client.shut_down();
+}
+
+/// The line and the columns that the command of an action names, in the text after the action.
+#[track_caller]
+fn chosen<'a>(text: &'a str, action: &Value, uri: &str) -> &'a str {
+    let command = &action["command"];
+    assert_eq!(command["command"], "prose.rename", "{action:#}");
+    let argument = &command["arguments"][0];
+    assert_eq!(argument["uri"], uri);
+    let place = |name: &str| argument["position"][name].as_u64().unwrap() as usize;
+    let line = text.lines().nth(place("line")).unwrap();
+    let before: usize = line
+        .chars()
+        .scan(place("character"), |left, char| {
+            let goes_on = *left > 0;
+            *left = left.saturating_sub(char.len_utf16());
+            goes_on.then(|| char.len_utf8())
+        })
+        .sum();
+    &line[before..]
+}
+
+#[test]
+fn the_made_up_name_can_be_chosen_by_clients_that_ask_for_it() {
+    let text = "# 😀\nsession \"x\"\nlet facts = session \"😀\"\nsession \"{facts}\"\n";
+    let quoted = "- # Guide\n  > ```prose\n  > session \"😀\"\n  > session \"b\"\n  > ```\n";
+    let files = [("main.prose", text), ("guide.md", quoted)];
+    let capabilities = json!({ "experimental": { "proseRename": true } });
+    let mut workspace = Workspace::with(capabilities, &files);
+    for (name, places, title, expected) in [
+        ("main.prose", ((2, 0), (3, 0)), "Extract a block", "new_block:"),
+        ("main.prose", ((2, 22), (2, 22)), "Extract the prompt", "new_agent:"),
+        ("main.prose", ((2, 0), (3, 0)), "Surround with", "error:"),
+        ("guide.md", ((2, 4), (3, 0)), "Extract a block", "new_block:"),
+        ("guide.md", ((3, 14), (3, 14)), "Extract the prompt", "new_agent:"),
+        ("guide.md", ((2, 4), (4, 0)), "Surround with", "error:"),
+    ] {
+        workspace.open_saved(name);
+        let uri = workspace.uri(name);
+        let text = if name == "guide.md" { quoted } else { text };
+        let found = actions(&mut workspace, name, places, None);
+        let action = found.iter().find(|action| action["title"].as_str().unwrap().starts_with(title));
+        let action = action.unwrap_or_else(|| panic!("{title}: {found:#?}"));
+        let after = applied(text, action, &uri);
+        assert_eq!(chosen(&after, action, &uri), expected, "{title}\n{after}");
+        // What makes no name has nothing to choose.
+        let others = found.iter().filter(|action| action["title"] == "Write the string over several lines");
+        assert!(others.into_iter().all(|action| action.get("command").is_none()));
+        workspace.close(name);
+    }
+    workspace.client.shut_down();
+
+    let mut workspace = Workspace::new(&files);
+    workspace.open_saved("main.prose");
+    let found = actions(&mut workspace, "main.prose", ((2, 0), (3, 0)), Some(&["refactor.extract"]));
+    assert!(!found.is_empty() && found.iter().all(|action| action.get("command").is_none()), "{found:#?}");
     workspace.client.shut_down();
 }

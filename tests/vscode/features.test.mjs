@@ -154,3 +154,24 @@ test("mistakes in programs that are not open are counted, until they are mended"
     await problems("No Problems").waitFor();
   });
 });
+
+test("a refactoring asks for the name that it has made up", async () => {
+  await editor.window("made-up-name", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    // In `"Apply the corrections`
+    await window.goTo(14, 30);
+    await window.command("Refactor...");
+    const action = window.page.locator(".action-widget .monaco-list-row", { hasText: "Extract the prompt" });
+    await action.waitFor();
+    await action.click();
+    // What is typed before the box has the cursor goes to the program.
+    const name = window.page.locator(".rename-box input:focus");
+    await name.waitFor();
+    assert.equal(await name.inputValue(), "new_agent");
+    await window.page.keyboard.type("editor");
+    await window.page.keyboard.press("Enter");
+    await window.line("agent editor:").waitFor();
+    await window.line("output result = session: editor").waitFor();
+  });
+});

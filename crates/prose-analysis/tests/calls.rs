@@ -54,9 +54,9 @@ fn names_of_arguments_of_a_block() {
         do greet(whom: "Ann", "noon")
         #        ^^^^ warning[W142] `greet` has no parameter `whom`; the argument goes to `name`
         do greet(time: "noon", name: "Ann")
-        #        ^^^^ warning[W142] the arguments of a block are taken in the order of its parameters: this one goes to `name`, not to `time`
+        #        ^^^^ warning[W142] not every interpreter looks at the names of arguments: by its place, this one goes to `name`, not to `time`
         do greet("Ann", name: "Bob")
-        #               ^^^^ warning[W142] the arguments of a block are taken in the order of its parameters: this one goes to `time`, not to `name`
+        #               ^^^^ warning[W142] not every interpreter looks at the names of arguments: by its place, this one goes to `time`, not to `name`
         do greet(time: "noon")
         #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
         do greet(name: "Ann", loud: true, time: "noon")

@@ -1,10 +1,11 @@
 //! Programs in the canonical form of the language reference (R126, R127).
 //!
 //! In that form a program has no comments, arrow chains are the statements that they stand for, and all that is defined comes first, in the
-//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays behind the statement that binds it. What is left is in the one style of the formatter. The
-//! program runs as before, so what a session is told, and what a condition is judged by, are not touched: a `while` is not turned into
-//! an `until` with `not`. A chain that is a branch of a `parallel` or a part of a value stays a chain, as several statements would be
-//! several branches.
+//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays behind the statement that binds it. Agents and blocks
+//! that are defined in bodies count for the whole program (R8) and stand with the others, unless they name what only that body has. What is left
+//! is in the one style of the formatter. The program runs as before, so what a session is told, and what a condition is judged by, are not touched: a `while` is not
+//! turned into an `until` with `not`. A chain that is a branch of a `parallel` becomes a `do:` in it, as several statements would be
+//! several branches; one that gives a branch its name, or is a part of a value, stays a chain.
 
 use std::collections::HashSet;
 
@@ -18,8 +19,10 @@ use crate::{apply, format};
 /// The canonical form of a program without errors.
 pub fn canonical(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text = without_comments(&parse(text), text);
-    let text = without_chains(text);
+    // What is moved below relies on levels of two spaces.
+    let text = format(&without_comments(&parse(text), text));
+    let text = without_chains(without_chains_as_branches(text));
+    let text = without_nested_definitions(format(&text));
     format(&with_definitions_first(&parse(&text).syntax(), &text))
 }
 
@@ -38,13 +41,111 @@ fn lines_of(text: &str, comment: TextRange) -> TextRange {
     if !(code.is_empty() || code.ends_with(['\n', '\r'])) {
         return TextRange::new(TextSize::of(code), comment.end());
     }
-    let rest = &text[usize::from(comment.end())..];
-    let line_break = match rest.as_bytes() {
+    TextRange::new(TextSize::of(code), next_line(text, comment.end()))
+}
+
+/// Where the line behind that of an offset starts.
+fn next_line(text: &str, at: TextSize) -> TextSize {
+    let rest = &text[usize::from(at)..];
+    let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+    let line_break = match &rest.as_bytes()[end..] {
         [b'\r', b'\n', ..] => 2,
         [] => 0,
         _ => 1,
     };
-    TextRange::new(TextSize::of(code), comment.end() + TextSize::new(line_break))
+    at + size(end + line_break)
+}
+
+/// Whether a text is another one where it stands further left or right: one with texts in it ends where they say (L10).
+fn has_texts(node: &SyntaxNode) -> bool {
+    let mut strings = node.descendants().filter(|node| node.kind() == SyntaxKind::STRING);
+    strings.any(|string| string.text().to_string().matches("\"\"\"").count() > 2)
+}
+
+/// The program with a `do:` around each arrow chain that is a branch of a `parallel`. One whose value has a name stays: of a `do:`, the last session
+/// would have a result of its own.
+fn without_chains_as_branches(text: String) -> String {
+    let mut edits = Vec::new();
+    for chain in parse(&text).syntax().descendants().filter(|node| node.kind() == SyntaxKind::ARROW_CHAIN) {
+        let list = chain.parent().filter(|list| list.kind() == SyntaxKind::BLOCK);
+        let owner = list.and_then(|list| list.parent());
+        if owner.is_none_or(|owner| owner.kind() != SyntaxKind::PARALLEL) || has_texts(&chain) {
+            continue;
+        }
+        let start = chain.text_range().start();
+        let before = &text[..usize::from(start)];
+        let indent = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
+        // One space is a level, too, and properties that stand two further right stay below their session.
+        edits.push(TextEdit::insert(start, format!("do:{}{indent} ", line_ending(&text))));
+    }
+    apply(&text, &edits)
+}
+
+/// The program with the agents and blocks that are defined in bodies before the statement that they are in, if they mean the same there.
+fn without_nested_definitions(text: String) -> String {
+    let mut edits = Vec::new();
+    for statement in parse(&text).syntax().children() {
+        let mut hoisted = String::new();
+        let mut removed = Vec::new();
+        let mut nested = statement.descendants().skip(1).filter(is_definition).peekable();
+        while let Some(definition) = nested.next() {
+            if !can_be_hoisted(&definition, &statement) {
+                continue;
+            }
+            let range = definition.text_range();
+            let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+            let end = end(&definition);
+            // Its lines stay further right than its header, which is all that they have to.
+            hoisted += &text[TextRange::new(range.start(), end)];
+            hoisted += line_ending(&text);
+            removed.push(TextEdit::replace(TextRange::new(size(start), next_line(&text, end)), ""));
+            // What is in it has its turn when it is at the top level itself.
+            while nested.next_if(|inner| range.contains_range(inner.text_range())).is_some() {}
+        }
+        if !removed.is_empty() {
+            edits.push(TextEdit::insert(statement.text_range().start(), hoisted));
+            edits.append(&mut removed);
+        }
+    }
+    if edits.is_empty() { text } else { without_nested_definitions(apply(&text, &edits)) }
+}
+
+fn is_definition(node: &SyntaxNode) -> bool {
+    matches!(node.kind(), SyntaxKind::AGENT | SyntaxKind::BLOCK_DEF)
+}
+
+/// Whether a definition in a body means the same at the top level: it names nothing that the statement around it binds, an agent no variable
+/// at all, and its body has something else to do.
+fn can_be_hoisted(definition: &SyntaxNode, statement: &SyntaxNode) -> bool {
+    let range = definition.text_range();
+    let Some(body) = definition.parent().filter(|body| body.kind() == SyntaxKind::BLOCK) else {
+        return false;
+    };
+    let Some(root) = statement.parent() else { return false };
+    let is_alone = body.children().all(|node| is_definition(&node));
+    let is_agent = definition.kind() == SyntaxKind::AGENT;
+    let binds = |node: &SyntaxNode| {
+        // What is defined is known everywhere.
+        let is_outside = move |name: &SyntaxNode| {
+            !range.contains_range(name.text_range())
+                && !name.parent().is_some_and(|owner| is_definition(&owner))
+        };
+        name_nodes(node).filter(is_outside).map(|name| name.text().to_string()).collect::<Vec<_>>()
+    };
+    let around: HashSet<String> = if is_agent {
+        root.children()
+            .filter(|node| !is_definition(node) || node == statement)
+            .flat_map(|node| binds(&node))
+            .collect()
+    } else {
+        binds(statement).into_iter().collect()
+    };
+    !is_alone && !has_texts(definition) && !words(definition).any(|word| around.contains(&word))
+}
+
+fn size(bytes: usize) -> TextSize {
+    // Longer texts than that have no tree.
+    TextSize::new(bytes as u32)
 }
 
 /// The program with statements in place of arrow chains.
@@ -67,12 +168,16 @@ fn without_chains(mut text: String) -> String {
 
 /// The names that a statement binds, and those that it gives values to.
 fn names(statement: &SyntaxNode) -> impl Iterator<Item = String> {
+    name_nodes(statement).map(|node| node.text().to_string())
+}
+
+fn name_nodes(statement: &SyntaxNode) -> impl Iterator<Item = SyntaxNode> {
     let is_name = |node: &SyntaxNode| match node.kind() {
         SyntaxKind::NAME => true,
         SyntaxKind::NAME_REF => node.parent().is_some_and(|parent| parent.kind() == SyntaxKind::ASSIGNMENT),
         _ => false,
     };
-    statement.descendants().filter(is_name).map(|node| node.text().to_string())
+    statement.descendants().filter(is_name)
 }
 
 /// All names in a statement.

@@ -81,7 +81,9 @@ output r = session "n" -> session "o"
             session "g"
               model: haiku
             parallel:
-              session "h" -> session "i"
+              do:
+                session "h"
+                session "i"
               y = session "j" -> session "k"
             let z = do:
               session "l"
@@ -127,6 +129,104 @@ fn an_agent_stays_behind_what_it_has_of_variables() {
             agent b:
               permissions:
                 network: [URL]
+        "#]],
+    );
+}
+
+#[test]
+fn definitions_in_bodies_stand_with_the_others() {
+    check(
+        r#"let t = "x"
+if **so**:
+    # the helper
+    block inner(a):
+        session: helper
+            prompt: """
+          of {a}
+            """
+        agent helper:
+            model: opus
+    do inner(1)
+block outer(a):
+  block deep:
+    session "deep"
+  do deep
+"#,
+        expect![[r#"
+            agent helper:
+              model: opus
+
+            block inner(a):
+              session: helper
+                prompt: """
+                      of {a}
+                        """
+
+            block deep:
+              session "deep"
+
+            block outer(a):
+              do deep
+
+            let t = "x"
+            if **so**:
+              do inner(1)
+        "#]],
+    );
+}
+
+#[test]
+fn lines_end_as_they_did() {
+    let program = "if **so**:\n  block b: # it\n    session \"x\" -> session \"y\"\n  # why\n  do b\nparallel:\n  session \"a\" -> session \"b\"\nsession \"z\"\n";
+    let expected = "block b:\n  session \"x\"\n  session \"y\"\n\nif **so**:\n  do b\nparallel:\n  do:\n    session \"a\"\n    session \"b\"\nsession \"z\"\n";
+    for line_break in ["\n", "\r\n", "\r"] {
+        assert_eq!(canonical(&program.replace('\n', line_break)), expected.replace('\n', line_break));
+    }
+}
+
+#[test]
+fn definitions_that_name_what_their_body_has_stay_in_it() {
+    check(
+        r#"let url = "x"
+for item in [1, 2]:
+  block inner:
+    session "of {item}"
+  agent w:
+    prompt: "of {url}"
+  session: w
+  do inner
+if **so**:
+  block alone:
+    session "there is nothing else to do"
+do:
+  agent texts:
+    prompt: """
+      session """
+        in it
+      """
+    """
+  session: texts
+"#,
+        expect![[r#"
+            let url = "x"
+            for item in [1, 2]:
+              block inner:
+                session "of {item}"
+              agent w:
+                prompt: "of {url}"
+              session: w
+              do inner
+            if **so**:
+              block alone:
+                session "there is nothing else to do"
+            do:
+              agent texts:
+                prompt: """
+                  session """
+                    in it
+                  """
+                """
+              session: texts
         "#]],
     );
 }

@@ -109,6 +109,29 @@ fn said(string: &Str) -> String {
 /// The starts of the labels of assists after which the program says the same.
 const SAME: &[&str] = &["Write the arrow chain", "Join the sessions", "Write the string", "Put the imports"];
 
+/// Assists that undo each other, by the starts of their labels.
+const INVERSE: &[(&str, &str)] = &[
+    ("Join the sessions", "Write the arrow chain"),
+    ("Run the sessions at once", "Run the branches one"),
+    ("Resume", "Start"),
+];
+
+/// A program without what assists do not bring back: blank lines, and which variables are constants.
+fn essential(text: &str) -> String {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(|line| line.replacen("const ", "let ", 1) + "\n").collect()
+}
+
+/// Whether one of the assists that undo an assist gives the program back; true for one that nothing undoes.
+fn is_undone(text: &str, label: &str, after: &str) -> bool {
+    let Some((_, inverse)) = INVERSE.iter().find(|(start, _)| label.starts_with(start)) else { return true };
+    let mut back = offered(after).into_iter().filter(|assist| assist.label.starts_with(inverse));
+    back.any(|assist| {
+        let fix = Fix::safe("Assist", assist.edits);
+        essential(&fix::apply(after, [&fix]).text) == essential(text)
+    })
+}
+
 #[track_caller]
 fn check_all(text: &str, name: &Path) -> Vec<String> {
     let before = errors(text);
@@ -133,6 +156,7 @@ fn check_all(text: &str, name: &Path) -> Vec<String> {
         }
         assert!(new.is_empty(), "{new:?} after {}\n{after}\nof\n{text}", context());
         assert_eq!(comments(&after), comments(text), "other comments after {}\n{after}", context());
+        assert!(is_undone(text, &assist.label, &after), "not undone: {}\n{after}\nof\n{text}", context());
         if let Some(name) = assist.new_name {
             assert!(after[name].starts_with("new_") || after[name].starts_with("error"), "{}", context());
         }
@@ -202,11 +226,13 @@ const STATEMENTS: &[&str] = &[
     "resume: A\n",
     "# the block\nblock A(B):\n  # in it\n  let C = session \"{B} {A}\"\n  C = session \"again\"\n  session \"{C}\"\n",
     "block A:\n  let C = session \"x\"\n  output C\n",
+    "block A:\n  session \"x\"  # it\n  # the end\n\n",
+    "if **{A}**:\n    session \"x\"\n\n    # the end\n",
     "do A(B)\n",
     "let A = do B(C)\n",
     "do A\n",
     "for A, B in C:\n  let C = session \"{A}\"\n  session \"{B} {C}\"\n  do A(B)\n",
-    "repeat 3 as A:\n  if **{B}**:\n    break\n  session \"{A} {B}\"\n",
+    "repeat 3 as A:\n  if **{B}**:  # why\n    break  # now\n  session \"{A} {B}\"\n",
     "loop (max: 3):\n  B = session \"x\"\n  session \"{B}\"\n  if **{B}**:\n    break\n",
     "try:\n  session \"{A}\"\nfinally:\n  session \"{B}\"\n",
     "let A = B | map:\n  session \"{item} {C}\"\n  session \"{item}\"\n",

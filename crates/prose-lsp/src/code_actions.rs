@@ -10,7 +10,7 @@ use ropey::Rope;
 use serde_json::{Value, json};
 
 use crate::commands::import_actions;
-use crate::convert::{Reported, Session, end_of_line, lsp, size};
+use crate::convert::{Converter, Reported, Session, end_of_line, lsp, position, size};
 use crate::diagnostics::reported;
 use crate::documents::Snapshot;
 use crate::json::{Json, json as text};
@@ -26,6 +26,9 @@ const INLINE: &str = "refactor.inline";
 const REWRITE: &str = "refactor.rewrite";
 const ORGANIZE: &str = "source.organizeImports";
 const FIX_ALL: &str = "source.fixAll.prose";
+
+/// The command of a client that lets a person choose another name for what is at a place.
+const RENAME: &str = "prose.rename";
 
 /// The answer to `textDocument/codeAction`. `only` holds the kinds that are wanted; none for any.
 pub(crate) fn code_actions(
@@ -91,8 +94,50 @@ fn organized_imports(view: &View<'_>, session: &Session) -> Option<Value> {
 }
 
 fn refactoring(view: &View<'_>, session: &Session, assist: &Assist) -> Value {
-    let edits = view.converter(session).edits(&assist.edits);
-    json!({ "title": assist.label, "kind": kind(assist), "edit": edit(view.snapshot, session, edits) })
+    let snapshot = view.snapshot;
+    let converter = view.converter(session);
+    let edits = converter.edits(&assist.edits);
+    let mut action =
+        json!({ "title": assist.label, "kind": kind(assist), "edit": edit(snapshot, session, edits) });
+    if session.renames_afterwards
+        && let Some(position) = new_name(&converter, assist)
+    {
+        let argument = json!({ "uri": &*snapshot.uri, "position": position });
+        action["command"] = json!({ "title": "Choose the name", "command": RENAME, "arguments": [argument] });
+    }
+    action
+}
+
+/// Where the made-up name of a refactoring is in the document that has been edited.
+fn new_name(converter: &Converter<'_>, assist: &Assist) -> Option<lsp::Position> {
+    let name = usize::from(assist.new_name?.start());
+    // The document is edited up to the name: what follows moves nothing before it.
+    let mut edits: Vec<TextEdit> = Vec::new();
+    let (mut added, mut removed) = (0, 0);
+    for edit in &assist.edits {
+        let before = (name + removed).checked_sub(usize::from(edit.range.start()) + added)?;
+        let mut edit = edit.clone();
+        added += edit.new_text.len();
+        removed += usize::from(edit.range.len());
+        let is_in_it = before < edit.new_text.len();
+        edit.new_text.truncate(before);
+        edits.push(converter.shown.edit_outward(&edit));
+        if is_in_it {
+            break;
+        }
+    }
+    let mut document = converter.shown.document().clone();
+    let mut at = 0;
+    for TextEdit { range, new_text } in edits.iter().rev() {
+        let chars = document.byte_to_char(range.start().into())..document.byte_to_char(range.end().into());
+        document.remove(chars.clone());
+        document.insert(chars.start, new_text);
+        at += new_text.len();
+    }
+    let (last, earlier) = edits.split_last()?;
+    at += usize::from(last.range.start());
+    at -= earlier.iter().map(|edit| usize::from(edit.range.len())).sum::<usize>();
+    Some(position(&document, at, converter.session.encoding))
 }
 
 fn kind(assist: &Assist) -> &'static str {

@@ -15,9 +15,9 @@ function M.filetypes()
   return vim.g.prose_markdown and { "prose", "markdown" } or { "prose" }
 end
 
---- What the server is told at its start: the user's settings, and that this client asks for inputs and shows how runs go.
+--- What the server is told at its start: the user's settings, and that this client asks for inputs, shows how runs go and renames.
 function M.init_options()
-  local announced = { experimental = { proseInput = true, proseRunEvents = true } }
+  local announced = { experimental = { proseInput = true, proseRunEvents = true, proseRename = true } }
   return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
 end
 
@@ -55,6 +55,16 @@ for _, name in ipairs({ "run", "dryRun", "resume", "cancel" }) do
   vim.lsp.commands["prose." .. name] = function(command, context)
     require("prose.runs").execute(command, context.bufnr)
   end
+end
+
+-- A refactoring has made up a name, which the user may want to choose.
+vim.lsp.commands["prose.rename"] = function(command, context)
+  local place = command.arguments[1]
+  local location = { uri = place.uri, range = { start = place.position, ["end"] = place.position } }
+  -- Neovim 0.7 and 0.8 have only the old name.
+  local jump = vim.lsp.util.show_document or vim.lsp.util.jump_to_location
+  jump(location, vim.lsp.get_client_by_id(context.client_id).offset_encoding)
+  vim.lsp.buf.rename()
 end
 
 local function root_of(file)

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient, LanguageClientOptions, Middleware } from "vscode-languageclient/node";
 import { linkCodes } from "./explain";
 import { serverAsSet } from "./program";
-import { experimental, type Runs } from "./runs";
+import type { Runs } from "./runs";
 import { ServerNotFound } from "./server";
 import { serverSettings } from "./settings";
 import type { Status } from "./status";
@@ -18,6 +18,9 @@ const DOCUMENTS = [
   // The settings of projects, which it checks as they are written.
   { pattern: "**/prose.toml", scheme: "file" },
 ];
+
+/** What the server is told that this client can do. */
+const experimental = { proseInput: true, proseRunEvents: true, proseRename: true };
 
 export class Server {
   /** Who speaks to it, while it runs. */

@@ -46,6 +46,7 @@ export function commands(
     register("prose.showOutput", () => output.show()),
     register("prose.newProgram", () => show({ language: "prose", content: NEW_PROGRAM })),
     register("prose.lock", () => lock(folder, output)),
+    register("prose.rename", (argument) => rename(argument as Place)),
     register("prose.openRunFolder", (argument) => openRunFolder(folder, argument)),
     register("prose.debugInformation", async () => {
       const content = await debugInformation(extension, server, lastLines());
@@ -56,6 +57,17 @@ export function commands(
 
 async function show(document: { language: string; content: string }): Promise<void> {
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(document));
+}
+
+interface Place {
+  uri: string;
+  position: { line: number; character: number };
+}
+
+/** Lets a person choose the name that a refactoring has made up. The server has it done behind the edit. */
+async function rename({ uri, position }: Place): Promise<void> {
+  const place = new vscode.Position(position.line, position.character);
+  await vscode.commands.executeCommand("editor.action.rename", [vscode.Uri.parse(uri), place]);
 }
 
 /** Pins what the programs of a folder import. */

@@ -4,9 +4,6 @@ import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 import { choices, type DryRun, type InputQuestion, Narrator, promptsAsText, type RunEvents } from "./narration";
 
-/** What the server is told that this client can do. */
-export const experimental = { proseInput: true, proseRunEvents: true };
-
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
 
 /** The progress of runs, which a person can stop. The client itself would show it where there is no button. */

@@ -264,6 +264,16 @@ test("debug information has versions, settings and the log, and nobody's name", 
   assert.ok(!editor.shown[1].content.includes(`${homedir()}/`));
 });
 
+test("the name that a refactoring made up can be chosen", async () => {
+  const editor = fakeEditor({});
+  editor.module.Uri.parse = (text) => ({ parsed: text });
+  editor.module.Position = class { constructor(...place) { this.place = place; } };
+  await load(editor).extension.activate(context());
+  await editor.commands.get("prose.rename")({ uri: "file:///a.prose", position: { line: 3, character: 6 } });
+  const [[command, [uri, position]]] = editor.executed;
+  assert.deepEqual([command, uri, position.place], ["editor.action.rename", { parsed: "file:///a.prose" }, [3, 6]]);
+});
+
 test("a new program opens in an editor", async () => {
   const editor = fakeEditor({});
   await load(editor).extension.activate(context());

@@ -154,7 +154,7 @@ impl<'db> Checker<'_, 'db> {
         let Some((at, name)) = moved.next() else { return };
         let goes_to = params.get(at).map(SmolStr::as_str).unwrap_or_default();
         let message = format!(
-            "the arguments of a block are taken in the order of its parameters: this one goes to `{goes_to}`, not to `{}`",
+            "not every interpreter looks at the names of arguments: by its place, this one goes to `{goes_to}`, not to `{}`",
             name.text
         );
         let mut finding = Finding::new(Code::W142, name.range, message);

@@ -4,7 +4,7 @@ use prose_syntax::ast::{AstNode, Try};
 use prose_syntax::{SyntaxKind, TextEdit};
 
 use super::Assist;
-use super::source::{INDENT, Source, end};
+use super::source::{INDENT, Source};
 
 /// A `catch` for a `try` that has none. It throws the error again, as if it were not there.
 pub(super) fn add_catch(source: &Source<'_>) -> Option<Assist> {
@@ -24,7 +24,7 @@ pub(super) fn add_catch(source: &Source<'_>) -> Option<Assist> {
         .take_while(|node| node.kind() != SyntaxKind::BLOCK)
         .find(|node| source.indent(node).is_some())?;
     let indent = source.indent(&statement)?;
-    let at = source.line_end(end(body.syntax()));
+    let at = source.end_with_comments(body.syntax(), indent);
     let line_break = source.line_break();
     let error = source.free_name("error");
     let head = format!("{line_break}{indent}catch as ");
@@ -86,6 +86,9 @@ mod tests {
             repeat 2:
               tr$0y:
                 session "x"  # may fail
+
+                # That was it.
+              # At last
               finally:
                 session "z"
             "#,
@@ -93,8 +96,11 @@ mod tests {
                 repeat 2:
                   try:
                     session "x"  # may fail
+
+                    # That was it.
                   catch as «error»:
                     throw
+                  # At last
                   finally:
                     session "z"
             "#]],

@@ -35,7 +35,9 @@ pub(super) fn extract_agent(source: &Source<'_>) -> Option<Assist> {
     }
     let line_break = source.line_break();
     let name = source.free_name("new_agent");
-    let mut agent = format!("agent {name}:{line_break}");
+    let at = source.start_with_comments(&source.top_level(node)?);
+    let gap = source.gap_above(at);
+    let mut agent = format!("{gap}agent {name}:{line_break}");
     let mut edits = Vec::new();
     for property in &moved {
         let property = property.syntax();
@@ -48,10 +50,9 @@ pub(super) fn extract_agent(source: &Source<'_>) -> Option<Assist> {
     let session = TextRange::new(node.text_range().start(), end(&prompt));
     edits.push(TextEdit::replace(session, format!("session: {name}")));
     edits.sort_by_key(|edit| edit.range.start());
-    let at = source.start_with_comments(&source.top_level(node)?);
     edits.insert(0, TextEdit::insert(at, agent));
     let assist = Assist::new("Extract the prompt to an agent", AssistKind::Extract, edits);
-    Some(assist.naming(0, "agent ".len(), &name))
+    Some(assist.naming(0, gap.len() + "agent ".len(), &name))
 }
 
 /// Whether all names in some parts of a session mean the same in an agent, whose texts see no more than the variables of the file.

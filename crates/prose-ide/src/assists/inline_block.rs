@@ -39,7 +39,14 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         return None;
     }
     let head = TextRange::new(statement.text_range().start(), call.syntax().text_range().start());
-    let statements = statements(source, &body, &at, &source.text[head])?;
+    let mut statements = statements(source, &body, &at, &source.text[head])?;
+    let tail = comments_at_end(source, &body, &at.indent);
+    let behind = &source.text[TextRange::new(end(&statement), source.line_end(end(&statement)))];
+    // They would have to stand behind the comment behind the call.
+    if !tail.is_empty() && !behind.trim().is_empty() {
+        return None;
+    }
+    statements += &tail;
 
     let calls = names.used.iter().filter(|used| used.kind == RefKind::Block && used.name == name);
     let is_only_call = calls.count() == 1;
@@ -66,7 +73,21 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         edits.push(TextEdit::replace(lines_of(source, block.syntax()), ""));
         edits.sort_by_key(|edit| edit.range.start());
     }
-    Some(Assist::new(format!("Inline `{name}`"), AssistKind::Inline, edits))
+    let is_own = |range: TextRange| block.syntax().text_range().contains_range(range);
+    let adds = !taken.is_empty()
+        || names.bound.iter().any(|bound| {
+            is_own(bound.range)
+                && matches!(bound.entity.kind, EntityKind::Frame(..))
+                && bound.kind != NameKind::Param
+        })
+        || body.statements.iter().any(Source::says_unnamed);
+    let mut label = format!("Inline `{name}`");
+    // The block's own conditions know its parameters by what they ask alone, and variables besides.
+    let known = taken.is_empty().then(|| block.syntax().text_range());
+    if adds && source.asks_behind(&at, known) {
+        label += ", of which conditions get to know more";
+    }
+    Some(Assist::new(label, AssistKind::Inline, edits))
 }
 
 /// The only block of that name, if it is at the top level and takes no options.
@@ -113,7 +134,7 @@ impl Argument {
     }
 }
 
-/// The values of all parameters, in the order in which they are given; none if one has no value or two.
+/// The values of all parameters, which are taken in their order (R80); none if one has no value, or one that is named as that of another.
 fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
     let params: Vec<String> = block
         .params()
@@ -122,23 +143,18 @@ fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
         .map(|param| Some(param.name()?.text()))
         .collect::<Option<_>>()?;
     let given: Vec<Arg> = call.arguments().into_iter().flat_map(|list| list.arguments()).collect();
+    if given.len() != params.len() {
+        return None;
+    }
     let mut arguments: Vec<Argument> = Vec::new();
-    let mut next = 0;
-    for argument in given {
-        let param = match argument.name() {
-            Some(name) => name.text(),
-            None => {
-                next += 1;
-                params.get(next - 1)?.clone()
-            }
-        };
-        let is_known = params.contains(&param) && arguments.iter().all(|known| known.param != param);
-        if !is_known {
+    for (param, argument) in params.into_iter().zip(given) {
+        let is_its_own = argument.name().is_none_or(|name| name.text() == param);
+        if !is_its_own || arguments.iter().any(|known| known.param == param) {
             return None;
         }
         arguments.push(Argument { param, value: argument.value()?.syntax().clone() });
     }
-    (arguments.len() == params.len()).then_some(arguments)
+    Some(arguments)
 }
 
 /// Whether a name of the block would mean something else outside of it, or something outside would mean a name of the block.
@@ -162,14 +178,21 @@ fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
         return true;
     }
     // What the block has of the file may be hidden where it is called.
+    let is_hidden = |name: &str| {
+        names.bound.iter().any(|bound| {
+            !is_inside(bound.range) && bound.entity.name == name && bound.entity.kind != EntityKind::Root
+        })
+    };
     let mut used = names.used.iter().filter(|used| is_inside(used.range));
-    used.any(|used| match used.resolved {
-        Resolved::Root => names.bound.iter().any(|bound| {
-            !is_inside(bound.range) && bound.entity.name == used.name && bound.entity.kind != EntityKind::Root
-        }),
-        Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => true,
-        _ => false,
-    })
+    let mut assigned =
+        names.bound.iter().filter(|bound| is_inside(bound.range) && bound.entity.kind == EntityKind::Root);
+    names.have_own_agents(is_inside)
+        || assigned.any(|bound| is_hidden(&bound.entity.name))
+        || used.any(|used| match used.resolved {
+            Resolved::Root => is_hidden(&used.name),
+            Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => true,
+            _ => false,
+        })
 }
 
 /// The statements of the block where it is called; the last of them gives the value behind `head`.
@@ -223,9 +246,23 @@ fn is_statement(node: &SyntaxNode) -> bool {
     matches!(node.kind(), SESSION | RESUME | ARROW_CHAIN | DO_CALL | DO_BLOCK | PARALLEL | PARALLEL_FOR)
 }
 
+/// The comments behind and below the last statement of a block, for other lines.
+fn comments_at_end(source: &Source<'_>, body: &Selection, indent: &str) -> String {
+    let Some((last, header)) = body.statements.last().zip(body.list.parent()) else { return String::new() };
+    let own_indent = source.indent(&header).unwrap_or_default();
+    let lines = TextRange::new(end(last), source.end_with_comments(last, own_indent));
+    let mut comments = source.text[lines].lines();
+    let mut text = comments.next().unwrap_or_default().trim_end().to_owned();
+    for comment in comments.map(str::trim).filter(|line| !line.is_empty()) {
+        text += &format!("{}{indent}{comment}", source.line_break());
+    }
+    text
+}
+
 /// The lines of a definition with the comments above it and the blank lines below.
 fn lines_of(source: &Source<'_>, node: &SyntaxNode) -> TextRange {
-    let mut end = source.next_line(end(node));
+    let indent = source.indent(node).unwrap_or_default();
+    let mut end = source.next_line(source.end_with_comments(node, indent));
     while end < TextSize::of(source.text) {
         let next = source.next_line(end);
         if !source.text[TextRange::new(end, next)].trim().is_empty() {
@@ -306,6 +343,22 @@ mod tests {
     }
 
     #[test]
+    fn comments_at_the_end_of_a_block_go_with_it() {
+        let block = "block b:\n  session \"x\"  # it\n\n  # That was it.\n\n# Now\n";
+        check(
+            LABEL,
+            &format!("{block}do$0 b\nsession \"y\"\n"),
+            expect![[r##"
+                # Now
+                session "x"  # it
+                # That was it.
+                session "y"
+            "##]],
+        );
+        check_none(LABEL, &format!("{block}do$0 b  # here\n"));
+    }
+
+    #[test]
     fn blocks_that_go_elsewhere_or_whose_names_mean_something_else_stay() {
         for text in [
             "block b:\n  if **x**:\n    return\n  session \"x\"\ndo$0 b\n",
@@ -313,7 +366,11 @@ mod tests {
             "block b(x):\n  session \"{x}\"\nlet x = 1\ndo$0 b(2)\nsession \"{x}\"\n",
             "block b:\n  let x = 1\n  session \"{x}\"\nlet x = 1\ndo$0 b\nsession \"{x}\"\n",
             "let y = 1\nblock b:\n  session \"{y}\"\nfor y in [1]:\n  do$0 b\n",
+            "let y = 1\nblock b:\n  y = 2\n  session \"z\"\nfor y in [1]:\n  do$0 b\n",
+            "let x = 1\nagent w:\n  prompt: \"of {x}\"\nblock b:\n  session: w\nfor x in [1]:\n  do$0 b\n",
             "block b(x):\n  session \"{x}\"\ndo$0 b\n",
+            // Arguments are taken in their order, whatever they are named.
+            "block b(x, y):\n  session \"{x} {y}\"\ndo$0 b(y: 1, x: 2)\n",
             "block b (max_depth: 3):\n  session \"x\"\ndo$0 b\n",
             "parallel:\n  do$0 b\n  session \"y\"\nblock b:\n  session \"x\"\n  session \"z\"\n",
             "let r = do$0 b\nblock b:\n  if **x**:\n    session \"x\"\n",

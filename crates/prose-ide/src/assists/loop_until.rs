@@ -8,8 +8,8 @@ use super::source::{Source, end};
 
 /// `loop until **done** (max: 5)` in place of a loop with that bound that has `if **done**: break` first or last in its body.
 ///
-/// The condition of a loop is asked for before the first round and behind the last (R60), so where the `if` is the last in the body, it is asked once
-/// more, and the label says so.
+/// The condition of a loop is asked for before the first round and behind the last (R60). So it is asked once more: behind the last round where the `if` is
+/// the first in the body, before the first round where it is the last. The label says so.
 pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let Header { node, body, bound, index } = header(source)?;
     if !source.is_in_header(&node) || source.has_errors(node.text_range()) {
@@ -25,8 +25,11 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
         (None, Some(condition)) => (last, condition, false),
         (None, None) => return None,
     };
+    if !is_asked_first && depends_on_round(source, &condition, &node) {
+        return None;
+    }
     // The body has to begin on a line of its own, and the `if` to be all that is in its lines.
-    source.indent(exit)?;
+    let indent = source.indent(exit)?;
     let index = index.map_or(String::new(), |name| format!(" as {name}"));
     let text = format!("loop until {} (max: {bound}){index}:", source.code(&condition));
     let colon = node.children_with_tokens().filter(|child| child.kind() == SyntaxKind::COLON).last()?;
@@ -35,9 +38,9 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let first_line = source.next_line(node.text_range().start());
     let removed = TextRange::new(start.max(first_line), source.next_line(end(exit)));
     // What is said about the exit is kept.
-    let comments: String = kept_comments(source, removed);
+    let comments: String = kept_comments(source, removed, indent);
     let label = if is_asked_first {
-        "Convert to `loop until`"
+        "Convert to `loop until`, which asks behind the last round, too"
     } else {
         "Convert to `loop until`, which asks before the first round, too"
     };
@@ -85,19 +88,25 @@ fn exit(statement: &SyntaxNode) -> Option<SyntaxNode> {
     (is_exit && condition.kind() == SyntaxKind::DISCRETION).then_some(condition)
 }
 
-/// The lines of some lines that are comments.
-fn kept_comments(source: &Source<'_>, range: TextRange) -> String {
-    let mut kept = String::new();
-    let mut at = range.start();
-    while at < range.end() {
-        let next = source.next_line(at);
-        let line = &source.text[TextRange::new(at, next)];
-        if line.trim_start().starts_with('#') {
-            kept += line;
-        }
-        at = next;
-    }
-    kept
+/// Whether a condition names something that is bound by the loop alone, so that before the first round it would ask for something else.
+fn depends_on_round(source: &Source<'_>, condition: &SyntaxNode, node: &SyntaxNode) -> bool {
+    let names = source.names();
+    let mut used = names
+        .used
+        .iter()
+        .filter(|used| condition.text_range().contains_range(used.range) && used.entity.is_some());
+    used.any(|used| {
+        let mut sites = names.bound.iter().filter(|bound| used.is(&bound.entity));
+        sites.all(|bound| node.text_range().contains_range(bound.range))
+    })
+}
+
+/// The comments in some lines, each on a line of its own behind an indentation.
+fn kept_comments(source: &Source<'_>, lines: TextRange, indent: &str) -> String {
+    let tokens = source.root.descendants_with_tokens().filter_map(|element| element.into_token());
+    let comments = tokens
+        .filter(|token| token.kind() == SyntaxKind::COMMENT && lines.contains_range(token.text_range()));
+    comments.map(|comment| format!("{indent}{}{}", comment.text().trim_end(), source.line_break())).collect()
 }
 
 #[cfg(test)]
@@ -109,14 +118,15 @@ mod tests {
     const LABEL: &str = "Convert to `loop until`";
 
     #[test]
-    fn a_loop_that_is_left_first_is_the_same() {
+    fn a_loop_that_is_left_first_asks_once_more_at_its_end() {
         check(
-            "Convert to `loop until`",
+            "Convert to `loop until`, which asks behind",
             r#"
             let draft = session "Draft"
             rep$0eat 5 as i:  # at most
               # Enough
-              if **the draft is good**:
+              if **the draft is good**:  # or nearly so
+                # Not yet
                 break
 
               draft = session "Improve {draft} ({i})"
@@ -125,6 +135,8 @@ mod tests {
                 let draft = session "Draft"
                 loop until **the draft is good** (max: 5) as i:  # at most
                   # Enough
+                  # or nearly so
+                  # Not yet
 
                   draft = session "Improve {draft} ({i})"
             "#]],
@@ -154,6 +166,9 @@ mod tests {
             "re$0peat 3:\n  session \"x\"\n  if **done**:\n    break\n  else:\n    session \"y\"\n",
             "re$0peat 3:\n  session \"x\"\n  if **done**:\n    break\n  session \"y\"\n",
             "loop until **x** (ma$0x: 3):\n  session \"x\"\n  if **done**:\n    break\n",
+            // Before the first round there is no draft, and what counts the rounds is one further behind each.
+            "re$0peat 3:\n  let draft = session \"x\"\n  if **{draft} is good**:\n    break\n",
+            "re$0peat 3 as i:\n  session \"x\"\n  if **{i} is enough**:\n    break\n",
             "repeat 3:\n  sess$0ion \"x\"\n  if **done**:\n    break\n",
         ] {
             check_none(LABEL, text);

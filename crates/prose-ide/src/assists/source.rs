@@ -4,6 +4,7 @@ use prose_analysis::model::{NameKind, Place, RefKind};
 use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{body, parse, statements};
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{AstNode, Statement};
 pub(super) use prose_syntax::chains::end;
 use prose_syntax::fix::line_ending;
@@ -12,7 +13,7 @@ use smol_str::SmolStr;
 
 use prose_analysis::index::Site;
 
-use crate::entity::Entity;
+use crate::entity::{Entity, EntityKind};
 
 /// A level of indentation.
 pub(super) const INDENT: &str = "  ";
@@ -32,11 +33,11 @@ pub(super) struct Selection {
     /// The body, or the file.
     pub(super) list: SyntaxNode,
     pub(super) statements: Vec<SyntaxNode>,
-    /// From the first statement to the end of the line of the last, with a comment that stands there.
+    /// From the first statement to the end of the line of the last, with a comment that stands there, and those below that are further right.
     pub(super) range: TextRange,
     /// The spaces that the statements stand behind.
     pub(super) indent: String,
-    /// Whether the last of them is the last of the body.
+    /// Whether the last of them is the last of the body that is executed.
     pub(super) is_last: bool,
 }
 
@@ -136,6 +137,32 @@ impl<'db> Source<'db> {
         if usize::from(start) == 0 && self.text.starts_with('\u{feff}') { size(3) } else { start }
     }
 
+    /// The end of the last line of a node behind an indentation, or of the comments below that stand further right and so belong to its body.
+    pub(super) fn end_with_comments(&self, node: &SyntaxNode, indent: &str) -> TextSize {
+        let mut found = self.line_end(end(node));
+        let mut start = self.next_line(found);
+        while start < TextSize::of(self.text) {
+            let line = &self.text[TextRange::new(start, self.line_end(start))];
+            let code = line.trim_start_matches(' ');
+            if code.starts_with('#') && line.len() - code.len() > indent.len() {
+                found = self.line_end(start);
+            } else if !code.trim().is_empty() {
+                break;
+            }
+            start = self.next_line(start);
+        }
+        found
+    }
+
+    /// A line break where something stands in the line above that of an offset, so that a definition there is apart from it.
+    pub(super) fn gap_above(&self, at: TextSize) -> &'static str {
+        let start = self.line_start(at);
+        let above = self.line_start(start - size(self.line_break().len()).min(start));
+        let is_apart =
+            self.text[TextRange::new(above, start)].trim_start_matches('\u{feff}').trim().is_empty();
+        if is_apart { "" } else { self.line_break() }
+    }
+
     /// The statement at the top level that a place belongs to.
     pub(super) fn top_level(&self, node: &SyntaxNode) -> Option<SyntaxNode> {
         node.ancestors().find(|node| node.parent().is_some_and(|parent| parent.parent().is_none()))
@@ -165,8 +192,10 @@ impl<'db> Source<'db> {
         if !statements.iter().all(is_whole) {
             return None;
         }
-        let range = TextRange::new(first.text_range().start(), self.line_end(end(last)));
-        let is_last = list.children().last().as_ref() == Some(last);
+        let range = TextRange::new(first.text_range().start(), self.end_with_comments(last, &indent));
+        // Definitions count wherever they stand, and have no value.
+        let is_run = |node: &SyntaxNode| !matches!(node.kind(), USE | IMPORT | AGENT | BLOCK_DEF);
+        let is_last = list.children().filter(is_run).last().as_ref() == Some(last);
         let is_whole = !self.has_errors(range);
         is_whole.then_some(Selection { list, statements, range, indent, is_last })
     }
@@ -177,6 +206,52 @@ impl<'db> Source<'db> {
         found
             .iter()
             .any(|found| found.code.as_str().starts_with('E') && found.range.intersect(range).is_some())
+    }
+
+    /// Whether a condition may be judged once some statements have run, by all that is known where it stands (R64). Those in the statements
+    /// themselves, or in the definition that they come from, know what they knew.
+    pub(super) fn asks_behind(&self, statements: &Selection, definition: Option<TextRange>) -> bool {
+        let range = statements.range;
+        // The outermost loop around them may have them run before any condition in it.
+        let loops = statements.list.ancestors();
+        let again = loops.filter(|node| matches!(node.kind(), REPEAT | FOR | LOOP | PARALLEL_FOR)).last();
+        self.root.descendants().any(|node| {
+            let at = node.text_range();
+            let is_asked = node.kind() == DISCRETION
+                && node.parent().is_none_or(|owner| owner.kind() != INPUT)
+                && !range.contains_range(at)
+                && definition.is_none_or(|definition| !definition.contains_range(at));
+            let is_called = || node.ancestors().any(|node| node.kind() == BLOCK_DEF);
+            let is_in_loop = || again.as_ref().is_some_and(|again| again.text_range().contains_range(at));
+            is_asked && (at.start() > range.start() || is_called() || is_in_loop())
+        })
+    }
+
+    /// Whether a session in a statement has a result without a name, which only conditions know.
+    pub(super) fn says_unnamed(statement: &SyntaxNode) -> bool {
+        let is_unnamed = |node: &SyntaxNode| {
+            !matches!(node.parent().map(|owner| owner.kind()), Some(LET | ASSIGNMENT | OUTPUT | RETURN))
+        };
+        let mut sessions = statement.descendants().filter(|node| matches!(node.kind(), SESSION | RESUME));
+        sessions.any(|node| is_unnamed(&node))
+    }
+
+    /// The lists that hold what is at a place for sure once they are through, from the innermost outward: a `parallel` and a `do` run all that
+    /// they have, and others may not.
+    pub(super) fn lists_of(&self, at: TextRange) -> Vec<SyntaxNode> {
+        let around = match self.root.covering_element(at) {
+            NodeOrToken::Node(node) => Some(node),
+            NodeOrToken::Token(token) => token.parent(),
+        };
+        let mut found = Vec::new();
+        for list in around.into_iter().flat_map(|node| node.ancestors()).filter(is_list) {
+            let runs_all = list.parent().is_some_and(|owner| matches!(owner.kind(), PARALLEL | DO_BLOCK));
+            found.push(list);
+            if !runs_all {
+                break;
+            }
+        }
+        found
     }
 
     /// The edits that move whole lines from one indentation to another. Lines in texts stay as they are: where a text stands means nothing
@@ -280,6 +355,24 @@ pub(super) struct Used<'db> {
     pub(super) place: Place,
     pub(super) resolved: Resolved,
     pub(super) range: TextRange,
+}
+
+impl Names<'_> {
+    /// Whether an agent's texts use a name. They are filled in where the agent is spawned, with all that is known there (A11).
+    pub(super) fn is_in_agent(&self, name: &str) -> bool {
+        self.used.iter().any(|used| matches!(used.place, Place::Agent { .. }) && used.name == name)
+    }
+
+    /// Whether a part of the file spawns agents, or calls blocks that may, and elsewhere might be told something else by the texts of agents, since
+    /// a body or a block has a variable of a name in them.
+    pub(super) fn have_own_agents(&self, is_part: impl Fn(TextRange) -> bool) -> bool {
+        let spawns = self
+            .used
+            .iter()
+            .any(|used| is_part(used.range) && matches!(used.kind, RefKind::Agent | RefKind::Block));
+        let is_own = |bound: &Bound<'_>| bound.kind.is_variable() && bound.entity.kind != EntityKind::Root;
+        spawns && self.bound.iter().any(|bound| is_own(bound) && self.is_in_agent(&bound.entity.name))
+    }
 }
 
 impl Used<'_> {

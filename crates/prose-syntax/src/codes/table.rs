@@ -715,8 +715,8 @@ codes! {
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
     W142 [Warning Warning Warning] "argument under another name"
-    "A block takes its arguments in the order of its parameters. A name before an argument changes nothing, so it has to be that of \
-     the parameter in the same place."
+    "The reference binds the arguments of a block by their places. `prose run` goes by the names where there are some, others may not, so a \
+     name has to be that of the parameter in the same place for all to agree."
     wrong "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(time: \"morning\", name: \"Ann\")\n"
     right "block greet(name, time):\n  session \"Say hello to {name} in the {time}\"\n\ndo greet(name: \"Ann\", time: \"morning\")\n"
 
