@@ -1,0 +1,210 @@
+//! How long answers take, right behind an edit and once more without one.
+
+use std::process::Command;
+use std::time::Instant;
+
+use prose_tests::lsp::{LspClient, range};
+use serde_json::{Value, json};
+
+use crate::texts::{behind_middle, middle_string};
+use crate::{Server, median, millis};
+
+/// The number of lines at which requests are measured.
+pub(crate) const LINES: usize = 5_000;
+const ASKED: usize = 20;
+const URI: &str = "file:///bench/program.prose";
+
+/// A request and how long its answers took.
+pub(crate) struct Measured {
+    name: &'static str,
+    /// How many edits of the other server it may take, if there is a target.
+    most: Option<f64>,
+    behind_edit: Vec<f64>,
+    again: Vec<f64>,
+}
+
+/// What somebody asks for, and where.
+struct Asked {
+    name: &'static str,
+    most: Option<f64>,
+    method: &'static str,
+    params: Value,
+}
+
+/// Measures every request; adds to what was measured of them before.
+pub(crate) fn measure(server: &Server, measured: &mut Vec<Measured>) {
+    let mut editor = Editor::open(server);
+    let (asked, typing) = editor.requests();
+    let mut keep = |index: usize, name, most, times: (Vec<f64>, Vec<f64>)| {
+        if measured.len() == index {
+            measured.push(Measured { name, most, behind_edit: Vec::new(), again: Vec::new() });
+        }
+        measured[index].behind_edit.extend(times.0);
+        measured[index].again.extend(times.1);
+    };
+    for (index, Asked { name, most, method, params }) in asked.iter().enumerate() {
+        let times = editor.times(&[(*method, params.clone())]);
+        keep(index, *name, *most, times);
+    }
+    let together: Vec<(&str, Value)> = typing
+        .iter()
+        .map(|name| {
+            let asked = asked.iter().find(|asked| asked.name == *name).expect("it is one of them");
+            (asked.method, asked.params.clone())
+        })
+        .collect();
+    keep(asked.len(), "all that VS Code asks for, at once", None, editor.times(&together));
+    editor.client.shut_down();
+}
+
+/// Prints the times in milliseconds and in edits of the other server.
+pub(crate) fn print(measured: &[Measured], edit_of_the_other: f64) {
+    println!(
+        "\n| request at {LINES} lines | behind an edit | edits of the other | again | edits of the other | target |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|");
+    for Measured { name, most, behind_edit, again } in measured {
+        let (behind_edit, again) = (median(behind_edit), median(again));
+        let most = most.map_or_else(String::new, |most| format!("< {most}"));
+        println!(
+            "| {name} | {behind_edit:.2} | {:.2} | {again:.2} | {:.2} | {most} |",
+            behind_edit / edit_of_the_other,
+            again / edit_of_the_other,
+        );
+    }
+}
+
+/// An editor with the program open.
+struct Editor {
+    client: LspClient,
+    text: String,
+    version: i64,
+    /// The semantic tokens that it has.
+    tokens: Value,
+}
+
+impl Editor {
+    fn open(server: &Server) -> Self {
+        // A call of a block, so that there is something to be told of its parameters, an address that leads somewhere, and a line that is not
+        // written as it is to be.
+        let head = r#"block look(part, depth):
+  session "Look at {part} {depth}"
+do   look("x", 1)
+let notes = "https://example.org/notes"
+"#;
+        let mut command = Command::new(&server.command.0);
+        command.args(&server.command.1);
+        let mut client = LspClient::run(command);
+        let capabilities: Value =
+            serde_json::from_str(include_str!("../../capabilities/vscode.json")).expect("it is JSON");
+        let client_info = json!({ "name": "Visual Studio Code" });
+        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities, "clientInfo": client_info });
+        client.request("initialize", params);
+        client.notify("initialized", json!({}));
+        let text = head.to_owned() + &(server.text)(LINES - head.lines().count());
+        client.open(URI, 1, &text);
+        let tokens = client.result("textDocument/semanticTokens/full", URI)["resultId"].clone();
+        Self { client, text, version: 1, tokens }
+    }
+
+    /// Types one character into a string in the middle of the program.
+    fn edit(&mut self) {
+        self.version += 1;
+        let at = middle_string(&self.text);
+        self.client.change(URI, self.version, json!([{ "range": range(at, at), "text": "x" }]));
+    }
+
+    /// How long it takes until all of the requests have their answers, right behind an edit and once more.
+    fn times(&mut self, asked: &[(&str, Value)]) -> (Vec<f64>, Vec<f64>) {
+        let (mut behind_edit, mut again) = (Vec::new(), Vec::new());
+        for _ in 0..ASKED {
+            let started = Instant::now();
+            self.edit();
+            self.ask(asked);
+            behind_edit.push(millis(started.elapsed()));
+            let started = Instant::now();
+            self.ask(asked);
+            again.push(millis(started.elapsed()));
+        }
+        (behind_edit, again)
+    }
+
+    fn ask(&mut self, asked: &[(&str, Value)]) {
+        let mut ids = Vec::new();
+        for (method, params) in asked {
+            let mut params = params.clone();
+            params["textDocument"] = json!({ "uri": URI });
+            if *method == TOKENS_DELTA {
+                params["previousResultId"] = self.tokens.clone();
+            }
+            ids.push((*method, self.client.send_request(method, params)));
+        }
+        for (method, id) in ids {
+            let answer = self.client.answer(&json!(id));
+            let result = &answer["result"];
+            assert!(!result.is_null() && *result != json!([]), "{method}: {answer}");
+            if method == TOKENS_DELTA {
+                self.tokens = result["resultId"].clone();
+            }
+        }
+    }
+
+    /// Every request that is measured, all of them in the middle of the program but the help with a call, and the names of those that an
+    /// editor sends by itself when somebody types.
+    fn requests(&self) -> (Vec<Asked>, Vec<&'static str>) {
+        let place = |line: usize, character: usize| json!({ "line": line, "character": character });
+        let line = |is_wanted: fn(&str) -> bool| behind_middle(&self.text, is_wanted).0;
+        let written = line(|line| line.contains("= session: reviewer_"));
+        let (prompt, blank) = (line(|line| line.contains("session \"Mend")), line(str::is_empty));
+        let in_braces =
+            self.text.lines().nth(prompt).and_then(|line| line.find('{')).expect("it is there") + 3;
+        let behind_session =
+            self.text.lines().nth(written).and_then(|line| line.find(": ")).expect("it is there") + 4;
+        let whole = json!({ "range": range((0, 0), (LINES, 0)) });
+        let screen = json!({ "range": range((written, 0), (written + 50, 0)) });
+        let at = |line, character| json!({ "position": place(line, character) });
+        let word = at(written, 6);
+        let plain = json!({});
+        let style = json!({ "options": { "tabSize": 2, "insertSpaces": true } });
+        let actions = json!({ "range": range((prompt, 4), (prompt, 4)), "context": { "diagnostics": [], "triggerKind": 2 } });
+        let asked = |name, most, method, params: &Value| Asked { name, most, method, params: params.clone() };
+        let edit = Some(1.0);
+        let requests = vec![
+            asked("hover", edit, "textDocument/hover", &word),
+            asked("definition", edit, "textDocument/definition", &word),
+            asked("document highlight", edit, "textDocument/documentHighlight", &word),
+            asked("signature help", edit, "textDocument/signatureHelp", &at(2, 16)),
+            asked("inlay hints of the file", edit, "textDocument/inlayHint", &whole),
+            asked("inlay hints of 50 lines", edit, "textDocument/inlayHint", &screen),
+            asked("completion of an agent", edit, "textDocument/completion", &at(written, behind_session)),
+            asked("completion of a variable", edit, "textDocument/completion", &at(prompt, in_braces)),
+            asked("completion of a statement", edit, "textDocument/completion", &at(blank, 0)),
+            asked("semantic tokens delta", Some(3.0), TOKENS_DELTA, &plain),
+            asked("semantic tokens of 50 lines", None, "textDocument/semanticTokens/range", &screen),
+            asked("diagnostics", None, "textDocument/diagnostic", &plain),
+            asked("references", None, "textDocument/references", &word),
+            asked("linked editing", None, "textDocument/linkedEditingRange", &word),
+            asked("code actions", None, "textDocument/codeAction", &actions),
+            asked("code lenses", None, "textDocument/codeLens", &plain),
+            asked("document links", None, "textDocument/documentLink", &plain),
+            asked("folding", None, "textDocument/foldingRange", &plain),
+            asked("document symbols", None, "textDocument/documentSymbol", &plain),
+            asked("formatting", None, "textDocument/formatting", &style),
+        ];
+        let typing = vec![
+            "completion of a variable",
+            "diagnostics",
+            "semantic tokens delta",
+            "inlay hints of 50 lines",
+            "code actions",
+            "code lenses",
+            "document highlight",
+            "document links",
+            "folding",
+            "document symbols",
+        ];
+        (requests, typing)
+    }
+}
+
+const TOKENS_DELTA: &str = "textDocument/semanticTokens/full/delta";
