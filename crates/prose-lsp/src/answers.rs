@@ -38,7 +38,7 @@ pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -
     let origin = view.converter(session).range(definition.origin);
     let targets = definition.targets.iter().filter_map(|target| {
         let (uri, shown) = place(view, target.file)?;
-        let there = Converter { shown: &shown, session };
+        let there = Converter::new(&shown, session);
         Some(if session.links_definitions {
             json!({
                 "originSelectionRange": origin,
@@ -63,7 +63,7 @@ pub(crate) fn goto(
     let found = goto(view.db, view.snapshot.file, offset);
     let targets = found.iter().flat_map(|found| &found.targets).filter_map(|target| {
         let (uri, shown) = place(view, target.file)?;
-        let range = Converter { shown: &shown, session }.range(target.selection_range);
+        let range = Converter::new(&shown, session).range(target.selection_range);
         Some(json!({ "uri": &*uri, "range": range }))
     });
     text(&targets.collect::<Vec<Value>>())
@@ -86,7 +86,7 @@ pub(crate) fn references(
             last = place(view, reference.file).map(|(uri, shown)| (reference.file, uri, shown));
         }
         if let Some((_, uri, shown)) = &last {
-            let range = Converter { shown, session }.range(reference.range);
+            let range = Converter::new(shown, session).range(reference.range);
             locations.push(json!({ "uri": &**uri, "range": range }));
         }
     }
