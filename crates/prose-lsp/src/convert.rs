@@ -103,6 +103,8 @@ pub(crate) struct Session {
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
     pub(crate) takes_snippets: bool,
+    /// The client takes what all completions have in common once for the list.
+    pub(crate) takes_item_defaults: bool,
     /// The client takes the places of parameters in the text of a signature.
     pub(crate) takes_label_offsets: bool,
     /// The client asks for what is to be known of a completion when a person looks at it.
@@ -162,6 +164,11 @@ impl Session {
                 .is_some_and(|formats| formats.iter().any(|format| format == "markdown")),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            takes_item_defaults: capability("textDocument/completion/completionList/itemDefaults")
+                .and_then(Value::as_array)
+                .is_some_and(|defaults| {
+                    ["editRange", "data"].iter().all(|wanted| defaults.iter().any(|known| known == wanted))
+                }),
             resolves_documentation: capability(
                 "textDocument/completion/completionItem/resolveSupport/properties",
             )

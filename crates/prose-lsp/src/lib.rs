@@ -9,6 +9,7 @@ mod answers;
 mod call_hierarchy;
 mod code_actions;
 mod commands;
+mod completions;
 mod convert;
 mod diagnostics;
 mod documents;
