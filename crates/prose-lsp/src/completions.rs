@@ -1,8 +1,10 @@
 //! The list of completions, as clients take it.
 
+use std::fmt;
+
 use prose_ide::{Completion, CompletionKind};
 use prose_syntax::{TextRange, TextSize};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::answers::candidates;
@@ -35,7 +37,7 @@ struct Defaults {
 struct Item<'a> {
     label: &'a str,
     kind: u32,
-    sort_text: String,
+    sort_text: SortText,
     #[serde(skip_serializing_if = "Option::is_none")]
     text_edit: Option<TextEdit<'a>>,
     /// What is written in the range that all items have in common, where that is not the label.
@@ -55,6 +57,21 @@ struct Item<'a> {
     insert_text_mode: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a Value>,
+}
+
+/// What keeps the order of completions.
+struct SortText(u32);
+
+impl fmt::Display for SortText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:06}", self.0)
+    }
+}
+
+impl Serialize for SortText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 #[derive(Serialize)]
@@ -89,7 +106,7 @@ pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) 
         Item {
             label: &completion.label,
             kind: kind(completion.kind),
-            sort_text: sort_text(completion),
+            sort_text: SortText(completion.order),
             text_edit: (!is_common).then(|| TextEdit { range: converter.range(completion.range), new_text }),
             text_edit_text: (is_common && new_text != completion.label).then_some(new_text),
             detail: completion.detail.as_deref(),
@@ -130,7 +147,7 @@ pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: 
         let (db, file) = (view.db, view.snapshot.file);
         let completions = prose_ide::completions(db, file, offset, &candidates(&view, offset));
         let is_meant = |completion: &&Completion| {
-            item["label"] == *completion.label && item["sortText"] == sort_text(completion)
+            item["label"] == *completion.label && item["sortText"] == SortText(completion.order).to_string()
         };
         let meant = completions.iter().find(is_meant);
         if let Some(documentation) = meant.and_then(|meant| meant.documentation.as_deref()) {
@@ -138,11 +155,6 @@ pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: 
         }
     }
     text(&item)
-}
-
-/// What keeps the order of completions.
-fn sort_text(completion: &Completion) -> String {
-    format!("{:06}", completion.order)
 }
 
 fn kind(kind: CompletionKind) -> u32 {

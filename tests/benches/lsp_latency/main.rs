@@ -6,7 +6,7 @@
 //!     cargo bench -p prose-tests --bench lsp_latency -- requests
 //!
 //! `RUFF` names the other server's program; without it `ruff` is taken from `PATH` (`pip install ruff`).
-//! Prints tables in Markdown, times in milliseconds. Beside the median it shows the 99th percentile and how many times that
+//! Prints tables in Markdown, times in milliseconds from the edit to the arrival of the answer. Beside the median it shows the 99th percentile and how many times that
 //! of the other server it is.
 
 #![allow(clippy::print_stdout, reason = "the figures go to standard output")]
@@ -82,12 +82,11 @@ fn compare_edits(servers: &[Server; 2]) {
 
 /// What requests take, in edits of the other server.
 fn compare_requests([server, other]: &[Server; 2]) {
-    let (mut measured, mut edits) = (Vec::new(), Figures::default());
+    let mut measured = Vec::new();
     for _ in 0..ROUNDS {
-        other.measure(requests::LINES, &mut edits);
-        requests::measure(server, &mut measured);
+        requests::measure(server, other, &mut measured);
     }
-    requests::print(&measured, median(&edits.edits));
+    requests::print(&measured);
 }
 
 struct Server {
@@ -108,41 +107,68 @@ struct Figures {
 
 impl Server {
     fn measure(&self, lines: usize, figures: &mut Figures) {
+        let mut opened = Opened::new(self, lines);
+        figures.start.push(opened.start);
+        figures.open.push(opened.open);
+        figures.edits.extend((0..EDITS).map(|_| opened.edit()));
         let started = Instant::now();
-        let mut command = Command::new(&self.command.0);
-        command.args(&self.command.1);
+        let params = json!({ "textDocument": { "uri": opened.uri } });
+        opened.client.request("textDocument/documentSymbol", params);
+        figures.symbols.push(millis(started.elapsed()));
+        figures.peak.push(peak_mib(opened.client.process_id()));
+        opened.client.shut_down();
+    }
+}
+
+/// A server with a text that is edited.
+struct Opened {
+    client: LspClient,
+    uri: String,
+    version: i64,
+    /// Where a character comes and goes.
+    at: (usize, usize),
+    pulls: bool,
+    /// How long it took until the server was there.
+    start: f64,
+    /// How long it took from opening the text to its diagnostics.
+    open: f64,
+}
+
+impl Opened {
+    fn new(server: &Server, lines: usize) -> Self {
+        let started = Instant::now();
+        let mut command = Command::new(&server.command.0);
+        command.args(&server.command.1);
         let mut client = LspClient::run(command);
         let answer = client.request("initialize", initialize());
-        figures.start.push(millis(started.elapsed()));
+        let start = millis(started.elapsed());
         let pulls = answer["result"]["capabilities"]["diagnosticProvider"].is_object();
         client.notify("initialized", json!({}));
 
-        let text = (self.text)(lines);
-        let (line, column) = middle_string(&text);
-        let uri = format!("file:///bench/program.{}", if self.language == "python" { "py" } else { "prose" });
+        let text = (server.text)(lines);
+        let uri =
+            format!("file:///bench/program.{}", if server.language == "python" { "py" } else { "prose" });
         let started = Instant::now();
-        let document = json!({ "uri": uri, "languageId": self.language, "version": 1, "text": text });
+        let document = json!({ "uri": uri, "languageId": server.language, "version": 1, "text": text });
         client.notify("textDocument/didOpen", json!({ "textDocument": document }));
         diagnostics(&mut client, &uri, 1, pulls);
-        figures.open.push(millis(started.elapsed()));
+        let open = millis(started.elapsed());
+        Self { client, uri, version: 1, at: middle_string(&text), pulls, start, open }
+    }
 
-        for edit in 0..EDITS {
-            let version = edit as i64 + 2;
-            let change = if edit % 2 == 0 {
-                json!([{ "range": range((line, column), (line, column)), "text": "x" }])
-            } else {
-                json!([{ "range": range((line, column), (line, column + 1)), "text": "" }])
-            };
-            let started = Instant::now();
-            client.change(&uri, version, change);
-            diagnostics(&mut client, &uri, version, pulls);
-            figures.edits.push(millis(started.elapsed()));
-        }
+    /// How long it takes from an edit of one character to the diagnostics.
+    fn edit(&mut self) -> f64 {
+        self.version += 1;
+        let (line, column) = self.at;
+        let change = if self.version % 2 == 0 {
+            json!([{ "range": range((line, column), (line, column)), "text": "x" }])
+        } else {
+            json!([{ "range": range((line, column), (line, column + 1)), "text": "" }])
+        };
         let started = Instant::now();
-        client.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
-        figures.symbols.push(millis(started.elapsed()));
-        figures.peak.push(peak_mib(client.process_id()));
-        client.shut_down();
+        self.client.change(&self.uri, self.version, change);
+        diagnostics(&mut self.client, &self.uri, self.version, self.pulls);
+        millis(self.client.last_arrival() - started)
     }
 }
 

@@ -1,4 +1,5 @@
-//! How long answers take, right behind an edit and once more without one.
+//! How long answers take, right behind an edit and once more without one. Each is measured in turn with an edit of the other server, so
+//! that what else the machine does meets both.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,7 +8,7 @@ use prose_tests::lsp::{LspClient, range};
 use serde_json::{Value, json};
 
 use crate::texts::{behind_middle, middle_string};
-use crate::{Server, median, millis};
+use crate::{Opened, Server, median, millis};
 
 /// The number of lines at which requests are measured.
 pub(crate) const LINES: usize = 5_000;
@@ -19,57 +20,58 @@ pub(crate) struct Measured {
     name: &'static str,
     /// How many edits of the other server it may take, if there is a target.
     most: Option<f64>,
+    times: Times,
+}
+
+#[derive(Default)]
+struct Times {
     behind_edit: Vec<f64>,
     again: Vec<f64>,
+    edit_of_the_other: Vec<f64>,
 }
 
 /// What somebody asks for, and where.
 struct Asked {
     name: &'static str,
     most: Option<f64>,
-    method: &'static str,
-    params: Value,
+    requests: Vec<Request>,
 }
 
+/// A method with its parameters.
+type Request = (&'static str, Value);
+
 /// Measures every request; adds to what was measured of them before.
-pub(crate) fn measure(server: &Server, measured: &mut Vec<Measured>) {
+pub(crate) fn measure(server: &Server, other: &Server, measured: &mut Vec<Measured>) {
     let mut editor = Editor::open(server);
-    let (asked, typing) = editor.requests();
-    let mut keep = |index: usize, name, most, times: (Vec<f64>, Vec<f64>)| {
+    let mut other = Opened::new(other, LINES);
+    let (mut asked, typing) = editor.requests();
+    let is_typing = |asked: &&Asked| typing.contains(&asked.name);
+    let together = asked.iter().filter(is_typing).flat_map(|asked| asked.requests.clone()).collect();
+    asked.push(Asked { name: "all that VS Code asks for, at once", most: None, requests: together });
+    for (index, Asked { name, most, requests }) in asked.into_iter().enumerate() {
         if measured.len() == index {
-            measured.push(Measured { name, most, behind_edit: Vec::new(), again: Vec::new() });
+            measured.push(Measured { name, most, times: Times::default() });
         }
-        measured[index].behind_edit.extend(times.0);
-        measured[index].again.extend(times.1);
-    };
-    for (index, Asked { name, most, method, params }) in asked.iter().enumerate() {
-        let times = editor.times(&[(*method, params.clone())]);
-        keep(index, *name, *most, times);
+        editor.measure(&requests, &mut other, &mut measured[index].times);
     }
-    let together: Vec<(&str, Value)> = typing
-        .iter()
-        .map(|name| {
-            let asked = asked.iter().find(|asked| asked.name == *name).expect("it is one of them");
-            (asked.method, asked.params.clone())
-        })
-        .collect();
-    keep(asked.len(), "all that VS Code asks for, at once", None, editor.times(&together));
     editor.client.shut_down();
+    other.client.shut_down();
 }
 
 /// Prints the times in milliseconds and in edits of the other server.
-pub(crate) fn print(measured: &[Measured], edit_of_the_other: f64) {
+pub(crate) fn print(measured: &[Measured]) {
     println!(
         "\n| request at {LINES} lines | behind an edit | edits of the other | again | edits of the other | target |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
-    for Measured { name, most, behind_edit, again } in measured {
-        let (behind_edit, again) = (median(behind_edit), median(again));
+    for Measured { name, most, times } in measured {
+        let (behind_edit, again) = (median(&times.behind_edit), median(&times.again));
+        let edit = median(&times.edit_of_the_other);
         let most = most.map_or_else(String::new, |most| format!("< {most}"));
         println!(
             "| {name} | {behind_edit:.2} | {:.2} | {again:.2} | {:.2} | {most} |",
-            behind_edit / edit_of_the_other,
-            again / edit_of_the_other,
+            behind_edit / edit,
+            again / edit
         );
     }
 }
@@ -114,24 +116,23 @@ let notes = "https://example.org/notes"
         self.client.change(URI, self.version, json!([{ "range": range(at, at), "text": "x" }]));
     }
 
-    /// How long it takes until all of the requests have their answers, right behind an edit and once more.
-    fn times(&mut self, asked: &[(&str, Value)]) -> (Vec<f64>, Vec<f64>) {
-        let (mut behind_edit, mut again) = (Vec::new(), Vec::new());
+    /// Measures how long it takes until all of the requests have their answers, right behind an edit and once more.
+    fn measure(&mut self, requests: &[Request], other: &mut Opened, times: &mut Times) {
         for _ in 0..ASKED {
+            times.edit_of_the_other.push(other.edit());
             let started = Instant::now();
             self.edit();
-            self.ask(asked);
-            behind_edit.push(millis(started.elapsed()));
+            self.ask(requests);
+            times.behind_edit.push(millis(self.client.last_arrival() - started));
             let started = Instant::now();
-            self.ask(asked);
-            again.push(millis(started.elapsed()));
+            self.ask(requests);
+            times.again.push(millis(self.client.last_arrival() - started));
         }
-        (behind_edit, again)
     }
 
-    fn ask(&mut self, asked: &[(&str, Value)]) {
+    fn ask(&mut self, requests: &[Request]) {
         let mut ids = Vec::new();
-        for (method, params) in asked {
+        for (method, params) in requests {
             let mut params = params.clone();
             params["textDocument"] = json!({ "uri": URI });
             if *method == TOKENS_DELTA {
@@ -167,7 +168,11 @@ let notes = "https://example.org/notes"
         let plain = json!({});
         let style = json!({ "options": { "tabSize": 2, "insertSpaces": true } });
         let actions = json!({ "range": range((prompt, 4), (prompt, 4)), "context": { "diagnostics": [], "triggerKind": 2 } });
-        let asked = |name, most, method, params: &Value| Asked { name, most, method, params: params.clone() };
+        let asked = |name, most, method, params: &Value| Asked {
+            name,
+            most,
+            requests: vec![(method, params.clone())],
+        };
         let edit = Some(1.0);
         let requests = vec![
             asked("hover", edit, "textDocument/hover", &word),
