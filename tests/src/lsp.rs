@@ -19,11 +19,15 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct LspClient {
     child: Child,
     stdin: Option<ChildStdin>,
-    output: Receiver<Result<Value, String>>,
+    output: Receiver<Result<Arrived, String>>,
     stderr: Option<JoinHandle<String>>,
     kept: VecDeque<Value>,
     next_id: i64,
+    last_arrival: Instant,
 }
+
+/// A message, and when all of it was there.
+type Arrived = (Value, Instant);
 
 impl LspClient {
     /// Starts the server without saying anything to it.
@@ -65,6 +69,7 @@ impl LspClient {
             stderr: Some(stderr),
             kept: VecDeque::new(),
             next_id: 0,
+            last_arrival: Instant::now(),
         }
     }
 
@@ -76,6 +81,11 @@ impl LspClient {
         let answer = client.request("initialize", params);
         client.notify("initialized", json!({}));
         (client, answer["result"].clone())
+    }
+
+    /// When the last message was there that was waited for. To read it as JSON took this client some time more.
+    pub fn last_arrival(&self) -> Instant {
+        self.last_arrival
     }
 
     /// The number of the server's process.
@@ -146,7 +156,10 @@ impl LspClient {
     #[track_caller]
     fn receive_new(&mut self) -> Option<Value> {
         match self.output.recv_timeout(PATIENCE) {
-            Ok(Ok(message)) => Some(message),
+            Ok(Ok((message, arrival))) => {
+                self.last_arrival = arrival;
+                Some(message)
+            }
             Ok(Err(problem)) => panic!("the server wrote something else than the protocol: {problem}"),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("the server says nothing"),
@@ -198,7 +211,7 @@ impl LspClient {
     /// Everything that the server has said so far and nobody has asked for.
     pub fn take_all(&mut self) -> Vec<Value> {
         let mut messages = self.take_kept();
-        messages.extend(self.output.try_iter().filter_map(Result::ok));
+        messages.extend(self.output.try_iter().filter_map(Result::ok).map(|(message, _)| message));
         messages
     }
 
@@ -273,7 +286,7 @@ pub fn frame(message: &Value) -> Vec<u8> {
 }
 
 /// Reads one message, and refuses every byte that is not one.
-fn read_message(input: &mut impl BufRead) -> Result<Option<Value>, String> {
+fn read_message(input: &mut impl BufRead) -> Result<Option<Arrived>, String> {
     let mut header = String::new();
     if input.read_line(&mut header).map_err(|error| error.to_string())? == 0 {
         return Ok(None);
@@ -286,5 +299,8 @@ fn read_message(input: &mut impl BufRead) -> Result<Option<Value>, String> {
     if !body.starts_with(b"\r\n") {
         return Err(format!("no empty line after {header:?}"));
     }
-    serde_json::from_slice(&body[2..]).map(Some).map_err(|error| error.to_string())
+    let arrival = Instant::now();
+    serde_json::from_slice(&body[2..])
+        .map(|message| Some((message, arrival)))
+        .map_err(|error| error.to_string())
 }

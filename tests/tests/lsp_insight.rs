@@ -261,6 +261,48 @@ fn what_is_to_be_known_of_a_completion_comes_when_it_is_looked_at() {
 }
 
 #[test]
+fn what_completions_have_in_common_is_told_once() {
+    let once = json!({ "textDocument": { "completion": {
+        "completionItem": { "snippetSupport": true, "resolveSupport": { "properties": ["documentation"] } },
+        "completionList": { "itemDefaults": ["editRange", "insertTextFormat", "data"] },
+    } } });
+    // An agent behind `session:`, and a statement.
+    for place in [at(6, 21), at(4, 0)] {
+        let list = ask(&mut workspace(once.clone(), Value::Null), "textDocument/completion", place.clone());
+        let each = json!({ "textDocument": { "completion": {
+            "completionItem": { "snippetSupport": true, "resolveSupport": { "properties": ["documentation"] } },
+        } } });
+        let plain = ask(&mut workspace(each, Value::Null), "textDocument/completion", place);
+        assert_eq!(plain.get("itemDefaults"), None);
+        let defaults = &list["itemDefaults"];
+        let with_defaults = |item: &Value| {
+            let mut item = item.clone();
+            if item.get("textEdit").is_none() {
+                let text = item.as_object_mut().unwrap().remove("textEditText");
+                let text = text.unwrap_or_else(|| item["label"].clone());
+                item["textEdit"] = json!({ "range": defaults["editRange"], "newText": text });
+            }
+            item["data"] = defaults["data"].clone();
+            item
+        };
+        let items = list["items"].as_array().unwrap();
+        assert!(!items.is_empty() && items.iter().all(|item| item.get("data").is_none()), "{list}");
+        // The names of the two folders differ, and nothing else does.
+        let file = |data: &Value| data["uri"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        for (item, mut plain) in
+            items.iter().map(with_defaults).zip(plain["items"].as_array().unwrap().clone())
+        {
+            if plain.get("data").is_some() {
+                assert_eq!(file(&item["data"]), file(&plain["data"]));
+            }
+            plain["data"] = item["data"].clone();
+            assert_eq!(item, plain);
+        }
+        assert_eq!(items.len(), plain["items"].as_array().unwrap().len());
+    }
+}
+
+#[test]
 fn regions_fold() {
     let (mut client, _) = LspClient::initialized(json!({}));
     client.open("file:///a.prose", 1, "# region Agents\nagent a:\n  model: opus\n# endregion\n");

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use prose_analysis::location::Origin;
 use prose_analysis::{Db, SourceFile};
 use prose_ide::semantic_tokens::{Modifiers, TokenKind};
-use prose_ide::{Access, CompletionKind, Definition, LinkTarget, PathCandidates, SemanticToken};
+use prose_ide::{Access, Definition, LinkTarget, PathCandidates, SemanticToken};
 use prose_syntax::TextSize;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::convert::{Converter, Session, lsp, uri_of_path};
@@ -34,7 +33,7 @@ pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -
     let origin = view.converter(session).range(definition.origin);
     let targets = definition.targets.iter().filter_map(|target| {
         let (uri, shown) = place(view, target.file)?;
-        let there = Converter { shown: &shown, session };
+        let there = Converter::new(&shown, session);
         Some(if session.links_definitions {
             json!({
                 "originSelectionRange": origin,
@@ -59,7 +58,7 @@ pub(crate) fn goto(
     let found = goto(view.db, view.snapshot.file, offset);
     let targets = found.iter().flat_map(|found| &found.targets).filter_map(|target| {
         let (uri, shown) = place(view, target.file)?;
-        let range = Converter { shown: &shown, session }.range(target.selection_range);
+        let range = Converter::new(&shown, session).range(target.selection_range);
         Some(json!({ "uri": &*uri, "range": range }))
     });
     text(&targets.collect::<Vec<Value>>())
@@ -82,7 +81,7 @@ pub(crate) fn references(
             last = place(view, reference.file).map(|(uri, shown)| (reference.file, uri, shown));
         }
         if let Some((_, uri, shown)) = &last {
-            let range = Converter { shown, session }.range(reference.range);
+            let range = Converter::new(shown, session).range(reference.range);
             locations.push(json!({ "uri": &**uri, "range": range }));
         }
     }
@@ -115,89 +114,6 @@ pub(crate) fn document_highlights(view: &View<'_>, session: &Session, offset: Te
         json!({ "range": converter.range(highlight.range), "kind": kind })
     });
     text(&highlights.collect::<Vec<Value>>())
-}
-
-/// The answer to `textDocument/completion`.
-pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
-    let converter = view.converter(session);
-    let file = view.snapshot.file;
-    // An editor indents the lines of a snippet, and knows of no other marks that they need.
-    let takes_lines = !view.snapshot.shown.has_marked_lines();
-    let completions = prose_ide::completions(view.db, file, offset, &candidates(view, offset));
-    let items = completions.iter().map(|completion| {
-        let snippet = completion.snippet.as_ref().filter(|_| session.takes_snippets);
-        let snippet = snippet.filter(|snippet| takes_lines || !snippet.contains('\n'));
-        let mut item = json!({
-            "label": completion.label,
-            "kind": completion_kind(completion.kind),
-            "sortText": sort_text(completion),
-            "textEdit": {
-                "range": converter.range(completion.range),
-                "newText": snippet.unwrap_or(&completion.text),
-            },
-        });
-        let mut add = |key: &str, value: Value| item[key] = value;
-        if let Some(detail) = &completion.detail {
-            add("detail", json!(detail));
-        }
-        if let Some(documentation) = &completion.documentation {
-            match session.resolves_documentation {
-                true => add("data", resolvable(view, converter.position(offset))),
-                false => add("documentation", session.completions.content(documentation)),
-            }
-        }
-        if let Some(filter) = &completion.filter {
-            add("filterText", json!(filter));
-        }
-        if snippet.is_some() {
-            add("insertTextFormat", json!(2));
-            // The lines of a snippet are indented relative to the one it is typed in.
-            add("insertTextMode", json!(2));
-        }
-        if completion.continues {
-            let again = json!({ "title": "Suggest", "command": "editor.action.triggerSuggest" });
-            if session.is_vscode {
-                add("command", again);
-            }
-        }
-        item
-    });
-    text(&json!({ "isIncomplete": false, "items": items.collect::<Vec<Value>>() }))
-}
-
-/// Where a completion came from, for when more of it is asked for.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct CompletionData {
-    pub(crate) uri: lsp::Uri,
-    version: i32,
-    position: lsp::Position,
-}
-
-fn resolvable(view: &View<'_>, position: lsp::Position) -> Value {
-    json!({ "uri": &*view.snapshot.uri, "version": view.snapshot.version, "position": position })
-}
-
-/// The answer to `completionItem/resolve`: the item with its documentation, as it is if the document has changed since.
-pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: &CompletionData) -> Json {
-    let here = views.each().filter(|view| view.snapshot.version == data.version);
-    let mut here = here.filter_map(|view| Some((view, view.converter(session).text_offset(data.position)?)));
-    if let Some((view, offset)) = here.next() {
-        let (db, file) = (view.db, view.snapshot.file);
-        let completions = prose_ide::completions(db, file, offset, &candidates(&view, offset));
-        let is_meant = |completion: &&prose_ide::Completion| {
-            item["label"] == *completion.label && item["sortText"] == sort_text(completion)
-        };
-        let meant = completions.iter().find(is_meant);
-        if let Some(documentation) = meant.and_then(|meant| meant.documentation.as_deref()) {
-            item["documentation"] = session.completions.content(documentation);
-        }
-    }
-    text(&item)
-}
-
-/// What keeps the order of completions.
-fn sort_text(completion: &prose_ide::Completion) -> String {
-    format!("{:06}", completion.order)
 }
 
 /// The answer to `textDocument/linkedEditingRange`.
@@ -289,22 +205,6 @@ impl Encoded {
     }
 }
 
-fn completion_kind(kind: CompletionKind) -> u32 {
-    match kind {
-        CompletionKind::Keyword => 14,
-        CompletionKind::Agent => 7,
-        CompletionKind::Block => 3,
-        CompletionKind::Program => 9,
-        CompletionKind::Variable | CompletionKind::Parameter => 6,
-        CompletionKind::Constant => 21,
-        CompletionKind::Property => 10,
-        CompletionKind::Value => 20,
-        CompletionKind::Field => 5,
-        CompletionKind::File => 17,
-        CompletionKind::Snippet => 15,
-    }
-}
-
 /// The document that shows a program.
 pub(crate) fn place(view: &View<'_>, file: SourceFile) -> Option<(DocumentUri, Shown)> {
     if file == view.snapshot.file {
@@ -314,7 +214,7 @@ pub(crate) fn place(view: &View<'_>, file: SourceFile) -> Option<(DocumentUri, S
 }
 
 /// What `use` may name, if the line at an offset is one: folders and the cache are not looked at for others.
-fn candidates(view: &View<'_>, offset: TextSize) -> PathCandidates {
+pub(crate) fn candidates(view: &View<'_>, offset: TextSize) -> PathCandidates {
     let text = &view.snapshot.text;
     let line = text.byte_to_line(usize::from(offset).min(text.len_bytes()));
     if !text.line(line).chunks().any(|chunk| chunk.trim_start().starts_with(['u', 'i'])) {

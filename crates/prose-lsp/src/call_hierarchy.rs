@@ -68,7 +68,7 @@ fn item(db: &Database, programs: &Programs, session: &Session, callable: &Callab
     let file = callable.file();
     let (uri, shown) = programs.place(db, file)?;
     let (range, name_range) = callable.place(db)?;
-    let converter = Converter { shown: &shown, session };
+    let converter = Converter::new(&shown, session);
     let path = file.path(db).display().to_string();
     let stem = file.path(db).file_name().map_or_else(|| path.clone(), |name| name.display().to_string());
     let (name, kind, block) = match callable {
@@ -91,6 +91,6 @@ fn item(db: &Database, programs: &Programs, session: &Session, callable: &Callab
 
 fn ranges(views: &Views, session: &Session, file: SourceFile, calls: &Calls) -> Option<Vec<Value>> {
     let (_, shown) = views.programs.place(&views.db, file)?;
-    let converter = Converter { shown: &shown, session };
+    let converter = Converter::new(&shown, session);
     Some(calls.ranges.iter().map(|range| json!(converter.range(*range))).collect())
 }

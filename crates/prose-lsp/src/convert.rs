@@ -3,6 +3,8 @@
 //! Nothing a client says about places is trusted: a line past the end, a column past the end of a line or inside a
 //! character, a range that ends before it starts all mean the nearest place that exists.
 
+mod last_line;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +28,8 @@ use crate::markup::Markup;
 use crate::moves;
 use crate::shown::Shown;
 use crate::signature_help;
+
+use self::last_line::LastLine;
 
 /// What a column of a position counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,6 +108,8 @@ pub(crate) struct Session {
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
     pub(crate) takes_snippets: bool,
+    /// The client takes what all completions have in common once for the list.
+    pub(crate) takes_item_defaults: bool,
     /// The client takes the places of parameters in the text of a signature.
     pub(crate) takes_label_offsets: bool,
     /// The client asks for what is to be known of a completion when a person looks at it.
@@ -168,6 +174,11 @@ impl Session {
             signatures: documented("textDocument/signatureHelp/signatureInformation/documentationFormat"),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            takes_item_defaults: capability("textDocument/completion/completionList/itemDefaults")
+                .and_then(Value::as_array)
+                .is_some_and(|defaults| {
+                    ["editRange", "data"].iter().all(|wanted| defaults.iter().any(|known| known == wanted))
+                }),
             resolves_documentation: capability(
                 "textDocument/completion/completionItem/resolveSupport/properties",
             )
@@ -381,15 +392,20 @@ pub(crate) struct Converter<'a> {
     /// Where the program is shown that the results are about.
     pub(crate) shown: &'a Shown,
     pub(crate) session: &'a Session,
+    last_line: LastLine<'a>,
 }
 
-impl Converter<'_> {
+impl<'a> Converter<'a> {
+    pub(crate) fn new(shown: &'a Shown, session: &'a Session) -> Self {
+        Self { shown, session, last_line: LastLine::default() }
+    }
+
     pub(crate) fn position(&self, offset: TextSize) -> lsp::Position {
         self.position_in_document(self.shown.outward(offset))
     }
 
     fn position_in_document(&self, offset: TextSize) -> lsp::Position {
-        position(self.shown.document(), offset.into(), self.session.encoding)
+        self.last_line.position(self.shown.document(), offset.into(), self.session.encoding)
     }
 
     /// Where the program starts to be seen.
@@ -491,7 +507,7 @@ impl Converter<'_> {
                 None => (Arc::clone(reported.uri), self.range(related.range)),
                 Some(path) => {
                     let (uri, shown) = (reported.place)(path)?;
-                    (uri, Converter { shown: &shown, session: self.session }.range(related.range))
+                    (uri, Converter::new(&shown, self.session).range(related.range))
                 }
             };
             let location = lsp::Location { uri: uri.parse().ok()?, range };
@@ -593,18 +609,18 @@ pub(crate) fn selected_nothing(at: lsp::Position) -> lsp::SelectionRange {
 }
 
 /// Symbols as the protocol nests them. They are converted while they are written, since there may be very many.
-struct SymbolTree<'a> {
-    converter: &'a Converter<'a>,
+struct SymbolTree<'a, 'c> {
+    converter: &'a Converter<'c>,
     symbols: &'a [Symbol],
     /// The indices of symbols with a common parent and of all that is below them.
     siblings: Range<usize>,
 }
 
-impl Serialize for SymbolTree<'_> {
+impl Serialize for SymbolTree<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Node<'a> {
+        struct Node<'a, 'c> {
             name: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             detail: Option<&'a str>,
@@ -612,7 +628,7 @@ impl Serialize for SymbolTree<'_> {
             range: lsp::Range,
             selection_range: lsp::Range,
             #[serde(skip_serializing_if = "Option::is_none")]
-            children: Option<SymbolTree<'a>>,
+            children: Option<SymbolTree<'a, 'c>>,
         }
         let mut list = serializer.serialize_seq(None)?;
         let mut index = self.siblings.start;

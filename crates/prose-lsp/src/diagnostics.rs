@@ -168,7 +168,7 @@ pub(crate) fn of_settings(
     session: &Session,
 ) -> Notification {
     let shown = Shown::alone(problems.text.clone());
-    let converter = Converter { shown: &shown, session };
+    let converter = Converter::new(&shown, session);
     let reported = problems.found.iter().map(|(severity, diagnostic)| Reported {
         severity: *severity,
         diagnostic,

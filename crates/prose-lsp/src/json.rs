@@ -58,10 +58,17 @@ impl Json {
 }
 
 impl io::Write for Json {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.last_mut() {
             Some(piece) if piece.len() + bytes.len() <= PIECE => piece.extend_from_slice(bytes),
-            _ => self.0.push(bytes.to_vec()),
+            Some(_) => {
+                // What fills one piece mostly fills the next.
+                let mut piece = Vec::with_capacity(PIECE.max(bytes.len()));
+                piece.extend_from_slice(bytes);
+                self.0.push(piece);
+            }
+            None => self.0.push(bytes.to_vec()),
         }
         Ok(bytes.len())
     }

@@ -10,6 +10,7 @@ mod call_hierarchy;
 mod closed;
 mod code_actions;
 mod commands;
+mod completions;
 mod convert;
 mod diagnostics;
 mod documents;

@@ -103,7 +103,7 @@ pub(crate) fn followed(moves: &Moves, importers: &[Importer], session: &Session)
         let file = host.set_text(&importer.path, Text::new(importer.text.as_str()));
         let edits = prose_ide::moved_imports(host.db(), file, |path| moves.of(path));
         if !edits.is_empty() {
-            let converter = Converter { shown: &importer.shown, session };
+            let converter = Converter::new(&importer.shown, session);
             changes.add(importer.uri.clone(), importer.version, converter.edits(&edits));
         }
     }

@@ -112,7 +112,7 @@ impl<'a> View<'a> {
 impl Snapshot {
     /// What turns results about the program into what the client is given.
     pub(crate) fn converter<'a>(&'a self, session: &'a Session) -> Converter<'a> {
-        Converter { shown: &self.shown, session }
+        Converter::new(&self.shown, session)
     }
 }
 

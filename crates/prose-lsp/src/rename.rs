@@ -30,7 +30,7 @@ pub(crate) fn rename(
         let Some((uri, shown)) = place(view, file.file) else { continue };
         // Of the others the client knows the version better.
         let version = (uri == view.snapshot.uri).then_some(view.snapshot.version);
-        changes.add(uri, version, Converter { shown: &shown, session }.edits(&file.edits));
+        changes.add(uri, version, Converter::new(&shown, session).edits(&file.edits));
     }
     Ok(text(&changes.workspace_edit(session)))
 }

@@ -14,15 +14,17 @@ use tower_lsp_server::ls_types::{
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 
-use crate::answers::{CompletionData, TokensWanted};
+use crate::answers::TokensWanted;
 use crate::code_actions::code_actions;
+use crate::completions::CompletionData;
 use crate::convert::{Session, selected_nothing};
 use crate::documents::{DocumentUri, Snapshot};
 use crate::json::{Json, joined, json as text};
 use crate::reads::{Failure, View, Views, Work};
 use crate::runs::{lenses, queries};
 use crate::{
-    answers, call_hierarchy, diagnostics, formatting, inlay_hints, rename, signature_help, workspace_symbols,
+    answers, call_hierarchy, completions, diagnostics, formatting, inlay_hints, rename, signature_help,
+    workspace_symbols,
 };
 
 /// What a read request asks for.
@@ -153,12 +155,12 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::anywhere(move |views, session| call_hierarchy::outgoing(views, session, &data)))
     }),
     ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
-    ("textDocument/completion", |params| at_position(params, answers::completions)),
+    ("textDocument/completion", |params| at_position(params, completions::completions)),
     ("completionItem/resolve", |params| {
         let data = params.get("data").cloned().unwrap_or_default();
         Ok(match serde_json::from_value::<CompletionData>(data) {
             Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
-                answers::resolved(views, session, params.clone(), &data)
+                completions::resolved(views, session, params.clone(), &data)
             }),
             // There is no more to be known of it.
             Err(_) => ReadParams::anywhere(move |_, _| text(&params)),

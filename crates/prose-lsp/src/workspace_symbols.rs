@@ -24,7 +24,7 @@ pub(crate) fn workspace_symbols(views: &Views, session: &Session, typed: &str) -
 }
 
 fn entry(found: &FoundSymbol, uri: &str, shown: &Shown, session: &Session) -> Value {
-    let range = Converter { shown, session }.range(found.symbol.selection_range);
+    let range = Converter::new(shown, session).range(found.symbol.selection_range);
     let file = uri.rsplit('/').next().unwrap_or_default();
     json!({
         "name": found.symbol.name,

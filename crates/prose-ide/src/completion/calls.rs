@@ -100,9 +100,12 @@ fn first_lines(text: &str, range: TextRange) -> String {
     let mut shown = String::from("```prose\n");
     let mut lines = text[range].trim_end().lines();
     for line in lines.by_ref().take(LINES) {
-        let line: String = line.chars().take(CHARS).collect();
+        let line = line.char_indices().nth(CHARS).map_or(line, |(end, _)| &line[..end]);
         // Three backticks would end the block of code.
-        shown.push_str(&line.replace("```", "'''"));
+        match line.contains("```") {
+            true => shown.push_str(&line.replace("```", "'''")),
+            false => shown.push_str(line),
+        }
         shown.push('\n');
     }
     if lines.next().is_some() {

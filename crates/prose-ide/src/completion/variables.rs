@@ -54,7 +54,8 @@ impl<'a> Variable<'a> {
         let is_break = |c: char| matches!(c, '\n' | '\r');
         let start = text[..at].rfind(is_break).map_or(0, |newline| newline + 1);
         let end = text[at..].find(is_break).map_or(text.len(), |len| at + len);
-        let line: String = text[start..end].trim().chars().take(LONGEST).collect();
+        let line = text[start..end].trim();
+        let line = line.char_indices().nth(LONGEST).map_or(line, |(end, _)| &line[..end]);
         format!("```prose\n{line}\n```")
     }
 }

@@ -78,6 +78,18 @@ proptest! {
     }
 
     #[test]
+    fn places_are_found_in_any_order(text in texts(), offsets in prop::collection::vec(0..2000usize, 1..20)) {
+        let rope = Rope::from_str(&text);
+        for encoding in ENCODINGS {
+            let last_line = LastLine::default();
+            // A second one behind the first is often on its line.
+            for at in offsets.iter().flat_map(|at| [*at, at + 1]) {
+                prop_assert_eq!(last_line.position(&rope, at, encoding), position(&rope, at, encoding));
+            }
+        }
+    }
+
+    #[test]
     fn any_offset_has_a_position(text in texts(), at in 0..6000usize) {
         let rope = Rope::from_str(&text);
         for encoding in ENCODINGS {
@@ -124,7 +136,7 @@ proptest! {
         prop_assert_eq!(shown.first_line(), first_line);
         for encoding in ENCODINGS {
             let session = Session { encoding, ..Session::default() };
-            let converter = Converter { shown: &shown, session: &session };
+            let converter = Converter::new(&shown, &session);
             // The line behind the last one is that of the closing fence.
             for (offset, alone) in places(&program, encoding).into_iter().filter(|(at, _)| *at < program.len()) {
                 let there = converter.position(size(offset));
@@ -160,7 +172,8 @@ fn a_diagnostic_carries_its_code_and_its_fix() {
             edits: vec![prose_syntax::TextEdit::insert(range.end(), "\"")],
         });
     let session = Session::default();
-    let converter = Converter { shown: &shown(text), session: &session };
+    let shown = shown(text);
+    let converter = Converter::new(&shown, &session);
     assert_eq!(
         json!(converter.diagnostics(std::iter::once(Reported {
             severity: diagnostic.severity(),
@@ -209,7 +222,8 @@ fn symbols() -> Vec<Symbol> {
 #[test]
 fn symbols_nest_for_a_client_that_knows_trees() {
     let session = session(json!({ "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } }));
-    let converter = Converter { shown: &shown("abcdefgh"), session: &session };
+    let shown = shown("abcdefgh");
+    let converter = Converter::new(&shown, &session);
     let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
     let names = |symbols: &Value| -> Vec<String> {
         symbols.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap().to_owned()).collect()
@@ -221,7 +235,8 @@ fn symbols_nest_for_a_client_that_knows_trees() {
 
 #[test]
 fn symbols_are_a_list_for_another() {
-    let converter = Converter { shown: &shown("abcdefgh"), session: &Session::default() };
+    let (shown, session) = (shown("abcdefgh"), Session::default());
+    let converter = Converter::new(&shown, &session);
     let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
     assert_eq!(
         answer[1],
@@ -254,7 +269,7 @@ fn folds() -> Vec<Fold> {
 
 fn folded(capabilities: Value) -> Value {
     let session = session(json!({ "foldingRange": capabilities }));
-    parsed(&Converter { shown: &shown("ab\ncd\nef\n"), session: &session }.folding_ranges(folds()))
+    parsed(&Converter::new(&shown("ab\ncd\nef\n"), &session).folding_ranges(folds()))
 }
 
 #[test]
@@ -285,7 +300,8 @@ fn no_more_folds_are_sent_than_the_client_wants() {
 #[test]
 fn selections_nest_outward_and_not_too_deeply() {
     let text = "x".repeat(1000);
-    let converter = Converter { shown: &shown(&text), session: &Session::default() };
+    let (shown, session) = (shown(&text), Session::default());
+    let converter = Converter::new(&shown, &session);
     let around = |offset: TextSize| -> Vec<TextRange> {
         (0..500).map(|grow: u32| TextRange::new(offset, offset + TextSize::new(grow + 1))).collect()
     };

@@ -65,7 +65,7 @@ impl Owner {
             if !self.session.shows_documents {
                 return Err(Failure::Refused(first.message.to_string()));
             }
-            let converter = Converter { shown: &snapshot.shown, session: &self.session };
+            let converter = Converter::new(&snapshot.shown, &self.session);
             let selection = converter.range(first.range);
             let params =
                 serde_json::json!({ "uri": &*snapshot.uri, "takeFocus": true, "selection": selection });

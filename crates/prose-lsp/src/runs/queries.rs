@@ -324,7 +324,7 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
     let shown = Shown::alone(Rope::from_str(&program));
     let file = host.set_text(&path, Text::new(program));
     let graph = flow_graph(host.db(), file);
-    Ok(graph_json(&graph, &Converter { shown: &shown, session }))
+    Ok(graph_json(&graph, &Converter::new(&shown, session)))
 }
 
 /// A flow as clients are told it.
