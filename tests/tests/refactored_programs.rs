@@ -3,14 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+#[path = "../../crates/prose-ide/tests/support/offered.rs"]
+mod offered;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use offered::{analysed, offered};
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_format::canonical;
-use prose_ide::{Assist, assists, organize_uses};
-use prose_syntax::{Fix, Severity, SyntaxKind, SyntaxNode, TextRange, fix, parse};
+use prose_ide::Assist;
+use prose_syntax::{Fix, Severity, fix};
 use prose_tests::{repository, sound_official_programs};
 use prose_vm::effect::{
     Choice, ContextItem, Effect, Failure, Memory, Outcome, Reply, SessionTask, Verdict, digest,
@@ -23,13 +25,6 @@ use prose_vm::value::Value;
 
 /// After so many questions a run has shown enough.
 const MOST: usize = 150;
-
-fn analysed(text: &str) -> (AnalysisHost, SourceFile) {
-    let mut host = AnalysisHost::default();
-    let file = host.set_text(Path::new("/main.prose"), Text::new(text));
-    host.load_imports(file, |_| None);
-    (host, file)
-}
 
 fn has_errors(text: &str) -> bool {
     let (host, file) = analysed(text);
@@ -153,39 +148,6 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
     let says = |part: &&str| asked.iter().chain([&ended, &value]).any(|text| text.contains(part));
     is_lost |= ["not been bound yet", "{w}", "{inner}"].iter().any(says);
     Ran { asked, ended, value, is_lost }
-}
-
-/// Selections of all kinds: each word, and for each list of statements each run of up to three of them.
-fn ranges(text: &str) -> Vec<TextRange> {
-    let root = parse(text).syntax();
-    let mut ranges = Vec::new();
-    let tokens = root.descendants_with_tokens().filter_map(|element| element.into_token());
-    for token in tokens.filter(|token| !token.kind().is_trivia()) {
-        ranges.push(TextRange::empty(token.text_range().start()));
-    }
-    let lists =
-        root.descendants().filter(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::SOURCE_FILE));
-    for list in lists {
-        let statements: Vec<SyntaxNode> = list.children().collect();
-        for count in 1..=3 {
-            let runs = statements.windows(count);
-            ranges.extend(runs.map(|run| run[0].text_range().cover(run[count - 1].text_range())));
-        }
-    }
-    ranges
-}
-
-/// Everything that is offered anywhere in a program.
-fn offered(text: &str) -> Vec<Assist> {
-    let (host, file) = analysed(text);
-    let mut found: Vec<Assist> = Vec::new();
-    let at_places = ranges(text).into_iter().flat_map(|range| assists(host.db(), file, range));
-    for assist in at_places.chain(organize_uses(host.db(), file)) {
-        if !found.contains(&assist) {
-            found.push(assist);
-        }
-    }
-    found
 }
 
 /// Says what an assist changed of what a program does; none if nothing. How often it was looked at is counted by its label.

@@ -2,22 +2,18 @@
 
 mod support;
 
+#[path = "support/offered.rs"]
+mod offered;
+
 use std::path::{Path, PathBuf};
 
+use offered::{analysed, offered};
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_ide::{Assist, assists, organize_uses};
+use prose_ide::{assists, organize_uses};
 use prose_syntax::ast::{AstNode, Str, Template};
-use prose_syntax::{Fix, Severity, SyntaxKind, SyntaxNode, TextRange, TextSize, fix, parse};
+use prose_syntax::{Fix, Severity, SyntaxKind, TextRange, TextSize, fix, parse};
 use support::samples;
-
-fn analysed(text: &str) -> (AnalysisHost, SourceFile) {
-    let mut host = AnalysisHost::default();
-    let file = host.set_text(Path::new("/main.prose"), Text::new(text));
-    host.load_imports(file, |_| None);
-    (host, file)
-}
 
 /// The codes of the errors, sorted.
 fn errors(text: &str) -> Vec<&'static str> {
@@ -27,40 +23,6 @@ fn errors(text: &str) -> Vec<&'static str> {
     let mut codes: Vec<&str> = errors.map(|found| found.code.as_str()).collect();
     codes.sort_unstable();
     codes
-}
-
-/// Selections of all kinds: each word, and for each list of statements each run of up to three of them.
-fn ranges(text: &str) -> Vec<TextRange> {
-    let root = parse(text).syntax();
-    let mut ranges = Vec::new();
-    let tokens = root.descendants_with_tokens().filter_map(|element| element.into_token());
-    for token in tokens.filter(|token| !token.kind().is_trivia()) {
-        ranges.push(TextRange::empty(token.text_range().start()));
-    }
-    let lists =
-        root.descendants().filter(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::SOURCE_FILE));
-    for list in lists {
-        let statements: Vec<SyntaxNode> = list.children().collect();
-        for count in 1..=3 {
-            let runs = statements.windows(count);
-            ranges.extend(runs.map(|run| run[0].text_range().cover(run[count - 1].text_range())));
-        }
-    }
-    ranges
-}
-
-/// Everything that is offered anywhere in a program.
-fn offered(text: &str) -> Vec<Assist> {
-    let (host, file) = analysed(text);
-    let mut found: Vec<Assist> = Vec::new();
-    let organized = organize_uses(host.db(), file);
-    let at_places = ranges(text).into_iter().flat_map(|range| assists(host.db(), file, range));
-    for assist in at_places.chain(organized) {
-        if !found.contains(&assist) {
-            found.push(assist);
-        }
-    }
-    found
 }
 
 /// What a program says, without layout and comments: its words, in which arrow chains and the statements that they stand for are the same, and texts
