@@ -92,7 +92,7 @@ fn in_folder(programs: usize) -> Folder {
     assert!(output.stderr.is_empty(), "{output:?}");
 
     let uri = |name: &str| format!("file://{}/{name}", folder.path().display());
-    let mut client = LspClient::start(&["lsp"]);
+    let mut client = LspClient::start(&[]);
     let since = Instant::now();
     let capabilities = json!({ "textDocument": { "diagnostic": {} } });
     client.request(
