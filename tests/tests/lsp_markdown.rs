@@ -161,6 +161,37 @@ fn hovers_and_definitions_are_where_the_reader_sees_them() {
 }
 
 #[test]
+fn lines_are_named_as_the_reader_sees_them() {
+    let mut workspace = guide(json!({}));
+    let told = |workspace: &mut Workspace, line: usize| {
+        let hover = workspace.at("textDocument/hover", "guide.md", (line, 4));
+        hover["contents"]["value"].as_str().unwrap().lines().skip(2).collect::<Vec<_>>().join("\n")
+    };
+    expect![[r#"
+        variable draft, line 12
+
+        Read in line 14"#]]
+    .assert_eq(&told(&mut workspace, 11));
+    let uri = workspace.uri("guide.md");
+    let params = json!({
+        "textDocument": { "uri": uri },
+        "position": { "line": 11, "character": 4 },
+        "newName": "found",
+    });
+    let refused = workspace.client.request("textDocument/rename", params);
+    assert_eq!(refused["error"]["message"], "`found` in line 14 would then mean this variable");
+
+    // What stands above a program may change without it.
+    workspace.replace("guide.md", 2, &GUIDE.replacen("# A guide 😀\n", "# A guide\n\nIn two parts.\n", 1));
+    expect![[r#"
+        variable draft, line 14
+
+        Read in line 16"#]]
+    .assert_eq(&told(&mut workspace, 13));
+    workspace.client.shut_down();
+}
+
+#[test]
 fn completions_replace_what_stands_in_the_document() {
     let mut workspace = guide(json!({
         "textDocument": { "completion": { "completionItem": { "snippetSupport": true } } },

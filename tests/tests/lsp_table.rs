@@ -232,7 +232,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/codeAction",
-        says: "fixes, all safe fixes at once, fetching and pinning of imports",
+        says: "fixes, all safe fixes at once, [refactorings](refactoring.md), fetching and pinning of imports",
         params: |w| {
             let mut params = whole(w, json!({ "context": { "diagnostics": [] } }));
             params["range"] = range(place("\"open"), place("\"open"));
@@ -287,7 +287,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "workspace/symbol",
-        says: "agents, blocks, inputs and outputs of all programs, by a part of the name",
+        says: "agents, blocks, variables, inputs and outputs of all programs, by some letters of the name",
         params: |_| json!({ "query": "writ" }),
     },
     Row { method: "workspaceSymbol/resolve", says: "symbols come complete", params: |_| json!({}) },

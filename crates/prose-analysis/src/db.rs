@@ -209,6 +209,9 @@ pub struct SourceFile {
     /// Where the text came from.
     #[returns(ref)]
     pub origin: Origin,
+    /// How many lines stand above the text in the document that it is a part of, so that people are told the lines that they see.
+    #[returns(copy)]
+    pub lines_above: usize,
 }
 
 /// The settings that change what a program means. Levels and profiles do not: they are applied to what the analysis finds.

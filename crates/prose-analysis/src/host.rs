@@ -98,7 +98,7 @@ impl AnalysisHost {
             }
             None => {
                 let settings = self.settings(Project::default());
-                let file = SourceFile::new(&self.db, Arc::from(path), text, settings, Origin::Local);
+                let file = SourceFile::new(&self.db, Arc::from(path), text, settings, Origin::Local, 0);
                 self.files.insert(path.to_owned(), file);
                 file
             }
@@ -132,6 +132,13 @@ impl AnalysisHost {
         if *file.origin(&self.db) != origin {
             file.set_origin(&mut self.db).to(origin);
             self.importers.changed(file);
+        }
+    }
+
+    /// Says how many lines stand above a program in the document that it is a part of.
+    pub fn set_lines_above(&mut self, file: SourceFile, lines: usize) {
+        if file.lines_above(&self.db) != lines {
+            file.set_lines_above(&mut self.db).to(lines);
         }
     }
 

@@ -10,6 +10,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prose_syntax::{Code, Level, Profile, suggest};
 
+/// What standard input is called where no name is given for it.
+pub(crate) const STDIN: &str = "<stdin>";
+
 /// What the language greets with (R3).
 ///
 /// Only the help shows it: what other commands write is read by programs too, and a run would show it again and again.
@@ -149,7 +152,7 @@ pub(crate) struct CheckArgs {
     pub(crate) locked: bool,
 
     /// The name to show for standard input, whose folder is also where its settings and imports are looked for
-    #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
+    #[arg(long, value_name = "NAME", default_value = STDIN, hide_default_value = true)]
     pub(crate) stdin_filename: PathBuf,
 
     /// Write findings and failures, but no summary and no remarks

@@ -10,7 +10,7 @@ use prose_syntax::Severity;
 use crate::Status;
 use crate::check::settings::Settings;
 use crate::check::{Analyst, Common, source};
-use crate::cli::CompileArgs;
+use crate::cli::{CompileArgs, STDIN};
 use crate::imports::{How, Imports};
 use crate::output::full;
 use crate::run::load::part;
@@ -19,12 +19,12 @@ use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line};
 
 /// Writes the canonical form of a program to standard output, and what is wrong with it to standard error.
 pub(crate) fn run(args: &CompileArgs, terminal: &Terminal) -> io::Result<Status> {
-    let named = args.program.to_string_lossy();
     let is_stdin = args.program.as_os_str() == "-";
+    let named = if is_stdin { STDIN.into() } else { args.program.to_string_lossy() };
     let in_document = program_at_path(&args.program).filter(|_| !args.program.exists());
     let (path, number) = match in_document {
         Some((document, number)) => (document, Some(number)),
-        None if is_stdin => (PathBuf::from("<stdin>.prose"), None),
+        None if is_stdin => (PathBuf::from(STDIN), None),
         None => (args.program.clone(), None),
     };
     let text = if is_stdin { source::read_stdin() } else { source::read_file(&path) };

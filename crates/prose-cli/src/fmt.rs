@@ -12,7 +12,7 @@ use crate::Status;
 use crate::check::parts::parts;
 use crate::check::write::{Change, replace};
 use crate::check::{Failure, source, walk};
-use crate::cli::FmtArgs;
+use crate::cli::{FmtArgs, STDIN};
 use crate::output::diff;
 use crate::position::line_break_ends;
 use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
 
 fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
     let read = source::read_stdin();
-    format_text(args, Path::new("-"), read, terminal, outcome, |_, _, formatted| {
+    format_text(args, Path::new(STDIN), read, terminal, outcome, |_, _, formatted| {
         // Also what is formatted already is what an editor waits for.
         let mut stdout = terminal::raw_stdout();
         stdout.write_all(formatted.as_bytes())?;

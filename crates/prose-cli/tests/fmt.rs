@@ -78,14 +78,14 @@ fn standard_input_goes_to_standard_output() {
     workspace.prose_with_input(&["fmt", "-", "--check"], UGLY.as_bytes()).check(expect![[r#"
         status: 1
         ---- stdout
-        -
+        <stdin>
         ---- stderr
         1 program would be formatted.
     "#]]);
     workspace.prose_with_input(&["fmt", "-"], b"session \xff").check(expect![[r#"
         status: 2
         ---- stderr
-        error: `-` is not valid UTF-8: byte 0xff at offset 8, in line 1
+        error: `<stdin>` is not valid UTF-8: byte 0xff at offset 8, in line 1
     "#]]);
 }
 

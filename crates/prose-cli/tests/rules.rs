@@ -81,6 +81,9 @@ fn r001_there_is_help_and_there_are_examples_and_programs_are_compiled() {
     let wrong = workspace.prose(&["compile", "wrong.prose"]);
     assert_eq!(wrong.status, 1);
     assert!(wrong.stderr.contains("error["), "{}", wrong.stderr);
+    let wrong = workspace.prose_with_input(&["compile", "-"], b"break\n");
+    assert!(wrong.stderr.contains("--> <stdin>:1:1\n"), "{}", wrong.stderr);
+    assert!(wrong.stderr.ends_with("error: `<stdin>` has 1 error and is not compiled\n"), "{}", wrong.stderr);
 }
 
 /// On the command line a file that exists is meant. What a program imports does not depend on which files there are: its path says

@@ -1,6 +1,6 @@
 //! How far a line is indented while it is typed.
 
-use prose_syntax::SyntaxKind::{self, *};
+use prose_syntax::SyntaxKind::*;
 use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
 
 use crate::layout::INDENT;
@@ -36,7 +36,9 @@ pub fn edits_after_typing(parse: &Parse, text: &str, at: TextSize, typed: &str) 
 fn column_of_new_line(parse: &Parse, text: &str, line_start: usize) -> Option<usize> {
     let above = lines_above(parse, text, line_start).find(|line| !line.text.trim().is_empty())?;
     let code = without_comment(parse, &above);
-    let opens = code.ends_with([':', '(', '[', '{']);
+    let code_end = TextSize::new((above.start + code.len()) as u32);
+    // A text whose end is missing, because it has just been taken to the new line, may end with a colon as well.
+    let opens = code.ends_with([':', '(', '[', '{']) && !ends_in_literal(&parse.syntax(), code_end);
     Some(above.column() + if opens { INDENT as usize } else { 0 })
 }
 
@@ -128,9 +130,20 @@ fn without_comment<'a>(parse: &Parse, line: &Line<'a>) -> &'a str {
 
 /// Whether the place is inside of a text or a condition, where spaces belong to it.
 fn is_in_literal(root: &SyntaxNode, at: TextSize) -> bool {
-    let Some(token) = root.token_at_offset(at).left_biased() else { return false };
-    let is_literal = |kind: SyntaxKind| matches!(kind, STRING | DISCRETION);
+    literals_before(root, at)
+        .any(|literal| literal.text_range().start() < at && at < literal.text_range().end())
+}
+
+/// Whether what stands before the place belongs to a text or a condition.
+fn ends_in_literal(root: &SyntaxNode, at: TextSize) -> bool {
+    literals_before(root, at).next().is_some()
+}
+
+/// The texts and conditions around what stands before a place, from inside.
+fn literals_before(root: &SyntaxNode, at: TextSize) -> impl Iterator<Item = SyntaxNode> {
+    let token = root.token_at_offset(at).left_biased();
     token
-        .parent_ancestors()
-        .any(|node| is_literal(node.kind()) && node.text_range().start() < at && at < node.text_range().end())
+        .into_iter()
+        .flat_map(|token| token.parent_ancestors())
+        .filter(|node| matches!(node.kind(), STRING | DISCRETION))
 }

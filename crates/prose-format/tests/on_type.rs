@@ -51,6 +51,23 @@ fn a_line_below_a_colon_is_indented() {
 }
 
 #[test]
+fn a_colon_at_the_end_of_a_text_opens_nothing() {
+    check(
+        "session \"Answer with:\n$0\"",
+        expect![[r#"
+        session·"Answer·with:
+        ""#]],
+    );
+    check(
+        "if **one of (\n$0b)**:\n",
+        expect![[r#"
+            if·**one·of·(
+            b)**:
+        "#]],
+    );
+}
+
+#[test]
 fn a_line_below_any_other_is_indented_like_it() {
     check(
         "if **x**:\n  throw\n$0",

@@ -181,7 +181,8 @@ fn sessions_of_a_cancelled_run_are_killed() {
     run(&mut workspace, "slow.prose", json!({}));
     eventually(|| running(2));
     workspace.restart();
-    assert!(running(0), "the agents outlive the server");
+    // What the server has killed is there until the system has cleared it away.
+    eventually(|| running(0));
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl Copies {
             let settings = original.settings(db);
             let (models, registry) = (Arc::clone(settings.models(db)), settings.registry(db).clone());
             host.set_project(file, Project { models, registry });
+            host.set_lines_above(file, original.lines_above(db));
             file
         };
         let files: Vec<SourceFile> = originals.iter().map(copy).collect();

@@ -79,11 +79,16 @@ impl Owner {
             // A part is not longer than the document.
             let Ok(program) = program else { continue };
             let shown = Shown::in_fence(text.clone(), Arc::new(fence));
+            let lines_above = shown.first_line();
             program.set_part_of(PartOf { uri: Arc::clone(uri), path: path.clone(), shown }, version);
             // Who asks for it is told; the others have what was known of it before.
             if let Ok((file, _)) = self.sync(name)
                 && let Some(program) = self.documents.get(name)
             {
+                if file.lines_above(self.host.db()) != lines_above {
+                    self.reads.recall_views();
+                    self.host.set_lines_above(file, lines_above);
+                }
                 Arc::make_mut(&mut self.programs).open(file, Arc::clone(name), program);
             }
         }
