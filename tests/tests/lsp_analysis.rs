@@ -342,13 +342,16 @@ fn a_client_that_can_is_asked_to_watch_the_files() {
     let asked = workspace.client.wait_for(|message| message["method"] == "client/registerCapability");
     let registration = &asked["params"]["registrations"][0];
     assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
-    let globs: Vec<&Value> = registration["registerOptions"]["watchers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|watcher| &watcher["globPattern"])
-        .collect();
-    assert_eq!(globs, ["**/*.prose", "**/prose.toml"]);
+    assert_eq!(
+        registration["registerOptions"]["watchers"],
+        json!([
+            { "globPattern": "**/*.prose" },
+            { "globPattern": "**/prose.toml" },
+            { "globPattern": "**/.gitignore" },
+            { "globPattern": "**/.ignore" },
+            { "globPattern": "**", "kind": 4 },
+        ])
+    );
 }
 
 #[test]

@@ -204,3 +204,110 @@ fn the_first_look_through_the_folders_is_shown() {
     assert_eq!(kinds, ["begin", "report", "end"]);
     assert_eq!(told[1].1, "3 programs");
 }
+
+const NOTHING: [&str; 0] = [];
+
+/// A workspace in which imports need not be of use.
+fn importing(files: &[(&str, &str)]) -> Workspace {
+    let settings = json!({ "check": { "levels": { "W120": "off" } } });
+    Workspace::with_settings(json!({}), settings, files)
+}
+
+#[test]
+fn programs_that_come_back_as_they_were_are_found() {
+    let mut workspace = Workspace::new(&files());
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+    let (here, away) = (workspace.folder.path().join("wrong.prose"), workspace.folder.path().join("away"));
+    fs::rename(&here, &away).unwrap();
+    workspace.say_changed("wrong.prose", 3);
+    assert_eq!(workspace.pushed("wrong.prose"), NOTHING);
+    fs::rename(&away, &here).unwrap();
+    workspace.say_changed("wrong.prose", 1);
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+}
+
+#[test]
+fn programs_are_checked_that_were_known_before_they_were_files() {
+    let mut workspace = importing(&[("main.prose", "use \"./new.prose\"\n")]);
+    assert_eq!(workspace.pushed("main.prose"), ["E139"]);
+    workspace.write_watched("new.prose", WRONG);
+    assert_eq!(workspace.pushed("new.prose"), ["E007"], "an import asked for it");
+
+    workspace.open("other.prose", WRONG);
+    assert_eq!(workspace.pushed("other.prose"), ["E007"]);
+    workspace.write_watched("other.prose", WRONG);
+    workspace.close("other.prose");
+    assert_eq!(workspace.pushed("other.prose"), NOTHING);
+    assert_eq!(workspace.pushed("other.prose"), ["E007"], "an editor had it open");
+}
+
+#[test]
+fn importers_are_told_why_there_is_no_program() {
+    let mut workspace = importing(&[
+        ("main.prose", "use \"./.hidden/find.prose\"\nuse \"./wrong.prose\"\n"),
+        (".hidden/find.prose", FIND),
+        ("wrong.prose", WRONG),
+    ]);
+    assert_eq!(workspace.pushed("main.prose"), ["E145"]);
+    let find = workspace.folder.path().join(".hidden/find.prose");
+    fs::write(&find, [0xff]).unwrap();
+    workspace.say_changed(".hidden/find.prose", 2);
+    assert_eq!(workspace.pushed("main.prose"), ["E143", "E145"]);
+    workspace.remove_watched(".hidden/find.prose");
+    assert_eq!(workspace.pushed("main.prose"), ["E139", "E145"]);
+    workspace.write_watched(".hidden/find.prose", FIND);
+    assert_eq!(workspace.pushed("main.prose"), ["E145"]);
+    // Of what was in a folder that is gone, clients tell nothing.
+    fs::remove_dir_all(workspace.folder.path().join(".hidden")).unwrap();
+    workspace.say_changed(".hidden", 3);
+    assert_eq!(workspace.pushed("main.prose"), ["E139", "E145"]);
+}
+
+#[test]
+fn what_is_left_out_can_change() {
+    let mut workspace = Workspace::new(&[("flows/wrong.prose", WRONG)]);
+    assert_eq!(workspace.pushed("flows/wrong.prose"), ["E007"]);
+    workspace.write_watched(".gitignore", "flows\n");
+    assert_eq!(workspace.pushed("flows/wrong.prose"), NOTHING);
+    workspace.remove_watched(".gitignore");
+    assert_eq!(workspace.pushed("flows/wrong.prose"), ["E007"]);
+}
+
+#[test]
+fn saving_shows_which_imports_are_there_to_clients_that_watch_nothing() {
+    let mut workspace = importing(&[
+        ("main.prose", "use \"./find.prose\"\nuse \"./.hidden/find.prose\" as other\n"),
+        ("find.prose", FIND),
+    ]);
+    assert_eq!(workspace.pushed("main.prose"), ["E139"]);
+    workspace.open_saved("main.prose");
+    assert_eq!(workspace.pushed("main.prose"), ["E139"]);
+    let saved = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
+    fs::remove_file(workspace.folder.path().join("find.prose")).unwrap();
+    workspace.client.notify("textDocument/didSave", saved.clone());
+    assert_eq!(workspace.pushed("main.prose"), ["E139", "E139"]);
+    workspace.write("find.prose", FIND);
+    workspace.write(".hidden/find.prose", FIND);
+    workspace.client.notify("textDocument/didSave", saved);
+    while workspace.pushed("main.prose") != NOTHING {}
+}
+
+#[test]
+fn an_editor_that_names_a_file_in_another_way_keeps_no_old_findings() {
+    let mut workspace = Workspace::new(&[("wrong.prose", WRONG)]);
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+    let other = workspace.uri("%77rong.prose").replace("%25", "%");
+    workspace.client.open(&other, 1, WRONG);
+    assert_eq!(workspace.pushed("wrong.prose"), NOTHING);
+}
+
+#[test]
+fn clients_that_never_say_that_they_are_initialized_are_answered() {
+    let folder = tempfile::TempDir::new().unwrap();
+    fs::write(folder.path().join("wrong.prose"), "agent somebody:\n").unwrap();
+    let mut client = prose_tests::lsp::LspClient::start(&[]);
+    let root = format!("file://{}", folder.path().canonicalize().unwrap().display());
+    client.request("initialize", json!({ "processId": null, "rootUri": root, "capabilities": {} }));
+    let symbols = client.request("workspace/symbol", json!({ "query": "somebody" }));
+    assert_eq!(symbols["result"].as_array().unwrap().len(), 1, "{symbols}");
+}

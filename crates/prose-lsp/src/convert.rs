@@ -277,7 +277,8 @@ fn folders(params: &Value) -> Vec<PathBuf> {
         folders.extend(params.get("rootUri").and_then(Value::as_str).map(path_of_uri));
     }
     if folders.is_empty() {
-        folders.extend(params.get("rootPath").and_then(Value::as_str).map(PathBuf::from));
+        folders
+            .extend(params.get("rootPath").and_then(Value::as_str).map(|path| normalized(Path::new(path))));
     }
     folders
 }
