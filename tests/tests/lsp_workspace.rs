@@ -311,3 +311,78 @@ fn clients_that_never_say_that_they_are_initialized_are_answered() {
     let symbols = client.request("workspace/symbol", json!({ "query": "somebody" }));
     assert_eq!(symbols["result"].as_array().unwrap().len(), 1, "{symbols}");
 }
+
+#[test]
+fn who_closes_the_input_gets_the_last_answers() {
+    let mut workspace = Workspace::with(pulling(), &files());
+    let client = &mut workspace.client;
+    let symbols = client.send_request("workspace/symbol", json!({ "query": "found" }));
+    let first = client.send_request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    let waiting = client.send_request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    client.close_input();
+    assert_eq!(client.answer(&json!(symbols))["result"].as_array().unwrap().len(), 1);
+    assert_eq!(client.answer(&json!(first))["result"]["items"].as_array().unwrap().len(), 1);
+    // This one has news as well: that of a client that has no report.
+    assert_eq!(client.answer(&json!(waiting))["result"]["items"].as_array().unwrap().len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn programs_whose_names_no_client_can_write_are_left_alone() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut workspace = Workspace::with(pulling(), &[]);
+    let name = std::ffi::OsStr::from_bytes(b"\xff.prose");
+    fs::write(workspace.folder.path().join(name), WRONG).unwrap();
+    workspace.restart();
+    workspace.write_watched("wrong.prose", WRONG);
+    let params = json!({ "previousResultIds": [] });
+    let first = workspace.client.request("workspace/diagnostic", params);
+    let waiting = first["result"]["items"].as_array().unwrap().is_empty();
+    let answer = if waiting { workspace.client.request("workspace/diagnostic", ids(&first)) } else { first };
+    assert_eq!(reports(&workspace, &answer), ["wrong.prose full E007"]);
+}
+
+#[test]
+fn names_that_collide_in_a_program_that_is_not_open_are_refused() {
+    let mut workspace = Workspace::new(&[
+        ("main.prose", "use \"./find.prose\"\nlet a = find(topic: \"tides\", place: \"here\")\n"),
+        ("find.prose", "input topic: \"What\"\noutput found = session \"Find {topic}\"\n"),
+    ]);
+    workspace.open_saved("find.prose");
+    let rename = |workspace: &mut Workspace, name: &str| {
+        let params = json!({
+            "textDocument": { "uri": workspace.uri("find.prose") },
+            "position": { "line": 0, "character": 7 },
+            "newName": name,
+        });
+        workspace.client.request("textDocument/rename", params)
+    };
+    let refused = rename(&mut workspace, "place");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("main.prose"), "{refused}");
+    let changes = rename(&mut workspace, "subject")["result"]["changes"].clone();
+    assert_eq!(changes.as_object().unwrap().len(), 2, "{changes}");
+}
+
+#[test]
+fn imports_in_programs_that_are_not_open_follow_a_move() {
+    let mut workspace = Workspace::new(&files());
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+    let moved = json!({ "files": [{
+        "oldUri": workspace.uri("flows"), "newUri": workspace.uri("steps"),
+    }] });
+    let answer = workspace.client.request("workspace/willRenameFiles", moved.clone());
+    let edits = &answer["result"]["changes"][workspace.uri("main.prose")];
+    assert_eq!(edits.as_array().map(Vec::len), Some(1), "{answer}");
+    assert!(edits[0]["newText"].as_str().unwrap().contains("./steps/find.prose"), "{answer}");
+    // The client makes the edits and moves the files.
+    workspace.write_watched("main.prose", &MAIN.replace("flows", "steps"));
+    let root = workspace.folder.path();
+    fs::rename(root.join("flows"), root.join("steps")).unwrap();
+    workspace.client.notify("workspace/didRenameFiles", moved);
+    let symbols = workspace.client.request("workspace/symbol", json!({ "query": "found" }));
+    let uri = &symbols["result"][0]["location"]["uri"];
+    assert_eq!(*uri, workspace.uri("steps/find.prose"), "{symbols}");
+    workspace.open_saved("main.prose");
+    assert_eq!(workspace.pulled("main.prose"), NOTHING);
+}

@@ -105,7 +105,9 @@ pub(crate) enum Message {
     Told(Result<String, String>),
     /// Somebody looks for a bug in the server.
     Status(Answer),
-    /// The client asks for nothing more, and waits at most for its last answers.
+    /// The client asks for nothing more, but may wait for its last answers.
+    EndOfInput,
+    /// The client waits for nothing more.
     Leaving,
     /// The client is about to say `exit`.
     Shutdown(Answer),
@@ -270,6 +272,7 @@ impl Owner {
             Message::Scanned(news) => self.scanned(news),
             Message::NothingNew(attempt, state) => self.hold(attempt, state),
             Message::NewsDue => self.retry_polls(),
+            Message::EndOfInput => self.end_polls(),
             Message::Leaving => self.leave(),
             Message::Moving(moves, answer) => self.moving(moves, answer),
             Message::Moved(moves) => self.moved(&moves),

@@ -54,7 +54,7 @@ pub(super) struct Workspace {
     polls: Vec<(Attempt, u64)>,
     /// Whether they are looked at again in a moment.
     is_poll_due: bool,
-    /// Whether the client is leaving, so that no request waits for news any more.
+    /// Whether there will be no news any more, so that no request waits for some.
     is_leaving: bool,
     progress: Progress,
     to_self: Sender<Message>,
@@ -405,10 +405,15 @@ impl Owner {
         }
     }
 
-    /// Nobody will hear of news any more.
+    /// Nobody waits for an answer any more.
     pub(super) fn leave(&mut self) {
-        self.workspace.is_leaving = true;
         self.workspace.answer_waiting(|_| true, &Failure::Cancelled);
+        self.end_polls();
+    }
+
+    /// There will be no news any more.
+    pub(super) fn end_polls(&mut self) {
+        self.workspace.is_leaving = true;
         for (attempt, _) in std::mem::take(&mut self.workspace.polls) {
             self.reads.fail(&attempt, Failure::Cancelled);
         }
