@@ -4,6 +4,7 @@
 
 use std::fs;
 
+use prose_tests::lsp::{frame, notification};
 use prose_tests::workspace::{Workspace, codes};
 use serde_json::{Value, json};
 
@@ -239,6 +240,26 @@ fn programs_are_checked_that_were_known_before_they_were_files() {
     workspace.close("other.prose");
     assert_eq!(workspace.pushed("other.prose"), NOTHING);
     assert_eq!(workspace.pushed("other.prose"), ["E007"], "an editor had it open");
+}
+
+#[test]
+fn a_program_that_is_closed_as_soon_as_it_is_opened_stays_known() {
+    let mut workspace = Workspace::new(&files());
+    assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
+    // In one piece, so that the server has no time to look at what is opened.
+    let uri = workspace.uri("quick.prose");
+    workspace.write("quick.prose", WRONG);
+    let document = json!({ "uri": uri, "languageId": "prose", "version": 1, "text": "" });
+    let events = json!({ "changes": [{ "uri": workspace.uri("flows/new.prose"), "type": 1 }] });
+    workspace.write("flows/new.prose", WRONG);
+    let messages = [
+        ("textDocument/didOpen", json!({ "textDocument": document })),
+        ("workspace/didChangeWatchedFiles", events),
+        ("textDocument/didClose", json!({ "textDocument": { "uri": uri } })),
+    ];
+    let frames = messages.map(|(method, params)| frame(&notification(method, params)));
+    workspace.client.send_bytes(&frames.concat());
+    while workspace.pushed("quick.prose") != ["E007"] {}
 }
 
 #[test]

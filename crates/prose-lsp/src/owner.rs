@@ -446,7 +446,9 @@ impl Owner {
     /// Takes over what lies at a path, for those who import it.
     fn read_again(&mut self, path: &Path) {
         self.workspace.reads(path);
-        if self.host.file(path).is_some() || self.host.is_imported(path) {
+        // What a scan found while it was open may be unknown to the analysis.
+        let is_found = self.workspace.has_found(path);
+        if is_found || self.host.file(path).is_some() || self.host.is_imported(path) {
             let text = read_program(path).ok();
             let is_there = text.is_some();
             self.take_over(path, text);
