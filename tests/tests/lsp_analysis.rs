@@ -387,8 +387,8 @@ fn prose_toml_comes_changes_and_goes() {
 #[test]
 fn names_for_models_come_from_prose_toml() {
     let text = "session \"Hello\"\n  model: local\n";
-    let mut workspace = Workspace::new(&[("main.prose", text)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&[]);
+    workspace.open("main.prose", text);
     assert_eq!(workspace.pushed("main.prose"), ["E008"]);
     workspace.write_watched("prose.toml", "[models]\nlocal = \"llama-3\"\n");
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
