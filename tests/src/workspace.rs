@@ -112,7 +112,8 @@ impl Workspace {
         self.say_changed(name, 3);
     }
 
-    fn say_changed(&mut self, name: &str, kind: u32) {
+    /// Says that a file or folder was created (1), changed (2) or deleted (3).
+    pub fn say_changed(&mut self, name: &str, kind: u32) {
         let changes = json!({ "changes": [{ "uri": self.uri(name), "type": kind }] });
         self.client.notify("workspace/didChangeWatchedFiles", changes);
     }

@@ -342,13 +342,16 @@ fn a_client_that_can_is_asked_to_watch_the_files() {
     let asked = workspace.client.wait_for(|message| message["method"] == "client/registerCapability");
     let registration = &asked["params"]["registrations"][0];
     assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
-    let globs: Vec<&Value> = registration["registerOptions"]["watchers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|watcher| &watcher["globPattern"])
-        .collect();
-    assert_eq!(globs, ["**/*.prose", "**/prose.toml"]);
+    assert_eq!(
+        registration["registerOptions"]["watchers"],
+        json!([
+            { "globPattern": "**/*.prose" },
+            { "globPattern": "**/prose.toml" },
+            { "globPattern": "**/.gitignore" },
+            { "globPattern": "**/.ignore" },
+            { "globPattern": "**", "kind": 4 },
+        ])
+    );
 }
 
 #[test]
@@ -384,8 +387,8 @@ fn prose_toml_comes_changes_and_goes() {
 #[test]
 fn names_for_models_come_from_prose_toml() {
     let text = "session \"Hello\"\n  model: local\n";
-    let mut workspace = Workspace::new(&[("main.prose", text)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&[]);
+    workspace.open("main.prose", text);
     assert_eq!(workspace.pushed("main.prose"), ["E008"]);
     workspace.write_watched("prose.toml", "[models]\nlocal = \"llama-3\"\n");
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dashmap::{DashMap, DashSet};
@@ -102,6 +102,15 @@ impl Database {
     /// Whether somebody has asked for a place.
     pub(crate) fn is_asked_for(&self, location: &Location) -> bool {
         self.asked.contains(location)
+    }
+
+    /// The paths that somebody has asked for, in no order.
+    pub(crate) fn asked_for_files(&self) -> Vec<PathBuf> {
+        let path = |location: &Location| match location {
+            Location::File(path) => Some(path.clone()),
+            Location::Remote(_) => None,
+        };
+        self.asked.iter().filter_map(|location| path(&location)).collect()
     }
 
     /// The programs that are not on this machine and that somebody has asked for, in no order.

@@ -173,15 +173,20 @@ impl AnalysisHost {
         })
     }
 
-    /// Forgets a program: imports no longer find it.
+    /// Forgets what is known of a path: imports find no program there until it is looked for again.
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {
             // The text takes the most memory.
             file.set_text(&mut self.db).to(Text::new(""));
             self.importers.changed(file);
             for place in self.db.places_of(file) {
-                self.db.set_content(place.location(&self.db).clone(), Content::Missing);
+                self.db.set_content(place.location(&self.db).clone(), Content::Unknown);
             }
+        }
+        let location = Location::File(normalized(path));
+        if self.db.is_asked_for(&location) {
+            self.db.set_content(location.clone(), Content::Unknown);
+            self.db.set_note(&location, None);
         }
     }
 
@@ -206,6 +211,18 @@ impl AnalysisHost {
         let file = self.settle(remote, fetched);
         self.load(file.into_iter().collect(), loader);
         self.importers_of(remote)
+    }
+
+    /// The programs that import from a path, whether there is something or not; in no order.
+    pub fn importers_at(&mut self, path: &Path) -> Vec<SourceFile> {
+        let place = self.db.known_place(&Location::File(normalized(path)));
+        place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
+    }
+
+    /// The paths that some program imports from, or did once, and that no program is known at; in no order.
+    pub fn missing(&self) -> Vec<PathBuf> {
+        let asked_for = self.db.asked_for_files().into_iter();
+        asked_for.filter(|path| !self.files.contains_key(path)).collect()
     }
 
     /// The programs that import one that is not on this machine; in no order.

@@ -277,7 +277,8 @@ fn folders(params: &Value) -> Vec<PathBuf> {
         folders.extend(params.get("rootUri").and_then(Value::as_str).map(path_of_uri));
     }
     if folders.is_empty() {
-        folders.extend(params.get("rootPath").and_then(Value::as_str).map(PathBuf::from));
+        folders
+            .extend(params.get("rootPath").and_then(Value::as_str).map(|path| normalized(Path::new(path))));
     }
     folders
 }
@@ -382,8 +383,9 @@ pub(crate) fn path_of_uri(uri: &str) -> PathBuf {
     }
 }
 
-/// The name of the file at a path.
+/// The name of the file at a path. One that is not UTF-8 has none: clients would look for another file.
 pub(crate) fn uri_of_path(path: &Path) -> Option<DocumentUri> {
+    path.to_str()?;
     lsp::Uri::from_file_path(path).map(|uri| uri.as_str().into())
 }
 

@@ -21,6 +21,7 @@ use prose_analysis::location::{Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_imports::Fulfilled;
 use serde_json::Value;
+use tower_lsp_server::ls_types::WatchKind;
 
 use crate::commands::Command;
 use crate::convert::{ContentChange, Session, path_of_uri};
@@ -43,6 +44,7 @@ use crate::runs::queries::RunQuery;
 use crate::scan::Scanned;
 use crate::settings::{FileConfig, Settings};
 use crate::token_deltas::SentTokens;
+use crate::workspace_files::says_what_is_left_out;
 
 use self::markdown::{Kind, Markdown};
 use self::workspace::Workspace;
@@ -103,7 +105,9 @@ pub(crate) enum Message {
     Told(Result<String, String>),
     /// Somebody looks for a bug in the server.
     Status(Answer),
-    /// The client asks for nothing more, and waits at most for its last answers.
+    /// The client asks for nothing more, but may wait for its last answers.
+    EndOfInput,
+    /// The client waits for nothing more.
     Leaving,
     /// The client is about to say `exit`.
     Shutdown(Answer),
@@ -268,6 +272,7 @@ impl Owner {
             Message::Scanned(news) => self.scanned(news),
             Message::NothingNew(attempt, state) => self.hold(attempt, state),
             Message::NewsDue => self.retry_polls(),
+            Message::EndOfInput => self.end_polls(),
             Message::Leaving => self.leave(),
             Message::Moving(moves, answer) => self.moving(moves, answer),
             Message::Moved(moves) => self.moved(&moves),
@@ -323,11 +328,13 @@ impl Owner {
             }
         }
         self.edited(&uri);
-        match Document::new(path, version, text) {
+        match Document::new(path.clone(), version, text) {
             Ok(document) => {
-                self.names.insert(document.path.clone(), Arc::clone(&uri));
+                self.names.insert(path.clone(), Arc::clone(&uri));
                 self.project_files_outdated = true;
-                self.workspace.forget_closed();
+                if let Some(told) = self.workspace.opened(&path, &uri) {
+                    self.notify(diagnostics::withdrawal(&told));
+                }
                 if kind != Kind::Other && !self.session.watches_files {
                     self.settings.forget_files();
                 }
@@ -438,10 +445,18 @@ impl Owner {
 
     /// Takes over what lies at a path, for those who import it.
     fn read_again(&mut self, path: &Path) {
-        let is_imported = self.host.is_imported(path);
-        if self.host.file(path).is_some() || is_imported {
-            self.take_over(path, read_program(path).ok());
-        } else if self.is_in_folders(path) {
+        self.workspace.reads(path);
+        // What a scan found while it was open may be unknown to the analysis.
+        let is_found = self.workspace.has_found(path);
+        if is_found || self.host.file(path).is_some() || self.host.is_imported(path) {
+            let text = read_program(path).ok();
+            let is_there = text.is_some();
+            self.take_over(path, text);
+            if !is_there {
+                return;
+            }
+        }
+        if !self.workspace.has_found(path) && self.is_in_folders(path) {
             // Whether it is one that is left out is known to who looks through the folders.
             self.look_for_programs();
         }
@@ -453,13 +468,17 @@ impl Owner {
         let is_imported = self.host.is_imported(path);
         self.reads.recall_views();
         match (known, text) {
-            (None, None) => {}
+            (None, None) => {
+                let importers = self.host.importers_at(path);
+                self.forget_program_at(path, &importers);
+            }
             (Some(file), Some(text)) if *text == *file.text(self.host.db()).as_str() => {}
             (_, Some(text)) => {
                 let before = known.map(|file| Face::of(self.host.db(), file));
                 let file = self.host.set_text(path, Text::new(text));
                 let config = self.settings.of(path);
                 if known.is_none() {
+                    self.workspace.forget_closed();
                     let mut project = config.meaning();
                     if let Some((origin, registry)) = self.fetcher.origin_of(path) {
                         self.host.set_origin(file, origin);
@@ -477,12 +496,20 @@ impl Owner {
             (Some(file), None) => {
                 // Afterwards nothing imports it any more.
                 let importers = self.host.importers(file, true);
-                self.host.remove(path);
-                self.mark_programs(&importers);
-                self.workspace.forget_closed();
-                self.workspace.mark(path);
+                self.forget_program_at(path, &importers);
             }
         }
+    }
+
+    /// Takes over that there is no program at a path. Those who import it are told why there is none.
+    fn forget_program_at(&mut self, path: &Path, importers: &[SourceFile]) {
+        self.host.remove(path);
+        for importer in importers {
+            let config = self.settings.of(importer.path(self.host.db()));
+            self.load_imports(*importer, &config, When::Opened);
+        }
+        self.mark_programs(importers);
+        self.workspace.lost(path);
     }
 
     fn saved(&mut self, uri: &DocumentUri) {
@@ -498,6 +525,7 @@ impl Owner {
         let closed = self.host.files().filter(|file| !self.programs.is_open(*file));
         let mut paths: Vec<PathBuf> = closed.map(|file| file.path(db).to_path_buf()).collect();
         paths.retain(|path| !self.workspace.has_found(path));
+        paths.extend(self.host.missing());
         self.look_for_programs();
         if path.ends_with(prose_config::FILE_NAME) {
             paths.push(path);
@@ -510,7 +538,10 @@ impl Owner {
             self.settings.forget_files();
             self.settings_changed();
         }
-        for path in paths {
+        if paths.iter().any(|path| says_what_is_left_out(path)) {
+            self.look_for_programs();
+        }
+        for path in paths.iter().chain(&self.programs_in(paths)) {
             // What is open is what the client says it is.
             if !self.names.contains_key(path) {
                 self.read_again(path);
@@ -657,10 +688,11 @@ const TOO_LONG: &str = "a text of 4 GiB or more cannot be served";
 
 /// What has a client tell of changes of programs and settings on the disk.
 fn watching() -> Notification {
-    let watchers: Vec<Value> = ["**/*.prose", "**/prose.toml"]
-        .iter()
-        .map(|glob| serde_json::json!({ "globPattern": glob }))
-        .collect();
+    let globs = ["**/*.prose", "**/prose.toml", "**/.gitignore", "**/.ignore"];
+    let mut watchers: Vec<Value> =
+        globs.iter().map(|glob| serde_json::json!({ "globPattern": glob })).collect();
+    // Of a folder that is deleted, clients do not tell which files were in it.
+    watchers.push(serde_json::json!({ "globPattern": "**", "kind": WatchKind::Delete }));
     let registration = serde_json::json!({
         "id": "watched-files",
         "method": "workspace/didChangeWatchedFiles",

@@ -52,9 +52,8 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
             is_complete = false;
             break;
         }
-        if known.get(&path) != Some(&stamp)
-            && let Ok(text) = read_program(&path)
-        {
+        if known.get(&path) != Some(&stamp) {
+            let Ok(text) = read_program(&path) else { continue };
             batch.push((path.clone(), stamp, text));
         }
         seen.insert(path);
@@ -66,7 +65,10 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
         tell(Scanned::Programs(batch));
     }
     // Where not everything was looked at, what was not seen may be there nevertheless.
-    let is_gone = |path: &&PathBuf| !seen.contains(*path) && (is_complete || !path.exists());
+    let may_be_there = |path: &PathBuf| {
+        !is_complete && path.exists() && folders.iter().any(|folder| path.starts_with(folder))
+    };
+    let is_gone = |path: &&PathBuf| !seen.contains(*path) && !may_be_there(path);
     tell(Scanned::Done { gone: known.keys().filter(is_gone).cloned().collect(), is_complete });
 }
 

@@ -91,7 +91,7 @@ pub(crate) async fn serve(
             tracing::warn!("the input cannot be read any more: {error}");
         }
         let _ = events_sender.send(Event::EndOfInput);
-        let _ = end_of_input.send(Message::Leaving);
+        let _ = end_of_input.send(Message::EndOfInput);
         // The rest of the connection says when it is over.
         std::future::pending::<()>().await;
     };

@@ -37,3 +37,8 @@ pub(crate) fn files_below(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> 
 pub(crate) fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "prose")
 }
+
+/// Whether a file has other files left out, by its name.
+pub(crate) fn says_what_is_left_out(path: &Path) -> bool {
+    path.ends_with(".gitignore") || path.ends_with(".ignore")
+}

@@ -1,6 +1,6 @@
 //! The programs in the folders of the session: looked for in the background, and known like those that are open.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -13,6 +13,7 @@ use crate::closed::ClosedProgram;
 use crate::convert::uri_of_path;
 use crate::diagnostics::{self, Digest};
 use crate::documents::DocumentUri;
+use crate::fetcher::read_program;
 use crate::panics::guard;
 use crate::progress::Progress;
 use crate::reads::{Attempt, Failure, Read, RequestId, View, send};
@@ -37,6 +38,8 @@ pub(super) struct Workspace {
     /// The programs of the last scan, whether they are open or not.
     found: Stamps,
     scan: ScanState,
+    /// What was read since the scan under way began, which may have read it before.
+    read_since: HashSet<PathBuf>,
     /// Whether the folders have been looked at once.
     is_known: bool,
     /// What waits for that.
@@ -51,7 +54,7 @@ pub(super) struct Workspace {
     polls: Vec<(Attempt, u64)>,
     /// Whether they are looked at again in a moment.
     is_poll_due: bool,
-    /// Whether the client is leaving, so that no request waits for news any more.
+    /// Whether there will be no news any more, so that no request waits for some.
     is_leaving: bool,
     progress: Progress,
     to_self: Sender<Message>,
@@ -70,6 +73,7 @@ impl Workspace {
         Self {
             found: Stamps::new(),
             scan: ScanState::Idle,
+            read_since: HashSet::new(),
             is_known: false,
             waiting: Vec::new(),
             closed: None,
@@ -86,6 +90,20 @@ impl Workspace {
     /// Whether a scan has found a program, so that the next one sees whether it is another.
     pub(super) fn has_found(&self, path: &Path) -> bool {
         self.found.contains_key(path)
+    }
+
+    /// The owner looks at a file itself.
+    pub(super) fn reads(&mut self, path: &Path) {
+        if self.scan != ScanState::Idle {
+            self.read_since.insert(path.to_owned());
+        }
+    }
+
+    /// There is no program at a path any more. One that comes back may have the stamp that this one had.
+    pub(super) fn lost(&mut self, path: &Path) {
+        self.mark(path);
+        self.found.remove(path);
+        self.forget_closed();
     }
 
     /// How many programs the folders have, and whether they are being looked at.
@@ -112,6 +130,13 @@ impl Workspace {
     /// Other programs are closed now, or under other settings.
     pub(super) fn forget_closed(&mut self) {
         self.closed = None;
+    }
+
+    /// A document was opened. Gives the name by which the client was told of its diagnostics, if that is not the one it has now.
+    pub(super) fn opened(&mut self, path: &Path, uri: &DocumentUri) -> Option<DocumentUri> {
+        self.forget_closed();
+        let (told, _) = self.told.remove(path)?;
+        (told != *uri).then_some(told)
     }
 
     /// A document was closed whose diagnostics the client was told to forget.
@@ -148,6 +173,7 @@ impl Owner {
             return;
         }
         workspace.scan = ScanState::Running;
+        workspace.read_since.clear();
         let (folders, known) = (self.session.folders.clone(), workspace.found.clone());
         let to_self = workspace.to_self.clone();
         let work = move || {
@@ -173,21 +199,28 @@ impl Owner {
                     self.workspace.found.insert(path.clone(), stamp);
                     self.workspace.unpublished.insert(path.clone());
                     // What is open is what the client says it is.
-                    if !self.names.contains_key(&path) {
-                        self.take_over(&path, Some(text));
+                    if self.names.contains_key(&path) {
+                        continue;
                     }
+                    let is_newest = !self.workspace.read_since.contains(&path);
+                    let text = if is_newest { Some(text) } else { read_program(&path).ok() };
+                    self.take_over(&path, text);
                 }
                 self.workspace.forget_closed();
             }
             Scanned::Done { gone, is_complete } => {
                 for path in gone {
-                    self.workspace.found.remove(&path);
-                    self.workspace.mark(&path);
-                    if !self.names.contains_key(&path) && !self.host.is_imported(&path) {
-                        self.take_over(&path, None);
+                    if self.workspace.read_since.contains(&path) && self.is_in_folders(&path) {
+                        continue;
+                    }
+                    self.workspace.lost(&path);
+                    if !self.names.contains_key(&path) {
+                        // It may be there nevertheless, for those who import it from another folder.
+                        let is_imported = self.host.is_imported(&path);
+                        let text = is_imported.then(|| read_program(&path).ok()).flatten();
+                        self.take_over(&path, text);
                     }
                 }
-                self.workspace.forget_closed();
                 let was_outdated = self.workspace.scan == ScanState::Outdated;
                 self.workspace.scan = ScanState::Idle;
                 if was_outdated {
@@ -226,6 +259,10 @@ impl Owner {
 
     pub(super) fn wait(&mut self, read: Read) {
         self.workspace.waiting.push(read);
+        // Some clients never say that they are initialized.
+        if self.workspace.scan == ScanState::Idle {
+            self.look_for_programs();
+        }
     }
 
     fn release_waiting(&mut self) {
@@ -244,6 +281,19 @@ impl Owner {
             }
         }
         self.look_for_programs();
+    }
+
+    /// The known programs in what has changed and is no program itself: of a folder that is gone, clients do not tell what was in it.
+    pub(super) fn programs_in(&self, changed: &[PathBuf]) -> Vec<PathBuf> {
+        let folders: HashSet<&Path> =
+            changed.iter().map(PathBuf::as_path).filter(|path| !is_program(path)).collect();
+        if folders.is_empty() {
+            return Vec::new();
+        }
+        let closed = self.host.files().filter(|file| !self.programs.is_open(*file));
+        let paths = closed.map(|file| file.path(self.host.db()));
+        let is_in = |path: &Path| path.ancestors().skip(1).any(|folder| folders.contains(folder));
+        paths.filter(|path| is_in(path)).map(|path| path.to_path_buf()).collect()
     }
 
     /// Whether a program that nobody has open and nobody imports belongs to the workspace, so that a scan would find it.
@@ -355,10 +405,15 @@ impl Owner {
         }
     }
 
-    /// Nobody will hear of news any more.
+    /// Nobody waits for an answer any more.
     pub(super) fn leave(&mut self) {
-        self.workspace.is_leaving = true;
         self.workspace.answer_waiting(|_| true, &Failure::Cancelled);
+        self.end_polls();
+    }
+
+    /// There will be no news any more.
+    pub(super) fn end_polls(&mut self) {
+        self.workspace.is_leaving = true;
         for (attempt, _) in std::mem::take(&mut self.workspace.polls) {
             self.reads.fail(&attempt, Failure::Cancelled);
         }
