@@ -146,7 +146,7 @@ fn an_answer_that_does_not_come_is_a_difference() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_and_a_cut_off_line_is_not() {
+fn what_is_no_recording_or_has_nothing_to_compare_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, "hello\n").unwrap();
@@ -160,9 +160,9 @@ fn what_is_no_recording_is_refused_and_a_cut_off_line_is_not() {
     fs::write(&file, "{\"at\": 0, \"from\": \"cli").unwrap();
     check(
         &replay(&file, &[]),
-        0,
+        2,
         expect![[r#"
-        0 messages compared, no difference.
+        error: FILE holds nothing of what the server said that could be compared; record a session in which it was asked something
     "#]],
     );
 }

@@ -14,6 +14,11 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Stat
     let recording =
         std::fs::read_to_string(&args.file).with_context(|| format!("`{path}` cannot be read"))?;
     let replayed = prose_lsp::replay(&recording).with_context(|| format!("`{path}`"))?;
+    // A test of nothing would pass for ever.
+    anyhow::ensure!(
+        replayed.compared > 0,
+        "`{path}` holds nothing of what the server said that could be compared; record a session in which it was asked something"
+    );
     let compared = counted(replayed.compared, "message");
     let mut stderr = terminal.stderr();
     if args.write {
