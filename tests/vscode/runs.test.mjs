@@ -54,6 +54,14 @@ async function run(window, takesPicture = false) {
   await question.waitFor({ state: "hidden" });
 }
 
+/** Does something until it leads to what is to be seen then. The rows of a live run are drawn anew each second, and lose a press in between. */
+async function leads(act, seen) {
+  await until(`${seen} is led to`, async () => {
+    await act().catch(() => {});
+    return seen.waitFor({ timeout: 5000 }).then(() => true, () => false);
+  });
+}
+
 /** Presses a button of a row until the row is another. The editor may draw it anew under the mouse, which then presses nothing. */
 async function press(row, name) {
   await until(`${name} has an effect`, async () => {
@@ -102,8 +110,8 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await window.row("session Make an outline about tides., running").waitFor();
 
     // The run itself opens the panel.
-    await window.row("run of article.prose, running").click();
-    await window.part("Parts of the run", "Make an outline about tides. by writer, running").waitFor();
+    const outline = window.part("Parts of the run", "Make an outline about tides. by writer, running");
+    await leads(() => window.row("run of article.prose, running").click({ timeout: 3000 }), outline);
     reply(window, first);
     await window.row("session Make an outline about tides., complete").waitFor();
     await window.part("Parts of the run", "Make an outline about tides. by writer, done").waitFor();
@@ -112,17 +120,17 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await window.picture("vscode-run-panel", { isLive: true });
 
     // From the view and from the panel to the statement, and from the statement to the panel.
-    await window.row("session Find a title.").click();
-    await window.cursorIn(13).waitFor();
-    await window.part("Statements", "outline = ").click();
-    await window.cursorIn(7).waitFor();
+    await leads(() => window.row("session Find a title.").click({ timeout: 3000 }), window.cursorIn(13));
+    await leads(() => window.part("Statements", "outline = ").click({ timeout: 3000 }), window.cursorIn(7));
     await window.line("output article").click();
     await window.part("Statements", "article = ", ".at-cursor").waitFor();
 
     const row = window.row("session Make an outline about tides.");
-    await row.hover();
-    await row.getByRole("button", { name: "Show Session" }).click();
-    await window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]').waitFor();
+    const show = async () => {
+      await row.hover({ timeout: 3000 });
+      await row.getByRole("button", { name: "Show Session" }).click({ timeout: 3000 });
+    };
+    await leads(show, window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]'));
     for (const text of ["## Reply", "2. The harbour", "## Prompt", "## System prompt"]) await window.line(text).waitFor();
     await window.picture("vscode-session", { isLive: true });
 
