@@ -108,19 +108,23 @@ fn statement_at(db: &dyn Db, file: SourceFile, keyword: TextRange) -> Option<(To
     Some((statement, here.last()?.0))
 }
 
+/// The statement that binds a name, the first time that it is come by: variables may be set to each other in a circle.
+fn binding<'db>(db: &'db dyn Db, site: Site<'db>, seen: &mut Vec<Site<'db>>) -> Option<(&'db Body, StmtId)> {
+    if seen.contains(&site) {
+        return None;
+    }
+    seen.push(site);
+    let body = body(db, site.statement);
+    Some((body, body[site.name].stmt))
+}
+
 fn types<'db>(
     db: &'db dyn Db,
     site: Site<'db>,
     seen: &mut Vec<Site<'db>>,
     targets: &mut Vec<NavigationTarget>,
 ) {
-    // Variables may be set to each other in a circle.
-    if seen.contains(&site) {
-        return;
-    }
-    seen.push(site);
-    let body = body(db, site.statement);
-    let stmt = body[site.name].stmt;
+    let Some((body, stmt)) = binding(db, site, seen) else { return };
     match &body[stmt].stmt {
         Stmt::Session { .. } => value_types(db, site.statement, Value::Stmt(stmt), seen, targets),
         Stmt::Let { value: Some(value), destructured: false, .. }
@@ -172,13 +176,7 @@ fn makers_of_site<'db>(
     seen: &mut Vec<Site<'db>>,
     targets: &mut Vec<NavigationTarget>,
 ) {
-    // Variables may be set to each other in a circle.
-    if seen.contains(&site) {
-        return;
-    }
-    seen.push(site);
-    let body = body(db, site.statement);
-    let stmt = body[site.name].stmt;
+    let Some((body, stmt)) = binding(db, site, seen) else { return };
     match &body[stmt].stmt {
         Stmt::Let { value: Some(value), .. }
         | Stmt::Assign { value: Some(value), .. }
