@@ -78,6 +78,10 @@ impl Session {
     pub(crate) fn from_initialize(params: &Value) -> Self {
         let capability = |path: &str| params.pointer(&format!("/capabilities/{path}"));
         let flag = |path: &str| capability(path).and_then(Value::as_bool).unwrap_or(false);
+        let lists = |path: &str, wanted: &str| {
+            let listed = capability(path).and_then(Value::as_array);
+            listed.is_some_and(|listed| listed.iter().any(|known| known == wanted))
+        };
         let is_announced = |name: &str| {
             let announced = [
                 params.pointer(&format!("/capabilities/experimental/{name}")),
@@ -110,16 +114,13 @@ impl Session {
             signatures: documented("textDocument/signatureHelp/signatureInformation/documentationFormat"),
             links_definitions: flag("textDocument/definition/linkSupport"),
             takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
-            takes_item_defaults: capability("textDocument/completion/completionList/itemDefaults")
-                .and_then(Value::as_array)
-                .is_some_and(|defaults| {
-                    ["editRange", "data"].iter().all(|wanted| defaults.iter().any(|known| known == wanted))
-                }),
-            resolves_documentation: capability(
+            takes_item_defaults: ["editRange", "data"]
+                .iter()
+                .all(|wanted| lists("textDocument/completion/completionList/itemDefaults", wanted)),
+            resolves_documentation: lists(
                 "textDocument/completion/completionItem/resolveSupport/properties",
-            )
-            .and_then(Value::as_array)
-            .is_some_and(|properties| properties.iter().any(|property| property == "documentation")),
+                "documentation",
+            ),
             takes_label_offsets: flag(
                 "textDocument/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport",
             ),

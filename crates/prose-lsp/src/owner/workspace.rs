@@ -332,13 +332,13 @@ impl Owner {
         self.workspace.forget_closed();
         let workspace = &mut self.workspace;
         workspace.unpublished.extend(workspace.found.keys().chain(workspace.told.keys()).cloned());
+        self.reads.recall_views();
         for path in self.workspace.found.keys() {
             let Some(file) = self.host.file(path).filter(|file| !self.programs.is_open(*file)) else {
                 continue;
             };
             if *file.origin(self.host.db()) == Origin::Local {
                 let project = self.settings.of(path).meaning();
-                self.reads.recall_views();
                 self.host.set_project(file, project);
             }
         }
@@ -384,10 +384,8 @@ impl Owner {
     pub(super) fn hold(&mut self, attempt: Attempt, as_of: u64) {
         if self.workspace.is_leaving {
             self.reads.fail(&attempt, Failure::Cancelled);
-        } else if as_of == self.state {
-            self.workspace.polls.push((attempt, as_of));
         } else {
-            self.retry(attempt);
+            self.workspace.polls.push((attempt, as_of));
         }
     }
 
