@@ -63,7 +63,7 @@ fn the_state_of_the_server_is_shown() {
     assert_eq!(status["version"].take(), env!("CARGO_PKG_VERSION"));
     let root = workspace.uri("");
     let folder = root.trim_start_matches("file://").trim_end_matches('/');
-    let shown = format!("{status:#}\n").replace(folder, "/work");
+    let shown = format!("{status:#}\n").replace(folder, "/flows");
     expect![[r#"
         {
           "documents": [
@@ -71,34 +71,34 @@ fn the_state_of_the_server_is_shown() {
               "bytes": 27,
               "kind": "markdown",
               "programs": 1,
-              "uri": "file:///work/guide.md",
+              "uri": "file:///flows/guide.md",
               "version": 1
             },
             {
               "bytes": 60,
               "kind": "program",
               "programs": null,
-              "uri": "file:///work/main.prose",
+              "uri": "file:///flows/main.prose",
               "version": 1
             },
             {
               "bytes": 0,
               "kind": "other",
               "programs": null,
-              "uri": "file:///work/prose.toml",
+              "uri": "file:///flows/prose.toml",
               "version": 1
             }
           ],
           "fetching": 0,
           "folders": [
-            "/work"
+            "/flows"
           ],
           "knownPrograms": 3,
           "pendingRequests": 0,
           "process": null,
           "scanning": false,
           "settings": [
-            "/work/prose.toml"
+            "/flows/prose.toml"
           ],
           "version": null,
           "workspacePrograms": 2

@@ -55,21 +55,17 @@ async function run(window, takesPicture = false) {
 }
 
 /** Does something until it leads to what is to be seen then. The rows of a live run are drawn anew each second, and lose a press in between. */
-async function leads(act, seen) {
-  await until(`${seen} is led to`, async () => {
+async function leads(act, seen, state = "visible") {
+  await until(`${seen} is ${state}`, async () => {
     await act().catch(() => {});
-    return seen.waitFor({ timeout: 5000 }).then(() => true, () => false);
+    return seen.waitFor({ state, timeout: 5000 }).then(() => true, () => false);
   });
 }
 
-/** Presses a button of a row until the row is another. The editor may draw it anew under the mouse, which then presses nothing. */
+/** Presses a button of a row. */
 async function press(row, name) {
-  await until(`${name} has an effect`, async () => {
-    if ((await row.count()) === 0) return true;
-    await row.hover({ timeout: 3000 }).catch(() => {});
-    await row.getByRole("button", { name }).click({ timeout: 3000 }).catch(() => {});
-    return row.waitFor({ state: "detached", timeout: 5000 }).then(() => true, () => false);
-  });
+  await row.hover({ timeout: 3000 });
+  await row.getByRole("button", { name }).click({ timeout: 3000 });
 }
 
 const first = { "Make an outline": "1. The moon\n2. The harbour", "Check the facts": "Both are true." };
@@ -126,21 +122,16 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await window.part("Statements", "article = ", ".at-cursor").waitFor();
 
     const row = window.row("session Make an outline about tides.");
-    const show = async () => {
-      await row.hover({ timeout: 3000 });
-      await row.getByRole("button", { name: "Show Session" }).click({ timeout: 3000 });
-    };
-    await leads(show, window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]'));
+    await leads(() => press(row, "Show Session"), window.page.locator('.tab.active[data-resource-name^="Make an outline about tides"]'));
     for (const text of ["## Reply", "2. The harbour", "## Prompt", "## System prompt"]) await window.line(text).waitFor();
     await window.picture("vscode-session", { isLive: true });
 
     const stopped = window.row("run of article.prose, interrupted");
-    await press(window.row("run of article.prose, running"), "Stop");
-    await stopped.waitFor();
+    await leads(() => press(window.row("run of article.prose, running"), "Stop"), stopped);
     await window.part("Parts of the run", "Find a title., stopped").waitFor();
 
     reply(window, all);
-    await press(stopped, "Resume");
+    await leads(() => press(stopped, "Resume"), stopped, "detached");
     await window.part("Parts of the run", "Write the article. by writer, done").waitFor();
     await page.locator('.activitybar [aria-label="OpenProse"]').first().waitFor();
   });
