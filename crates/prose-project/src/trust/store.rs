@@ -1,0 +1,321 @@
+//! What a person has trusted, remembered in a file outside all projects.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Doubt, Subject};
+use crate::UserFiles;
+
+/// The name of the file.
+const FILE: &str = "trust.json";
+
+/// The form of the file that this version writes.
+const VERSION: u32 = 1;
+
+/// The projects that a person has trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustStore {
+    files: UserFiles,
+}
+
+/// A folder that a person has trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustedFolder {
+    /// The folder.
+    pub folder: PathBuf,
+    /// When it was trusted last.
+    pub since: SystemTime,
+    /// The names of the settings that it was trusted with.
+    pub settings: Vec<String>,
+}
+
+/// Why it cannot be read or written what a person has trusted.
+#[derive(Debug)]
+pub struct StoreError {
+    path: Option<PathBuf>,
+    doing: &'static str,
+    reason: String,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "cannot {} {}: {}", self.doing, path.display(), self.reason),
+            None => write!(f, "cannot {} what is trusted: {}", self.doing, self.reason),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    version: u32,
+    /// By the path of the folder.
+    folders: BTreeMap<String, StoredFolder>,
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self { version: VERSION, folders: BTreeMap::new() }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredFolder {
+    /// When it was trusted last, in seconds since 1970.
+    since: u64,
+    /// The hashes of the settings that it was trusted with, by their names.
+    settings: BTreeMap<String, String>,
+}
+
+impl TrustStore {
+    /// That of the user of this process.
+    pub fn of_user() -> Self {
+        Self::in_files(UserFiles::of_user())
+    }
+
+    /// That among the files of a person.
+    pub fn in_files(files: UserFiles) -> Self {
+        Self { files }
+    }
+
+    /// Whether a subject is trusted: its folder is, and each of its settings was there with the same value at that time.
+    pub fn check(&self, subject: &Subject) -> Result<(), Doubt> {
+        let stored = self.read().map_err(|error| Doubt::Unreadable(error.to_string()))?;
+        let Some(known) = stored.folders.get(&key(&subject.folder)) else { return Err(Doubt::Unknown) };
+        let is_new = |concern: &&super::Concern| known.settings.get(&concern.name) != Some(&concern.sha256);
+        let changed: Vec<String> =
+            subject.concerns.iter().filter(is_new).map(|concern| concern.name.clone()).collect();
+        if changed.is_empty() { Ok(()) } else { Err(Doubt::Changed(changed)) }
+    }
+
+    /// Whether a person has named the folder, with whatever settings it had then. What cannot be read names none.
+    pub fn names(&self, folder: &Path) -> bool {
+        let Ok(folder) = folder.canonicalize() else { return false };
+        self.read().is_ok_and(|stored| stored.folders.contains_key(&key(&folder)))
+    }
+
+    /// Remembers that a person trusts a subject, in the place of what was remembered of its folder.
+    pub fn grant(&self, subject: &Subject) -> Result<(), StoreError> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let settings = subject.concerns.iter().map(|concern| (concern.name.clone(), concern.sha256.clone()));
+        let trusted = StoredFolder { since, settings: settings.collect() };
+        self.change(|stored| _ = stored.folders.insert(key(&subject.folder), trusted))
+    }
+
+    /// Forgets a folder. Gives whether it was trusted. It need not exist any more.
+    pub fn revoke(&self, folder: &Path) -> Result<bool, StoreError> {
+        let folder = match folder.canonicalize() {
+            Ok(folder) => folder,
+            Err(_) => std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
+        };
+        let mut was_trusted = false;
+        if self.read()?.folders.contains_key(&key(&folder)) {
+            self.change(|stored| was_trusted = stored.folders.remove(&key(&folder)).is_some())?;
+        }
+        Ok(was_trusted)
+    }
+
+    /// All folders that are trusted, in the order of their paths.
+    pub fn list(&self) -> Result<Vec<TrustedFolder>, StoreError> {
+        let folders = self.read()?.folders.into_iter().filter_map(|(name, stored)| {
+            Some(TrustedFolder {
+                folder: folder_of(&name)?,
+                since: SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(stored.since))?,
+                settings: stored.settings.into_keys().collect(),
+            })
+        });
+        Ok(folders.collect())
+    }
+
+    fn read(&self) -> Result<Stored, StoreError> {
+        match self.files.read(FILE) {
+            Ok(None) => Ok(Stored::default()),
+            Ok(Some(bytes)) => parse(&bytes).map_err(|reason| self.failed("read", reason)),
+            Err(error) => Err(self.failed("read", error.to_string())),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), StoreError> {
+        let unwritten = |error: io::Error| self.failed("write", error.to_string());
+        let locked = self.files.lock().map_err(unwritten)?;
+        // What other processes have written meanwhile is kept.
+        let mut stored = self.read()?;
+        change(&mut stored);
+        let text = serde_json::to_vec_pretty(&stored).map_err(|error| unwritten(error.into()))?;
+        locked.write(FILE, &text).map_err(unwritten)
+    }
+
+    fn failed(&self, doing: &'static str, reason: String) -> StoreError {
+        StoreError { path: self.files.path(FILE), doing, reason }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Stored, String> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let damaged =
+        |error: serde_json::Error| format!("{error}. Remove the file, then trust your projects again");
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(damaged)?;
+    if version > VERSION {
+        return Err("a later version of `prose` wrote it; use that one, or remove the file".to_owned());
+    }
+    serde_json::from_slice(bytes).map_err(damaged)
+}
+
+/// What stands before the bytes of a path that is no text. Paths are absolute, so that none starts like this.
+const NO_TEXT: &str = "bytes:";
+
+/// The name of a folder in the file. Different folders have different names.
+fn key(folder: &Path) -> String {
+    match folder.to_str() {
+        Some(text) => text.to_owned(),
+        None => {
+            let bytes = folder.as_os_str().as_encoded_bytes();
+            bytes.iter().fold(NO_TEXT.to_owned(), |mut name, byte| {
+                // Writing to a text cannot fail.
+                let _ = write!(name, "{byte:02x}");
+                name
+            })
+        }
+    }
+}
+
+/// The folder of a name, to show it.
+fn folder_of(name: &str) -> Option<PathBuf> {
+    let Some(digits) = name.strip_prefix(NO_TEXT) else { return Some(name.into()) };
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use prose_config::Config;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const AGENT: &str = "[run]\nharness = \"command\"\ncommand = [\"./agent\"]\n";
+
+    struct Place {
+        folder: TempDir,
+        store: TrustStore,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("project")).unwrap();
+            let store = TrustStore::in_files(UserFiles::at(folder.path().join("state")));
+            Self { folder, store }
+        }
+
+        fn subject(&self, settings: &str) -> Subject {
+            Subject::new(&self.folder.path().join("project"), &Config::parse(settings).0)
+        }
+    }
+
+    #[test]
+    fn trust_is_for_a_folder_and_its_settings() {
+        let place = Place::new();
+        let Place { store, .. } = &place;
+        let subject = place.subject(AGENT);
+        assert_eq!(store.check(&subject), Err(Doubt::Unknown));
+        store.grant(&subject).unwrap();
+        assert_eq!(store.check(&subject), Ok(()));
+        assert!(store.names(&subject.folder));
+
+        let elsewhere = Subject { folder: place.folder.path().to_owned(), ..subject.clone() };
+        assert_eq!(store.check(&elsewhere), Err(Doubt::Unknown), "the folder above is another one");
+
+        let more = place.subject(&format!("{AGENT}environment = [\"KEY\"]\n"));
+        assert_eq!(store.check(&more), Err(Doubt::Changed(vec!["run.environment".to_owned()])));
+        let other = place.subject(&AGENT.replace("agent", "other"));
+        assert_eq!(store.check(&other), Err(Doubt::Changed(vec!["run.command".to_owned()])));
+        assert!(store.names(&subject.folder), "the folder is named whatever its settings are now");
+        assert_eq!(store.check(&place.subject("")), Ok(()), "less is never more");
+
+        store.grant(&other).unwrap();
+        assert_eq!(store.check(&other), Ok(()));
+        assert_eq!(
+            store.check(&subject),
+            Err(Doubt::Changed(vec!["run.command".to_owned()])),
+            "what was trusted before is asked again"
+        );
+    }
+
+    #[test]
+    fn what_is_trusted_is_listed_and_revoked() {
+        let place = Place::new();
+        let Place { store, .. } = &place;
+        let subject = place.subject(AGENT);
+        assert_eq!(store.list().unwrap(), []);
+        assert!(!store.revoke(&subject.folder).unwrap());
+        store.grant(&subject).unwrap();
+        let listed = store.list().unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].folder, subject.folder);
+        assert_eq!(listed[0].settings, ["run.command", "run.harness"]);
+        assert!(listed[0].since.elapsed().unwrap() < Duration::from_secs(60));
+        std::fs::remove_dir(&subject.folder).unwrap();
+        assert!(store.revoke(&subject.folder).unwrap(), "a folder that is gone can be forgotten");
+        assert_eq!(store.check(&subject), Err(Doubt::Unknown));
+    }
+
+    #[test]
+    fn several_processes_grant_at_once() {
+        let place = Place::new();
+        let Place { store, .. } = &place;
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let folder = place.folder.path().join(format!("{number}"));
+                std::fs::create_dir(&folder).unwrap();
+                scope.spawn(move || store.grant(&Subject::new(&folder, &Config::default())).unwrap());
+            }
+        });
+        assert_eq!(store.list().unwrap().len(), 8);
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_trusts_nothing_and_is_not_written_over() {
+        let place = Place::new();
+        let subject = place.subject(AGENT);
+        place.store.grant(&subject).unwrap();
+        let path = place.folder.path().join("state/trust.json");
+        for (text, expected) in [
+            ("{", "EOF while parsing"),
+            ("{\"version\": 2}", "a later version of `prose` wrote it"),
+            ("{\"version\": 1, \"folders\": 7}", "invalid type"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            match place.store.check(&subject) {
+                Err(Doubt::Unreadable(reason)) => assert!(reason.contains(expected), "{reason}"),
+                other => panic!("{other:?}"),
+            }
+            assert!(place.store.grant(&subject).is_err());
+            assert!(!place.store.names(&subject.folder));
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn folders_whose_names_are_no_text_are_told_apart() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        assert_ne!(key(path(b"/\xff")), key(path(b"/\xfe")));
+        assert_eq!(folder_of(&key(path(b"/a"))).as_deref(), Some(path(b"/a")));
+        assert_eq!(folder_of(&key(path(b"/\xff"))).as_deref(), Some(Path::new("/\u{fffd}")));
+    }
+}

@@ -1,0 +1,161 @@
+//! The folder outside all projects in which `prose` keeps what a person has said.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+
+use crate::{limited, ownership};
+
+/// No file in the folder is larger: 4 MiB.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// The files of a person, which only that person can read.
+///
+/// They lie in `$XDG_STATE_HOME/prose`, by default `~/.local/state/prose`, and on Windows in `%LOCALAPPDATA%\prose`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserFiles {
+    folder: Option<PathBuf>,
+}
+
+impl UserFiles {
+    /// The files of the user of this process.
+    pub fn of_user() -> Self {
+        let strategy = etcetera::choose_base_strategy().ok();
+        let folder = strategy
+            .map(|strategy| strategy.state_dir().unwrap_or_else(|| strategy.cache_dir()).join("prose"));
+        Self { folder }
+    }
+
+    /// The files in another folder.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: Some(folder.into()) }
+    }
+
+    /// The path of a file; none where the system names no folder.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(name))
+    }
+
+    /// The bytes of a file; none if there is none. A file of another user is an error.
+    pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some(path) = self.path(name) else { return Ok(None) };
+        if !ownership::is_own(&path) {
+            let message = "it belongs to another user";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
+        limited::read(&path, MAX_BYTES)
+    }
+
+    /// Makes the folder, and keeps other processes from changing its files as long as the result lives.
+    pub(crate) fn lock(&self) -> io::Result<Locked> {
+        let folder = self.folder.clone().ok_or_else(no_folder)?;
+        make_private_folder(&folder)?;
+        let path = folder.join("lock");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        give_to_owner_of_folder(&path);
+        file.lock()?;
+        Ok(Locked { folder, _file: file })
+    }
+}
+
+/// The right to change the files, until it is dropped.
+pub(crate) struct Locked {
+    folder: PathBuf,
+    _file: File,
+}
+
+impl Locked {
+    /// Replaces a file as a whole. Nobody sees a part of it.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        // A temporary file can be read by its owner alone from the start.
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_data()?;
+        give_to_owner_of_folder(file.path());
+        file.persist(self.folder.join(name))?;
+        Ok(())
+    }
+}
+
+fn no_folder() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotFound,
+        "the system names no folder for it; set HOME, or XDG_STATE_HOME to a folder",
+    )
+}
+
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = folder.parent()
+        && !parent.is_dir()
+    {
+        make_private_folder(parent)?;
+    }
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(folder) {
+        Ok(()) => give_to_owner_of_folder(folder),
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Gives what root has made to the user whose folder it lies in: `sudo` may keep the home folder of the person who calls it, who could not read the
+/// file otherwise.
+#[cfg(unix)]
+fn give_to_owner_of_folder(path: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let Some(Ok(parent)) = path.parent().map(fs::metadata) else { return };
+    if parent.uid() != 0 {
+        // What cannot be given away stays root's, who can use it.
+        let _ = std::os::unix::fs::lchown(path, Some(parent.uid()), Some(parent.gid()));
+    }
+}
+
+#[cfg(not(unix))]
+fn give_to_owner_of_folder(_: &Path) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn folder_and_files_are_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().join("state/prose");
+        let files = UserFiles::at(&folder);
+        assert_eq!(files.read("x").unwrap(), None);
+        files.lock().unwrap().write("x", b"text").unwrap();
+        assert_eq!(files.read("x").unwrap().as_deref(), Some(&b"text"[..]));
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700);
+        assert_eq!(mode(&folder.join("x")), 0o600);
+        assert_eq!(mode(&folder.join("lock")), 0o600);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_file_is_refused() {
+        let temporary = tempfile::tempdir().unwrap();
+        let files = UserFiles::at(temporary.path());
+        let pipe = temporary.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        assert_eq!(files.read("pipe").unwrap_err().to_string(), "it is not a regular file");
+    }
+}
