@@ -60,6 +60,8 @@ struct Job {
     mode: Mode,
     safety: FixSafety,
     format: OutputFormat,
+    /// More warnings than this fail the check.
+    max_warnings: Option<usize>,
     renderer: Renderer,
     look: diff::Look,
 }
@@ -198,6 +200,7 @@ impl Job {
             },
             safety: if args.unsafe_fixes { FixSafety::Unsafe } else { FixSafety::Safe },
             format: args.output_format,
+            max_warnings: args.max_warnings,
             renderer: full::renderer(styled, terminal::width()),
             look: diff::Look { styled, on_terminal: terminal::stdout_is_terminal() },
         }

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prose_config::CodePattern;
+use prose_syntax::codes::UnknownCode;
 use prose_syntax::{Code, Level, Profile, suggest};
 
 /// What standard input is called where no name is given for it.
@@ -80,7 +82,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  no errors (there may be warnings)
-  1  at least one error; with --diff, at least one program that --fix would change
+  1  at least one error, or more warnings than --max-warnings; with --diff, at least one program that --fix would change
   2  wrong usage, or a file that could not be read or written; the others are still checked
 
 Examples:
@@ -129,9 +131,14 @@ pub(crate) struct CheckArgs {
 
     /// The level of a code, in place of that of `prose.toml` and the profile; can be repeated
     ///
-    /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes.
-    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_level)]
-    pub(crate) levels: Vec<(Code, Level)>,
+    /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes. A `*` at the end stands for all codes that start
+    /// like this: `W*=off`. A later `--level` overrides an earlier one.
+    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_levels)]
+    levels: Vec<(CodePattern, Level)>,
+
+    /// Fail if there are more warnings than this
+    #[arg(long, value_name = "N")]
+    pub(crate) max_warnings: Option<usize>,
 
     /// Read the settings from this file, and not from the nearest `prose.toml` of each program
     #[arg(long, value_name = "PATH", conflicts_with = "no_config")]
@@ -171,18 +178,24 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
     })
 }
 
-/// Reads `W101=off`.
-fn parse_level(text: &str) -> Result<(Code, Level), String> {
+impl CheckArgs {
+    /// The levels of single codes, in the order of the arguments.
+    pub(crate) fn levels(&self) -> Vec<(Code, Level)> {
+        let levels = self.levels.iter();
+        levels.flat_map(|(pattern, level)| pattern.codes().map(|code| (code, *level))).collect()
+    }
+}
+
+/// Reads `W101=off` and `W*=off`.
+fn parse_levels(text: &str) -> Result<(CodePattern, Level), String> {
     let Some((code, level)) = text.split_once('=') else {
         return Err("a code and a level are wanted, such as `W101=off`".to_owned());
     };
     let (code, level) = (code.trim(), level.trim());
-    let code = code.parse::<Code>().map_err(|unknown| {
-        let near = suggest::nearest(code, Code::ALL, |code| code.as_str());
-        let hint = near
-            .map_or_else(|| "`prose explain` lists all codes".to_owned(), |near| did_you_mean(near.as_str()));
-        format!("{unknown}; {hint}")
-    })?;
+    let pattern = match code.parse::<Code>() {
+        Ok(code) => CodePattern::Code(code),
+        Err(unknown) => CodePattern::parse(code).ok_or_else(|| unknown_code(&unknown))?,
+    };
     let named = Level::ALL.iter().find(|known| known.as_str() == level);
     let level = named.ok_or_else(|| {
         let near = suggest::nearest(level, Level::ALL, |level| level.as_str());
@@ -195,7 +208,14 @@ fn parse_level(text: &str) -> Result<(Code, Level), String> {
         );
         format!("`{level}` is not a level; {hint}")
     })?;
-    Ok((code, *level))
+    Ok((pattern, *level))
+}
+
+fn unknown_code(unknown: &UnknownCode) -> String {
+    let near = suggest::nearest(&unknown.0, Code::ALL, |code| code.as_str());
+    let hint =
+        near.map_or_else(|| "`prose explain` lists all codes".to_owned(), |near| did_you_mean(near.as_str()));
+    format!("{unknown}; {hint}")
 }
 
 fn did_you_mean(name: &str) -> String {

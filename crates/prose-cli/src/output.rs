@@ -5,6 +5,7 @@ pub(crate) mod diff;
 pub(crate) mod full;
 pub(crate) mod github;
 pub(crate) mod json;
+pub(crate) mod repository;
 pub(crate) mod sarif;
 
 #[cfg(test)]

@@ -30,10 +30,10 @@ use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::imports::{How, LockUse};
-use crate::terminal::{ERROR, HELP, Terminal, WARNING, counted, one_line};
+use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 /// How a run ends, as the exit status of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ended {
     Completed = 0,
     Failed = 1,
@@ -77,31 +77,80 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     if let Some(contradiction) = contradiction(&args.runner, is_in_context) {
         return refuse(terminal, contradiction);
     }
-    let Some(loaded) = load(&args.program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
-    let inputs = match given::read(&args.inputs, args.input_file.as_deref(), &loaded.program) {
+    if args.programs.len() > 1 && args.runner.record_script.is_some() {
+        return refuse(terminal, "`--record-script` records one program; run the programs one by one");
+    }
+    let mut programs = Vec::new();
+    for program in &args.programs {
+        let Some(loaded) = load(program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+        programs.push(loaded);
+    }
+    let inputs = match given::read(&args.inputs, args.input_file.as_deref()) {
         Ok(inputs) => inputs,
         Err(message) => return refuse(terminal, &message),
     };
-    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.harness.as_str().to_owned());
-    // A script may know inputs, and a dry run makes them up.
-    if !args.dry_run && harness != "script" && !io::stdin().is_terminal() {
-        let missing = given::missing(&inputs, &loaded.program);
-        if let Some(message) = missing.or_else(|| loaded.program.refusal_of_calls()) {
+    // An input that no program takes is a mistake; one that some of them take is for those.
+    let refused = inputs.iter().find_map(|(name, _)| {
+        let mut refusals =
+            programs.iter().map(|loaded| given::check([name.as_str()].into_iter(), &loaded.program));
+        refusals.next().filter(|first| first.is_err() && refusals.all(|refusal| refusal.is_err()))
+    });
+    if let Some(Err(message)) = refused {
+        return refuse(terminal, &message);
+    }
+    let mut runs = Vec::new();
+    for loaded in &programs {
+        let mut inputs = inputs.clone();
+        inputs.retain(|(name, _)| loaded.program.refusal_of_input(name).is_none());
+        if let Some(message) = missing_inputs(args, loaded, &inputs) {
             return refuse(terminal, &message);
         }
+        runs.push((loaded, inputs));
     }
+    let mut highest = Ended::Completed;
+    let mut interrupts = Interrupts::listen();
+    for (name, (loaded, inputs)) in args.programs.iter().zip(runs) {
+        if args.programs.len() > 1 && !args.runner.quiet {
+            writeln!(terminal.stderr(), "{BOLD}{}{BOLD:#}", one_line(name))?;
+        }
+        let ended = run_loaded(args, loaded, inputs, is_in_context, &mut interrupts, terminal)?;
+        highest = highest.max(ended);
+        if ended == Ended::Interrupted {
+            break;
+        }
+    }
+    Ok(highest)
+}
+
+/// What to say of the inputs that are missing where nobody can be asked for them. A script may contain inputs, and a dry run makes them up.
+fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
+    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.harness.as_str().to_owned());
+    if args.dry_run || harness == "script" || io::stdin().is_terminal() {
+        return None;
+    }
+    given::missing(inputs, &loaded.program).or_else(|| loaded.program.refusal_of_calls())
+}
+
+fn run_loaded(
+    args: &RunArgs,
+    loaded: &Loaded,
+    inputs: Vec<(SmolStr, Value)>,
+    is_in_context: bool,
+    interrupts: &mut Interrupts,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
     let start = if args.dry_run { Start::Dry } else { Start::New };
     let order = Order {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
         seed: args.seed,
         inputs,
-        ..order(&args.runner, &loaded, start)
+        ..order(&args.runner, loaded, start)
     };
     if args.dry_run {
-        return dry_run(order, args, terminal);
+        return dry_run(order, args, interrupts, terminal);
     }
     let narrates = is_in_context.then_some(Narration::Brackets);
-    execute(order, &args.runner, narrates, GivenInputs::default(), terminal)
+    execute(order, &args.runner, narrates, GivenInputs::default(), interrupts, terminal)
 }
 
 /// `prose resume`
@@ -137,7 +186,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     let start = Start::Resume { run, accept_changes: args.accept_changes };
     let order = Order { project, ..order(&args.runner, &loaded, start) };
     let given = GivenInputs::new(&args.inputs);
-    execute(order, &args.runner, None, given, terminal)
+    execute(order, &args.runner, None, given, &mut Interrupts::listen(), terminal)
 }
 
 fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
@@ -176,7 +225,11 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
         )?;
     }
     let mut inputs = narrated.inputs.clone();
-    match given::read(&args.inputs, None, &loaded.program) {
+    let given = given::read(&args.inputs, None);
+    let given = given.and_then(|given| {
+        given::check(given.iter().map(|(name, _)| name.as_str()), &loaded.program).map(|()| given)
+    });
+    match given {
         Ok(given) => {
             inputs.retain(|(name, _)| given.iter().all(|(other, _)| other != name));
             inputs.extend(given);
@@ -185,7 +238,8 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
     }
     let start = Start::Transcript(narrated.into());
     let order = Order { state: StateMode::InContext, inputs, ..order(&args.runner, &loaded, start) };
-    execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), terminal)
+    let interrupts = &mut Interrupts::listen();
+    execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), interrupts, terminal)
 }
 
 /// Why two arguments cannot stand together, where that depends on their values.
@@ -248,6 +302,7 @@ fn execute(
     args: &RunnerArgs,
     narrates: Option<Narration>,
     given: GivenInputs,
+    interrupts: &mut Interrupts,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
     let is_kept = order.state == StateMode::Filesystem;
@@ -255,7 +310,6 @@ fn execute(
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
-    let interrupts = Interrupts::listen();
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -352,7 +406,12 @@ fn execute(
 }
 
 /// Writes what each session would be told.
-fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
+fn dry_run(
+    order: Order,
+    args: &RunArgs,
+    interrupts: &mut Interrupts,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
@@ -376,7 +435,7 @@ fn dry_run(order: Order, args: &RunArgs, terminal: &Terminal) -> io::Result<Ende
     let around = Around {
         inputs: Arc::new(GivenInputs::default().made_up()),
         observer: &mut observer,
-        interrupted: Box::pin(Interrupts::listen().interrupted(args.runner.timeout)),
+        interrupted: Box::pin(interrupts.interrupted(args.runner.timeout)),
         narration: None,
     };
     let finished = prepared.execute(around);

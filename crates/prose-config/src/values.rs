@@ -233,8 +233,8 @@ impl PartialEq for FileIgnore {
 impl Eq for FileIgnore {}
 
 impl CodePattern {
-    /// Reads a code, or the beginning of codes with a `*` behind it.
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads a code, or the beginning of codes followed by a `*`. None if no code is like this.
+    pub fn parse(text: &str) -> Option<Self> {
         match text.strip_suffix('*') {
             None => code(text).map(CodePattern::Code),
             Some(start) => {
@@ -242,6 +242,11 @@ impl CodePattern {
                 Some(CodePattern::StartingLike(*first, start.len()))
             }
         }
+    }
+
+    /// The codes, in the order of the table.
+    pub fn codes(self) -> impl Iterator<Item = Code> {
+        Code::ALL.iter().copied().filter(move |code| self.matches(*code))
     }
 
     /// Whether the code is one of those.

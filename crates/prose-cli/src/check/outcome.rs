@@ -10,6 +10,7 @@ use super::{Checked, Failure, Job, Mode};
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
+use crate::output::repository::Repository;
 use crate::output::{concise, github, json, sarif};
 use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
 
@@ -47,7 +48,7 @@ impl Outcome {
 
     pub(super) fn status(&self, job: &Job) -> Status {
         let is_wrong = match job.mode {
-            Mode::Report | Mode::Fix => self.counts().errors > 0,
+            Mode::Report | Mode::Fix => self.counts().errors > 0 || self.exceeds_warnings(job).is_some(),
             Mode::Diff => self.fixed() > 0,
         };
         match (self.failures.is_empty(), is_wrong) {
@@ -55,6 +56,11 @@ impl Outcome {
             (true, true) => Status::ErrorsFound,
             (true, false) => Status::Clean,
         }
+    }
+
+    /// The limit of warnings, if there are more.
+    fn exceeds_warnings(&self, job: &Job) -> Option<usize> {
+        job.max_warnings.filter(|max| self.counts().warnings > *max)
     }
 
     fn counts(&self) -> Counts {
@@ -86,6 +92,10 @@ impl Outcome {
         }
 
         self.write_failures(&mut stderr)?;
+        if let Some(max) = self.exceeds_warnings(job).filter(|_| job.mode != Mode::Diff) {
+            let found = counted(self.counts().warnings, "warning");
+            writeln!(stderr, "{ERROR}error{ERROR:#}: found {found}, and `--max-warnings` allows {max}")?;
+        }
         if !args.quiet {
             self.write_remarks(&mut stderr)?;
             if job.format == OutputFormat::Full || self.fixed() > 0 {
@@ -99,9 +109,13 @@ impl Outcome {
         match job.format {
             OutputFormat::Full => self.write_drawn(out),
             OutputFormat::Concise => concise::write(&self.files, out),
-            OutputFormat::Json => json::write(&self.files, out),
-            OutputFormat::Github => github::write(&self.files, &self.failures, out),
-            OutputFormat::Sarif => sarif::write(&self.files, &self.failures, out),
+            OutputFormat::Json => json::write(&self.files, &Repository::of_current_folder(), out),
+            OutputFormat::Github => {
+                github::write(&self.files, &self.failures, &Repository::of_current_folder(), out)
+            }
+            OutputFormat::Sarif => {
+                sarif::write(&self.files, &self.failures, &Repository::of_current_folder(), out)
+            }
         }
     }
 

@@ -54,7 +54,7 @@ impl Settings {
     /// It fails if a file is named that cannot be read: all that is found would be found under other settings than those asked for.
     pub(crate) fn new(args: &CheckArgs) -> Result<Self, Failure> {
         let mut settings = Self::nearest();
-        settings.overrides = Arc::new(Overrides { profile: args.profile, levels: args.levels.clone() });
+        settings.overrides = Arc::new(Overrides { profile: args.profile, levels: args.levels() });
         if args.no_config {
             settings.origin = Origin::Nowhere;
         }

@@ -87,11 +87,17 @@ Examples:
   prose run review.prose --input topic=tides
   prose run alice/research --inputs inputs.toml --harness claude
   prose run review.prose --dry-run                what would be asked, without asking
+  prose run tests/*.prose --quiet                 several, one after the other
+  generate | prose run -                          a program from standard input
   prose run review.prose --state in-context       keep nothing but the narration")]
 pub(crate) struct RunArgs {
-    /// The program: a file, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown document
-    #[arg(value_name = "PROGRAM")]
-    pub(crate) program: String,
+    /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
+    /// document
+    ///
+    /// Several programs run one after the other, each as a run of its own, once all of them have been checked. Each receives the inputs that it
+    /// declares. The exit status is the highest of theirs.
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub(crate) programs: Vec<String>,
 
     /// An input of the program; can be repeated
     ///

@@ -6,10 +6,16 @@ use prose_syntax::Severity;
 
 use crate::check::Failure;
 use crate::finding::CheckedFile;
+use crate::output::repository::Repository;
 
-pub(crate) fn write(files: &[CheckedFile], failures: &[Failure], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    files: &[CheckedFile],
+    failures: &[Failure],
+    repository: &Repository,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for file in files {
-        let path = forward_slashes(&file.name());
+        let path = forward_slashes(&repository.path(&file.path).to_string_lossy());
         for finding in &file.findings {
             let command = match finding.severity {
                 Severity::Error => "error",
@@ -27,7 +33,7 @@ pub(crate) fn write(files: &[CheckedFile], failures: &[Failure], out: &mut dyn W
         }
     }
     for Failure { path, reason } in failures {
-        let path = property(&forward_slashes(&path.to_string_lossy()));
+        let path = property(&forward_slashes(&repository.path(path).to_string_lossy()));
         writeln!(out, "::error file={path},title=not checked::{}", data(&format!("This file {reason}")))?;
     }
     Ok(())

@@ -25,15 +25,17 @@
 //! }
 //! ```
 //!
-//! Lines and columns start at 1 and columns count characters; offsets count bytes from 0. A range ends before its `end`, and
+//! Paths are relative to the Git repository. Lines and columns start at 1 and columns count characters; offsets count bytes from 0. A range ends before its `end`, and
 //! an edit whose range is empty inserts.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::finding::{CheckedFile, Finding, Span};
+use crate::output::repository::Repository;
 
 #[derive(Serialize)]
 struct Record<'a> {
@@ -81,25 +83,26 @@ struct Place {
     offset: usize,
 }
 
-pub(crate) fn write(files: &[CheckedFile], out: &mut dyn Write) -> io::Result<()> {
-    let names: Vec<_> = files.iter().map(CheckedFile::name).collect();
+pub(crate) fn write(files: &[CheckedFile], repository: &Repository, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |path: &Path| repository.path(path).to_string_lossy().into_owned();
+    let names: Vec<String> = files.iter().map(|file| shown(&file.path)).collect();
     let records: Vec<Record<'_>> = files
         .iter()
         .zip(&names)
-        .flat_map(|(file, name)| file.findings.iter().map(move |finding| record(name, finding)))
+        .flat_map(|(file, name)| file.findings.iter().map(move |finding| record(name, finding, &shown)))
         .collect();
     serde_json::to_writer_pretty(&mut *out, &records)?;
     writeln!(out)
 }
 
-fn record<'a>(path: &'a str, finding: &'a Finding) -> Record<'a> {
+fn record<'a>(path: &'a str, finding: &'a Finding, shown: &impl Fn(&Path) -> String) -> Record<'a> {
     let fix = finding.fix.as_ref().map(|fix| Fix {
         title: &fix.title,
         safe: fix.safe,
         edits: fix.edits.iter().map(|(span, text)| Edit { range: range(span), text }).collect(),
     });
     let related = finding.related.iter().map(|related| Related {
-        path: related.path.as_ref().map_or(Cow::Borrowed(path), |path| path.to_string_lossy()),
+        path: related.path.as_ref().map_or(Cow::Borrowed(path), |path| Cow::Owned(shown(path))),
         message: &related.message,
         range: range(&related.span),
     });

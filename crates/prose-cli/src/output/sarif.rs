@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, the format of code scanning services. Only what is written is modelled here: a fraction of the standard.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
@@ -8,6 +9,10 @@ use serde::Serialize;
 
 use crate::check::Failure;
 use crate::finding::{CheckedFile, Finding, Span};
+use crate::output::repository::Repository;
+
+/// What stands for the folder of the repository.
+const BASE: &str = "SRCROOT";
 
 #[derive(Serialize)]
 struct Log<'a> {
@@ -22,6 +27,7 @@ struct Log<'a> {
 struct Run<'a> {
     tool: Tool,
     invocations: [Invocation; 1],
+    original_uri_base_ids: BTreeMap<&'static str, ArtifactLocation>,
     column_kind: &'static str,
     results: Vec<Result<'a>>,
 }
@@ -127,8 +133,11 @@ struct PhysicalLocation {
 }
 
 #[derive(Serialize, Clone)]
+#[serde(rename_all = "camelCase")]
 struct ArtifactLocation {
     uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri_base_id: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -161,14 +170,21 @@ struct Replacement<'a> {
     inserted_content: Message<'a>,
 }
 
-pub(crate) fn write(files: &[CheckedFile], failures: &[Failure], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    files: &[CheckedFile],
+    failures: &[Failure],
+    repository: &Repository,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let results = files.iter().flat_map(|file| {
-        let artifact = ArtifactLocation { uri: uri(&file.path) };
-        file.findings.iter().map(move |finding| result(&artifact, finding))
+        let artifact = ArtifactLocation::new(&file.path, repository);
+        file.findings.iter().map(move |finding| result(&artifact, finding, repository))
     });
+    let base = ArtifactLocation { uri: uri(repository.base()) + "/", uri_base_id: None };
     let run = Run {
         tool: Tool { driver: driver() },
-        invocations: [invocation(failures)],
+        invocations: [invocation(failures, repository)],
+        original_uri_base_ids: BTreeMap::from([(BASE, base)]),
         column_kind: "unicodeCodePoints",
         results: results.collect(),
     };
@@ -195,13 +211,13 @@ fn driver() -> Driver {
     Driver { name: "prose", version: env!("CARGO_PKG_VERSION"), rules: rules.collect() }
 }
 
-fn invocation(failures: &[Failure]) -> Invocation {
+fn invocation(failures: &[Failure], repository: &Repository) -> Invocation {
     let notifications = failures.iter().map(|failure| Notification {
         level: "error",
         message: OwnedMessage { text: failure.reason.clone() },
         locations: [NotificationLocation {
             physical_location: ArtifactOnly {
-                artifact_location: ArtifactLocation { uri: uri(&failure.path) },
+                artifact_location: ArtifactLocation::new(&failure.path, repository),
             },
         }],
     });
@@ -211,7 +227,7 @@ fn invocation(failures: &[Failure]) -> Invocation {
     }
 }
 
-fn result<'a>(artifact: &ArtifactLocation, finding: &'a Finding) -> Result<'a> {
+fn result<'a>(artifact: &ArtifactLocation, finding: &'a Finding, repository: &Repository) -> Result<'a> {
     let fixes = finding.fix.as_ref().map(|fix| {
         let replacements = fix.edits.iter().map(|(span, text)| Replacement {
             deleted_region: region(span),
@@ -226,7 +242,7 @@ fn result<'a>(artifact: &ArtifactLocation, finding: &'a Finding) -> Result<'a> {
         }]
     });
     let related = finding.related.iter().map(|related| {
-        let other = related.path.as_ref().map(|path| ArtifactLocation { uri: uri(path) });
+        let other = related.path.as_ref().map(|path| ArtifactLocation::new(path, repository));
         location(other.unwrap_or_else(|| artifact.clone()), &related.span, Some(&related.message))
     });
     Result {
@@ -265,7 +281,14 @@ fn region(span: &Span) -> Region {
     }
 }
 
-/// The path as a URI reference: relative paths stay relative to the folder that was checked from.
+impl ArtifactLocation {
+    fn new(path: &Path, repository: &Repository) -> Self {
+        let path = repository.path(path);
+        Self { uri: uri(&path), uri_base_id: path.is_relative().then_some(BASE) }
+    }
+}
+
+/// The path as a URI reference: a relative path stays relative.
 fn uri(path: &Path) -> String {
     let mut uri = String::new();
     let mut separate = false;

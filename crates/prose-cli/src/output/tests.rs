@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, TextEdit, TextRange, TextSize};
 
+use super::repository::Repository;
 use super::{concise, full, github, json, sarif};
 use crate::check::{Diagnosed, Failure};
 use crate::finding::{CheckedFile, Counts, Finding};
 use crate::sources::{OtherTexts, Sources};
+
+fn no_repository() -> Repository {
+    Repository::around("nowhere".into())
+}
 
 /// A diagnostic on the first occurrence of `marked`.
 fn diagnostic(text: &str, marked: &str, message: &str) -> Diagnostic {
@@ -87,7 +92,7 @@ fn concise_is_one_line_for_each_finding() {
 #[test]
 fn json_has_lines_columns_and_offsets() {
     check(
-        |out| json::write(&example(), out),
+        |out| json::write(&example(), &no_repository(), out),
         expect![[r#"
             [
               {
@@ -162,7 +167,7 @@ fn json_has_lines_columns_and_offsets() {
 #[test]
 fn json_of_nothing_is_an_empty_array() {
     check(
-        |out| json::write(&[], out),
+        |out| json::write(&[], &no_repository(), out),
         expect![[r#"
         []
     "#]],
@@ -173,7 +178,7 @@ fn json_of_nothing_is_an_empty_array() {
 fn github_escapes_what_would_end_a_command() {
     let failure = Failure { path: PathBuf::from("b,c.prose"), reason: "does not exist".to_owned() };
     check(
-        |out| github::write(&example(), &[failure], out),
+        |out| github::write(&example(), &[failure], &no_repository(), out),
         expect![[r#"
         ::error file=flows/grüße.prose,line=2,endLine=2,col=9,endColumn=21,title=E001%3A unterminated literal::This string is not closed: add `"` at its end
         ::error file=flows/grüße.prose,line=3,endLine=3,col=13,endColumn=15,title=E001%3A unterminated literal::There is no escape `\q`, 100%25: not,%0Asurely
@@ -187,7 +192,7 @@ fn github_gives_no_columns_for_several_lines() {
     let text = "a\nb\n";
     let file = checked("a.prose", text, &[diagnostic(text, "a\nb", "Two lines")]);
     check(
-        |out| github::write(&[file], &[], out),
+        |out| github::write(&[file], &[], &no_repository(), out),
         expect![[r#"
         ::error file=a.prose,line=1,endLine=2,title=E001%3A unterminated literal::Two lines
     "#]],
@@ -198,7 +203,7 @@ fn github_gives_no_columns_for_several_lines() {
 fn sarif_has_what_the_standard_requires() {
     let failure = Failure { path: PathBuf::from("gone.prose"), reason: "does not exist".to_owned() };
     let mut out = Vec::new();
-    sarif::write(&example(), &[failure], &mut out).unwrap();
+    sarif::write(&example(), &[failure], &no_repository(), &mut out).unwrap();
     let log: serde_json::Value = serde_json::from_slice(&out).unwrap();
 
     assert_eq!(log["version"], "2.1.0");
@@ -234,7 +239,8 @@ fn sarif_has_what_the_standard_requires() {
                     {
                       "physicalLocation": {
                         "artifactLocation": {
-                          "uri": "gone.prose"
+                          "uri": "gone.prose",
+                          "uriBaseId": "SRCROOT"
                         }
                       }
                     }
@@ -246,6 +252,11 @@ fn sarif_has_what_the_standard_requires() {
               ]
             }
           ],
+          "originalUriBaseIds": {
+            "SRCROOT": {
+              "uri": "nowhere/"
+            }
+          },
           "results": [
             {
               "fixes": [
@@ -253,7 +264,8 @@ fn sarif_has_what_the_standard_requires() {
                   "artifactChanges": [
                     {
                       "artifactLocation": {
-                        "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                        "uri": "flows/gr%C3%BC%C3%9Fe.prose",
+                        "uriBaseId": "SRCROOT"
                       },
                       "replacements": [
                         {
@@ -280,7 +292,8 @@ fn sarif_has_what_the_standard_requires() {
                 {
                   "physicalLocation": {
                     "artifactLocation": {
-                      "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                      "uri": "flows/gr%C3%BC%C3%9Fe.prose",
+                      "uriBaseId": "SRCROOT"
                     },
                     "region": {
                       "endColumn": 21,
@@ -303,7 +316,8 @@ fn sarif_has_what_the_standard_requires() {
                 {
                   "physicalLocation": {
                     "artifactLocation": {
-                      "uri": "flows/gr%C3%BC%C3%9Fe.prose"
+                      "uri": "flows/gr%C3%BC%C3%9Fe.prose",
+                      "uriBaseId": "SRCROOT"
                     },
                     "region": {
                       "endColumn": 15,
@@ -583,7 +597,7 @@ fn full_shows_a_related_place_in_a_file_that_has_gone() {
 #[test]
 fn json_has_related_places_and_tags() {
     let mut out = Vec::new();
-    json::write(&with_related(), &mut out).unwrap();
+    json::write(&with_related(), &no_repository(), &mut out).unwrap();
     let findings: serde_json::Value = serde_json::from_slice(&out).unwrap();
     let finding = &findings[0];
     expect![[r#"["unnecessary"] [{"message":"the first one","path":"a.prose","range":{"end":{"column":9,"line":1,"offset":8},"start":{"column":7,"line":1,"offset":6}}},{"message":"and one that is\nimported","path":"lib/b.prose","range":{"end":{"column":8,"line":2,"offset":19},"start":{"column":1,"line":2,"offset":12}}}]"#]].assert_eq(&format!("{} {}", finding["tags"], finding["related"]));
@@ -595,9 +609,9 @@ fn json_has_related_places_and_tags() {
 #[test]
 fn sarif_has_related_locations() {
     let mut out = Vec::new();
-    sarif::write(&with_related(), &[], &mut out).unwrap();
+    sarif::write(&with_related(), &[], &no_repository(), &mut out).unwrap();
     let log: serde_json::Value = serde_json::from_slice(&out).unwrap();
-    expect![[r#"[{"message":{"text":"the first one"},"physicalLocation":{"artifactLocation":{"uri":"a.prose"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}},{"message":{"text":"and one that is\nimported"},"physicalLocation":{"artifactLocation":{"uri":"lib/b.prose"},"region":{"endColumn":8,"endLine":2,"startColumn":1,"startLine":2}}}]"#]].assert_eq(&log["runs"][0]["results"][0]["relatedLocations"].to_string());
+    expect![[r#"[{"message":{"text":"the first one"},"physicalLocation":{"artifactLocation":{"uri":"a.prose","uriBaseId":"SRCROOT"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}},{"message":{"text":"and one that is\nimported"},"physicalLocation":{"artifactLocation":{"uri":"lib/b.prose","uriBaseId":"SRCROOT"},"region":{"endColumn":8,"endLine":2,"startColumn":1,"startLine":2}}}]"#]].assert_eq(&log["runs"][0]["results"][0]["relatedLocations"].to_string());
 }
 
 #[test]

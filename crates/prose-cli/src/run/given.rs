@@ -16,12 +16,8 @@ use super::terminal_inputs::TerminalInputs;
 use crate::check::source;
 use crate::terminal::one_line;
 
-/// The inputs of a run: those of the file, and those of the command line in their place. What the program does not take is refused.
-pub(crate) fn read(
-    given: &[(String, String)],
-    file: Option<&Path>,
-    program: &Program,
-) -> Result<Vec<(SmolStr, Value)>, String> {
+/// The inputs of a run: those of the file, overridden by those of the command line.
+pub(crate) fn read(given: &[(String, String)], file: Option<&Path>) -> Result<Vec<(SmolStr, Value)>, String> {
     let mut inputs = match file {
         Some(path) => read_file(path)?,
         None => Vec::new(),
@@ -30,7 +26,6 @@ pub(crate) fn read(
         inputs.retain(|(known, _)| known != name);
         inputs.push((name.into(), Value::text(value.as_str())));
     }
-    check(inputs.iter().map(|(name, _)| name.as_str()), program)?;
     Ok(inputs)
 }
 

@@ -38,8 +38,8 @@ impl Interrupts {
         Self { reason }
     }
 
-    /// Is ready when the run has to stop, with the reason.
-    pub(crate) async fn interrupted(self, timeout: Option<Duration>) -> String {
+    /// Is ready when the run has to stop, with the reason. After the reason was taken, nothing interrupts any more but the second signal.
+    pub(crate) async fn interrupted(&mut self, timeout: Option<Duration>) -> String {
         let over = async {
             match timeout {
                 Some(timeout) => tokio::time::sleep(timeout).await,
@@ -47,7 +47,7 @@ impl Interrupts {
             }
         };
         let told = async {
-            match self.reason.await {
+            match (&mut self.reason).await {
                 Ok(reason) => reason,
                 Err(_) => std::future::pending().await,
             }

@@ -13,6 +13,7 @@ use prose_vm::program::Program;
 use crate::check::parts::{Part, parts};
 use crate::check::settings::{Rules, Settings, identity, shown};
 use crate::check::{Analyst, Common, Diagnosed, source};
+use crate::cli::STDIN;
 use crate::imports::{How, Imports};
 use crate::output::full;
 use crate::position::LineIndex;
@@ -51,9 +52,12 @@ pub(crate) fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> 
 
 /// Reads the program that an argument names. What keeps it from being run is told; none then.
 pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Option<Loaded>> {
-    let is_file = Path::new(what).exists();
-    let in_document = program_at_path(Path::new(what)).filter(|_| !is_file);
-    let reference = Reference::parse(what).ok().filter(|reference| !is_file && !reference.is_local());
+    let is_stdin = what == "-";
+    let what = if is_stdin { STDIN } else { what };
+    let is_file = !is_stdin && Path::new(what).exists();
+    let in_document = program_at_path(Path::new(what)).filter(|_| !is_file && !is_stdin);
+    let reference =
+        Reference::parse(what).ok().filter(|reference| !is_file && !is_stdin && !reference.is_local());
     let is_remote = reference.is_some() && in_document.is_none();
     let refused = |reason: &str| {
         writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: `{}` {}", one_line(what), one_line(reason))
@@ -62,9 +66,16 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
         Some((document, number)) => (document, Some(number)),
         // A program from elsewhere is what a program of this folder imports.
         None if is_remote => (PathBuf::from("<program>.prose"), None),
+        None if is_stdin => (PathBuf::from(STDIN), None),
         None => (PathBuf::from(what), None),
     };
-    let read = if is_remote { Ok(format!("use {what:?} as program\n")) } else { source::read_file(&path) };
+    let read = if is_stdin {
+        source::read_stdin()
+    } else if is_remote {
+        Ok(format!("use {what:?} as program\n"))
+    } else {
+        source::read_file(&path)
+    };
     let text = match read {
         Ok(text) => text,
         Err(reason) => return refused(&reason).map(|()| None),

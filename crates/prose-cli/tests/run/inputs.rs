@@ -277,3 +277,102 @@ fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
     let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);
     assert_eq!(run.status, 0, "{run:?}");
 }
+
+/// Of several programs, each receives the inputs that it declares.
+#[test]
+fn several_programs_run_one_after_the_other() {
+    let workspace = Workspace::new(&[
+        ("a.prose", "input topic: \"What about\"\noutput a = session \"Write about {topic}\"\n"),
+        ("b.prose", "let b = session \"Work\"\nthrow \"No\"\n"),
+        ("c.prose", "output c = \"three\"\n"),
+    ]);
+    workspace.check(&["run", "a.prose", "b.prose", "c.prose", "--input", "topic=tides"], expect![[r#"
+        status: 1
+        ---- stdout
+        a: Went through tides with an eye on the details. Most of the work lies in the details; the rest is in good shape. Compared with the rest, tides is the smaller part. As far as tides goes, this can go ahead as planned. [offline]
+        c: three
+        ---- stderr
+        a.prose
+        Run ID with offline (answers are made up)
+        … Write about tides
+        ✓ Write about tides (TIME)
+        b.prose
+        Run ID with offline (answers are made up)
+        … Work
+        ✓ Work (TIME)
+        error: the program failed at line 2: No
+        help: change the program, then `prose resume ID --accept-changes` goes on
+        c.prose
+        Run ID with offline (answers are made up)
+    "#]]);
+    assert_eq!(workspace.runs().len(), 3);
+    // All of them are checked before the first one runs.
+    workspace.check(
+        &["run", "c.prose", "a.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program needs the input `topic`, and nobody is there to give it; add `--input topic=…`
+    "#]],
+    );
+    workspace.check(
+        &["run", "a.prose", "c.prose", "--input", "topic=x", "--input", "other=y"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the program has no input `other`; it has `topic`
+        "#]],
+    );
+    workspace.check(
+        &["run", "c.prose", "gone.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `gone.prose` does not exist
+    "#]],
+    );
+    assert_eq!(workspace.runs().len(), 3);
+}
+
+#[test]
+fn a_program_comes_over_standard_input() {
+    let workspace = Workspace::new(&[("lib.prose", "output text = \"from the library\"\n")]);
+    let program = b"use \"./lib.prose\" as lib\nlet r = lib()\noutput text = r.text\nthrow \"stop\"\n";
+    workspace.shows(
+        workspace.prose_with_input(&["run", "-"], program),
+        &expect![[r#"
+        status: 1
+        ---- stdout
+        text: from the library
+        ---- stderr
+        Run ID with offline (answers are made up)
+        program lib
+        error: the program failed at line 4: stop
+        help: change the program, then `prose resume ID --accept-changes` goes on
+    "#]],
+    );
+    workspace.shows(
+        workspace.prose_with_input(&["run", "-"], b"sesion \"A\"\n"),
+        &expect![[r#"
+        status: 2
+        ---- stderr
+        error[E107]: unknown statement `sesion`; did you mean `session`?
+         --> <stdin>:1:1
+          |
+        1 | sesion "A"
+          | ^^^^^^
+          |
+        help: Change to `session`
+          |
+        1 | session "A"
+          |    +
+
+        error: `<stdin>` has 1 error and is not run
+    "#]],
+    );
+    let program = b"let a = session \"A\"\nlet b = session \"B\"\noutput c = [a, b]\n";
+    let run = workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program);
+    assert_eq!(run.status, 3, "{run:?}");
+    let run = workspace.prose(&["resume"]);
+    assert!(run.stderr.contains("Reused 1 result of the earlier execution, ran 1."), "{run:?}");
+}
