@@ -54,6 +54,11 @@ impl Workspace {
         workspace
     }
 
+    /// Forgets what was fetched.
+    pub fn empty_cache(&self) {
+        std::fs::remove_dir_all(self.folder.path().join(CACHE)).unwrap();
+    }
+
     /// Ends the server and starts another one.
     pub fn restart(&mut self) {
         let client = std::mem::replace(&mut self.client, server(&self.folder));

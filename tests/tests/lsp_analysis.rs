@@ -347,6 +347,7 @@ fn a_client_that_can_is_asked_to_watch_the_files() {
         json!([
             { "globPattern": "**/*.prose" },
             { "globPattern": "**/prose.toml" },
+            { "globPattern": "**/prose.lock" },
             { "globPattern": "**/.gitignore" },
             { "globPattern": "**/.ignore" },
             { "globPattern": "**", "kind": 4 },

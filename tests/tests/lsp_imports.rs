@@ -153,6 +153,79 @@ fn an_import_can_be_fetched_again_and_pinned() {
     assert!(lock.contains("reference = \"alice/research\""), "{lock}");
 }
 
+/// Has the text of `alice/research` pinned, and gives the lock file that names it.
+fn pinned(workspace: &mut Workspace) -> String {
+    workspace.open_saved("main.prose");
+    wait_for(workspace, "main.prose", &[]);
+    let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
+    let params = json!({ "command": "prose.pin", "arguments": [argument] });
+    loop {
+        workspace.client.request("workspace/executeCommand", params.clone());
+        let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+        if told["params"]["message"].as_str().unwrap().contains("is pinned in") {
+            return std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_lock_file_counts_in_the_editor_as_soon_as_it_is_there() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    let lock = pinned(&mut workspace);
+    std::fs::remove_file(workspace.folder.path().join("prose.lock")).unwrap();
+    registry.put("alice/research", &RESEARCH.replace("findings", "results"));
+    workspace.empty_cache();
+    workspace.restart();
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &["E028"]);
+
+    workspace.write_watched("prose.lock", &lock);
+    // The text that is pinned is nowhere to be had.
+    let told = wait_for(&mut workspace, "main.prose", &["E146"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(
+        message.contains("SHA-256") && message.contains("prose lock --update=alice/research"),
+        "{message}"
+    );
+    let argument = json!({ "uri": workspace.uri("main.prose") });
+    let params = json!({ "command": "prose.run", "arguments": [argument] });
+    let answer = workspace.client.request("workspace/executeCommand", params);
+    assert!(
+        answer["error"]["message"].as_str().unwrap().contains("is another text than the one in prose.lock"),
+        "{answer}"
+    );
+
+    workspace.write_watched("prose.lock", "<<<<<<< HEAD\n");
+    let told = wait_for(&mut workspace, "main.prose", &["E146"]);
+    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains("is refused, since prose.lock is no lock file"), "{message}");
+
+    workspace.remove_watched("prose.lock");
+    wait_for(&mut workspace, "main.prose", &["E028"]);
+}
+
+#[test]
+fn also_where_nothing_is_fetched_a_text_that_is_not_pinned_is_refused() {
+    let registry = registry();
+    let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+    let mut workspace = workspace(&registry, &[("main.prose", program)]);
+    let lock = pinned(&mut workspace);
+    let other = lock.lines().map(|line| match line.starts_with("sha256") {
+        true => format!("sha256 = \"{}\"\n", "0".repeat(64)),
+        false => format!("{line}\n"),
+    });
+    let other: String = other.collect();
+    for mode in ["off", "manual"] {
+        workspace.write("prose.lock", &other);
+        workspace.write("prose.toml", &format!("{}fetch = \"{mode}\"\n", settings(&registry)));
+        workspace.restart();
+        workspace.open_saved("main.prose");
+        wait_for(&mut workspace, "main.prose", &["E146"]);
+    }
+}
+
 #[test]
 fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     let registry = registry();

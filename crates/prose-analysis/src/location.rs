@@ -33,6 +33,17 @@ pub struct Registry {
     pub url: Arc<str>,
     /// The folder with copies, which come before what any host has.
     pub vendor: Option<Arc<Path>>,
+    /// The lock file that says which texts programs have.
+    pub lock: Option<LockFile>,
+}
+
+/// A lock file as it was when it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LockFile {
+    /// Where it lies.
+    pub path: Arc<Path>,
+    /// A number that is another one when its text is.
+    pub version: u64,
 }
 
 impl Remote {
@@ -44,7 +55,7 @@ impl Remote {
 
 impl From<&str> for Registry {
     fn from(url: &str) -> Self {
-        Self { url: url.into(), vendor: None }
+        Self { url: url.into(), vendor: None, lock: None }
     }
 }
 

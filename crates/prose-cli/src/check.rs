@@ -137,7 +137,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
         program_in_stdin.map(|path| Stdin { rules: settings.of(path), path, text: source::read_stdin() });
     let programs: Vec<Program> =
         files.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
-    let lock = if args.locked { LockUse::Complete } else { LockUse::Ignored };
+    let lock = LockUse::new(args.locked);
     let imports = Imports::new(How { offline: args.offline, lock, ..How::default() });
     let common = Common::new(settings, imports);
     job.check_programs(&common, &programs, stdin, threads, &mut outcome);

@@ -152,7 +152,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) offline: bool,
 
-    /// Check with the texts that `prose.lock` names, and report what differs or is not in it
+    /// Report imported programs that are not in `prose.lock`
     ///
     /// The lock file lies beside `prose.toml`, or in the current folder. `prose lock` writes it.
     #[arg(long)]

@@ -35,16 +35,26 @@ pub(crate) struct How {
     pub(crate) lock: LockUse,
 }
 
-/// What the lock file counts for.
-#[derive(Debug, Clone, Default)]
+/// What the lock file counts for. There is no way to leave it out (decision 28).
+#[derive(Debug, Clone)]
 pub(crate) enum LockUse {
-    /// Nothing.
-    #[default]
-    Ignored,
     /// The texts are those that it names, and others are refused.
     Complete,
     /// The texts are those that it names, apart from some that are to be renewed; others are fetched.
     Kept(Update),
+}
+
+impl LockUse {
+    /// The one that `--locked` asks for, or that is so without it.
+    pub(crate) fn new(is_locked: bool) -> Self {
+        if is_locked { Self::Complete } else { Self::default() }
+    }
+}
+
+impl Default for LockUse {
+    fn default() -> Self {
+        Self::Kept(Update::Nothing)
+    }
 }
 
 /// What is to be renewed in a lock file.
@@ -129,9 +139,13 @@ impl Imports {
         let folder = project.path.as_deref().and_then(Path::parent);
         let folder = folder.map_or_else(|| identity(Path::new(".")), Path::to_owned);
         let lock_path = folder.join(LOCK_FILE);
-        let is_read = !matches!(self.how.lock, LockUse::Ignored);
-        let lock = if is_read { Lock::load(&lock_path) } else { Ok(None) };
-        let lock = lock.unwrap_or_else(|error| {
+        let loaded = Lock::load(&lock_path);
+        // Nothing is looked up without what a lock file says that is there.
+        let locked = match &loaded {
+            Ok(lock) => self.locked(lock.clone().unwrap_or_default()),
+            Err(error) => Locked::Unreadable(error.reason().into()),
+        };
+        let lock = loaded.unwrap_or_else(|error| {
             self.fail(&lock_path, error);
             None
         });
@@ -139,7 +153,7 @@ impl Imports {
         let registries = Registries::new(Arc::clone(&self.cache))
             .with_offline(self.how.offline)
             .with_vendor(config.vendor.as_path().and_then(|dir| self.vendor(&folder.join(dir))))
-            .with_lock(self.locked(lock.clone().unwrap_or_default()));
+            .with_lock(Some(locked));
         ProjectImports {
             registries: Mutex::new(registries),
             registry: config.url.as_str().into(),
@@ -153,16 +167,15 @@ impl Imports {
         }
     }
 
-    fn locked(&self, mut lock: Lock) -> Option<Locked> {
+    fn locked(&self, mut lock: Lock) -> Locked {
         let is_complete = match &self.how.lock {
-            LockUse::Ignored => return None,
             LockUse::Complete => true,
             LockUse::Kept(update) => {
                 lock.retain(|reference| !update.includes(reference));
                 false
             }
         };
-        Some(Locked { lock: Arc::new(lock), is_complete })
+        Locked::Pins { lock: Arc::new(lock), is_complete }
     }
 
     fn vendor(&self, dir: &Path) -> Option<Vendor> {

@@ -255,8 +255,7 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
 }
 
 fn how(args: &RunnerArgs) -> How {
-    let lock = if args.locked { LockUse::Complete } else { LockUse::Ignored };
-    How { offline: args.offline, lock, ..How::default() }
+    How { offline: args.offline, lock: LockUse::new(args.locked), ..How::default() }
 }
 
 /// The harness that the arguments name.

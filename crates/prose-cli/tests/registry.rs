@@ -383,6 +383,118 @@ fn only_what_is_locked_is_run() {
 }
 
 #[test]
+fn a_lock_file_counts_also_for_those_who_do_not_ask_for_it() {
+    let world = World::new(&[
+        ("registry/alice/research.prose", RESEARCH),
+        ("registry/alice/other.prose", RESEARCH),
+        ("project/main.prose", MAIN),
+    ]);
+    world.prose(&["lock"]);
+    // What is not pinned is fetched as without a lock file.
+    world.workspace.write(
+        "project/other.prose",
+        MAIN.replace("alice/research\"", "alice/other\" as research").as_bytes(),
+    );
+    world.check(
+        &["other.prose"],
+        expect![[r#"
+        status: 0
+    "#]],
+    );
+    world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
+    let command = ["run", "--quiet", "main.prose", "--max-sessions", "0"];
+    // The text that is pinned is run as long as it is to be had.
+    assert_eq!(world.prose(&command).status, 3);
+    world.prose(&["cache", "clean"]);
+    for command in [&command[..], &["resume", "--quiet"], &["run", "--quiet", "alice/research"]] {
+        let run = world.prose(command);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(
+            run.stderr.contains("error[E146]: `alice/research` is another text than the one in prose.lock"),
+            "{run:?}"
+        );
+        assert!(run.stderr.contains("(SHA-256 …, here …)"), "{run:?}");
+        assert!(run.stderr.contains("`prose lock --update=alice/research` accepts it"), "{run:?}");
+    }
+    world.check(&["main.prose"], expect![[r#"
+        status: 1
+        ---- stdout
+        main.prose:1:6: error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+    "#]]);
+    world.prose(&["fetch"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        `alice/other` was fetched
+        `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+    "#]]);
+    world.prose(&["lock", "--update=alice/research"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        added `alice/other` with SHA-256 …
+        updated `alice/research` from SHA-256 … to …
+        prose.lock: written, 2 programs pinned.
+    "#]]);
+    world.check(
+        &["main.prose"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        main.prose:2:25: warning[E027]: `research` has no input `topic`; it has none
+    "#]],
+    );
+}
+
+#[test]
+fn a_vendored_copy_of_another_text_than_the_locked_one_is_refused() {
+    let mut world = World::with_settings(
+        &[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)],
+        "registry.vendor = \"vendor\"\n",
+    );
+    world.prose(&["vendor", "vendor"]);
+    world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
+    world.prose(&["lock", "--update"]);
+    world.prose(&["cache", "clean"]);
+    world.stop();
+    world.check(&[], expect![[r#"
+        status: 1
+        ---- stdout
+        main.prose:1:6: error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+    "#]]);
+}
+
+#[test]
+fn a_lock_file_that_cannot_be_read_is_an_error_wherever_imports_are_used() {
+    let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
+    world.workspace.write("project/prose.lock", b"<<<<<<< HEAD\n");
+    world.check(&[], expect![[r#"
+        status: 2
+        ---- stdout
+        main.prose:1:6: error[E146]: `alice/research` is refused, since prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        ---- stderr
+        error: `prose.lock` is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+    "#]]);
+    world.prose(&["run", "main.prose"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `prose.lock` is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        error[E146]: `alice/research` is refused, since prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+         --> main.prose:1:6
+          |
+        1 | use "alice/research"
+          |      ^^^^^^^^^^^^^^
+
+        error: `main.prose` has 1 error and is not run
+    "#]]);
+    for command in [&["fetch"][..], &["vendor", "vendor"], &["compile", "main.prose"]] {
+        let run = world.prose(command);
+        assert_ne!(run.status, 0, "{run:?}");
+        assert!(run.stderr.contains("`prose.lock` is no lock file"), "{run:?}");
+    }
+    // Nobody was asked under pins that nobody knows.
+    assert_eq!(world.prose(&["cache", "list"]).stdout, "");
+}
+
+#[test]
 fn only_what_is_locked_is_used() {
     let world = World::new(&[
         ("registry/alice/research.prose", RESEARCH),

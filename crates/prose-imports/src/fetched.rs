@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, FetchedProgram, Note, Origin, Remote, RemoteOrigin};
 use prose_reference::Reference;
-use prose_registry::{By, Client, Found, Importer, Outcome, Problem, Program, Refusal};
+use prose_registry::{By, Client, Found, Importer, LockMismatch, Outcome, Problem, Program, Refusal};
 use prose_syntax::Code;
 
 /// Who asks, as the client of registries has to know to refuse what is not safe.
@@ -46,6 +46,12 @@ fn unknown(message: String) -> Fetched {
 pub fn too_many(remote: &Remote, most: usize) -> Fetched {
     let result = Err(Problem::Refused(Refusal::TooMany(most)));
     let outcome = Outcome { reference: remote.reference.to_string(), result };
+    Fetched { program: None, note: note(&outcome).map(Arc::new) }
+}
+
+/// What there is to say about a program whose text is not the one in the lock file.
+pub(crate) fn refused(remote: &Remote, mismatch: Box<LockMismatch>) -> Fetched {
+    let outcome = Outcome { reference: remote.reference.to_string(), result: Err(Problem::Locked(mismatch)) };
     Fetched { program: None, note: note(&outcome).map(Arc::new) }
 }
 

@@ -102,7 +102,8 @@ impl Registries {
             }
             settings.offline |= self.offline;
             settings.vendor = registry.vendor.as_deref().and_then(copies).or_else(|| self.vendor.clone());
-            settings.lock = self.lock.clone();
+            let lock = registry.lock.as_ref().and_then(|lock| Locked::load(&lock.path));
+            settings.lock = lock.or_else(|| self.lock.clone());
             Client::new(settings, Arc::clone(&self.cache))
         });
         self.clients.insert(registry.clone(), client.clone());
@@ -122,6 +123,12 @@ impl Registries {
             _ => None,
         };
         Some((Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, by))), registry))
+    }
+
+    /// What there is to say about a program that nobody may be asked for, where the lock file refuses the text that is known.
+    pub fn refusal(&mut self, remote: &Remote) -> Option<Fetched> {
+        let mismatch = self.client(&remote.registry)?.mismatch(&remote.reference)?;
+        Some(fetched::refused(remote, mismatch))
     }
 
     /// What is known of a program without asking anybody, and what to look up to know better.

@@ -97,8 +97,14 @@ impl Fetcher {
         let Some(wish) = wish else { return fetched };
         match mode {
             FetchMode::Automatic => {}
-            FetchMode::Manual => return fetched.or_else(|| Some(not_fetched(remote))),
-            FetchMode::Off => return fetched.or_else(|| Some(never_fetched(remote, WHY_NEVER))),
+            FetchMode::Manual => {
+                let refusal = || self.registries.refusal(remote);
+                return fetched.or_else(refusal).or_else(|| Some(not_fetched(remote)));
+            }
+            FetchMode::Off => {
+                let refusal = || self.registries.refusal(remote);
+                return fetched.or_else(refusal).or_else(|| Some(never_fetched(remote, WHY_NEVER)));
+            }
         }
         // What is known is shown at once, and asked about without hurry.
         match when {
@@ -188,7 +194,11 @@ impl Fetcher {
                 lock.save(&path).map_err(|error| error.to_string())
             };
             let told = match pinned.await {
-                Ok(()) => Ok(format!("`{reference}` is pinned in {}", path.display())),
+                Ok(()) => {
+                    // Not every client tells of changes of files.
+                    let _ = to_owner.send(Message::FilesChanged(vec![path.clone()]));
+                    Ok(format!("`{reference}` is pinned in {}", path.display()))
+                }
                 Err(error) => Err(error),
             };
             let _ = to_owner.send(Message::Told(told));

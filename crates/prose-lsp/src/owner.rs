@@ -582,7 +582,7 @@ const TOO_LONG: &str = "a text of 4 GiB or more cannot be served";
 
 /// What has a client tell of changes of programs and settings on the disk.
 fn watching() -> Notification {
-    let globs = ["**/*.prose", "**/prose.toml", "**/.gitignore", "**/.ignore"];
+    let globs = ["**/*.prose", "**/prose.toml", "**/prose.lock", "**/.gitignore", "**/.ignore"];
     let mut watchers: Vec<Value> =
         globs.iter().map(|glob| serde_json::json!({ "globPattern": glob })).collect();
     // Of a folder that is deleted, clients do not tell which files were in it.

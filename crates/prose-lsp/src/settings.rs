@@ -1,13 +1,16 @@
 //! What the client and `prose.toml` say about how programs are checked.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
-use prose_analysis::location::Registry;
+use prose_analysis::location::{LockFile, Registry};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
 use prose_ide::HintsWanted;
+use prose_registry::LOCK_FILE;
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -17,6 +20,8 @@ use serde_json::Value;
 pub(crate) struct FileConfig {
     path: PathBuf,
     project: Arc<Project>,
+    /// The lock file, if there is one.
+    lock: Option<LockFile>,
     overrides: Arc<Overrides>,
     /// What the client says about that, which goes before what the project says.
     fetch: Option<FetchMode>,
@@ -159,7 +164,8 @@ impl FileConfig {
     /// What changes what the program means.
     pub(crate) fn meaning(&self) -> host::Project {
         let config = &self.project.config;
-        let registry = Registry { vendor: self.vendor(), ..config.registry.url.as_str().into() };
+        let (vendor, lock) = (self.vendor(), self.lock.clone());
+        let registry = Registry { vendor, lock, ..config.registry.url.as_str().into() };
         host::Project::new(&config.models, registry)
     }
 }
@@ -175,6 +181,8 @@ pub(crate) struct Problems {
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     projects: Projects,
+    /// The lock files that were looked for, by where they would be.
+    locks: HashMap<PathBuf, Option<LockFile>>,
     overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
@@ -198,7 +206,23 @@ impl Settings {
         }
         let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
         let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
-        Arc::new(FileConfig { path: path.to_owned(), project, overrides, fetch, markdown, client, hints })
+        let lock = lock_path(&project, path).and_then(|lock| {
+            let read = |path: &PathBuf| read_lock(path);
+            self.locks.entry(lock).or_insert_with_key(read).clone()
+        });
+        let path = path.to_owned();
+        Arc::new(FileConfig { path, project, lock, overrides, fetch, markdown, client, hints })
+    }
+
+    /// Looks at the lock files again. Gives whether one is another than it was.
+    pub(crate) fn read_locks(&mut self) -> bool {
+        let mut changes = false;
+        for (path, lock) in &mut self.locks {
+            let read = read_lock(path);
+            changes |= *lock != read;
+            *lock = read;
+        }
+        changes
     }
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
@@ -226,6 +250,7 @@ impl Settings {
     /// Reads every `prose.toml` again when it is asked for.
     pub(crate) fn forget_files(&mut self) {
         self.projects.forget();
+        self.locks.clear();
     }
 
     /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
@@ -249,6 +274,20 @@ impl Settings {
         self.hints = hints;
         changes
     }
+}
+
+/// Where the lock file of a program is, or would be: beside the settings, or beside a program without any.
+fn lock_path(project: &Project, program: &Path) -> Option<PathBuf> {
+    let folder = project.path.as_deref().unwrap_or(program).parent()?;
+    folder.is_absolute().then(|| folder.join(LOCK_FILE))
+}
+
+/// The lock file at a path. One that cannot be read is there all the same, and has every import refused.
+fn read_lock(path: &Path) -> Option<LockFile> {
+    let is_file = path.metadata().ok()?.is_file();
+    let mut hasher = DefaultHasher::new();
+    is_file.then(|| std::fs::read(path).ok()).hash(&mut hasher);
+    Some(LockFile { path: path.into(), version: hasher.finish() })
 }
 
 /// Whether nobody has said that the workspace is not to be trusted.

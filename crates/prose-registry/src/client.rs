@@ -14,7 +14,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use url::Url;
 
 use crate::cache::Cache;
-use crate::lock::LockMismatch;
+use crate::lock::{LockMismatch, Pin};
 use crate::outcome::{By, Found, Outcome, Problem, Refusal, Unreachable};
 use crate::program::{self, Program, Source, Timestamp};
 use crate::settings::Settings;
@@ -130,13 +130,32 @@ impl Client {
 
     /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.
     pub fn known(&self, reference: &Reference) -> Option<Found> {
-        if let Some(locked) = &self.inner.settings.lock {
-            match locked.lock.get(reference) {
-                Some(pin) => return self.kept(pin),
-                None if locked.is_complete => return None,
-                None => {}
-            }
+        match self.pin(reference) {
+            Ok(None) => self.known_unlocked(reference),
+            Ok(Some(pin)) => self.kept(pin),
+            Err(_) => None,
         }
+    }
+
+    /// Why what is known of a program is not used: the lock file names another text, or cannot be read.
+    pub fn mismatch(&self, reference: &Reference) -> Option<Box<LockMismatch>> {
+        let pin = match self.pin(reference) {
+            Ok(pin) => pin?,
+            Err(mismatch) => return Some(mismatch),
+        };
+        if self.kept(pin).is_some() {
+            return None;
+        }
+        let found = self.known_unlocked(reference)?.program.source.sha256;
+        (found != pin.sha256).then(|| Box::new(LockMismatch::Changed { pin: pin.clone(), found }))
+    }
+
+    /// What a lock file that counts pins a program to.
+    fn pin(&self, reference: &Reference) -> Result<Option<&Pin>, Box<LockMismatch>> {
+        self.inner.settings.lock.as_ref().map_or(Ok(None), |locked| locked.pin(reference))
+    }
+
+    fn known_unlocked(&self, reference: &Reference) -> Option<Found> {
         let url = reference.urls(&self.inner.settings.registry).into_iter().next()?;
         self.inner.known(reference, &url)
     }
@@ -145,15 +164,10 @@ impl Client {
     ///
     /// All who ask for one program at one time share a request. Whoever stops waiting ends it for nobody else.
     pub async fn get(&self, reference: &Reference, importer: &Importer, freshness: Freshness) -> Outcome {
-        let Some(locked) = &self.inner.settings.lock else {
-            return self.get_unlocked(reference, importer, freshness).await;
-        };
-        let found = match locked.lock.get(reference) {
-            Some(pin) => self.pinned_as(pin, importer, freshness).await,
-            None if locked.is_complete => {
-                Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() }))
-            }
-            None => Ok(self.get_unlocked(reference, importer, freshness).await),
+        let found = match self.pin(reference) {
+            Ok(Some(pin)) => self.pinned_as(pin, importer, freshness).await,
+            Ok(None) => Ok(self.get_unlocked(reference, importer, freshness).await),
+            Err(mismatch) => Err(mismatch),
         };
         found.unwrap_or_else(|mismatch| Outcome::new(reference.to_string(), Err(Problem::Locked(mismatch))))
     }

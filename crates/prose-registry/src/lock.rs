@@ -61,6 +61,13 @@ pub enum LockMismatch {
         /// The reference.
         reference: String,
     },
+    /// Nobody can tell what the reference is pinned to.
+    Unreadable {
+        /// The reference.
+        reference: String,
+        /// What is wrong with the lock file, as [`LockError::reason`] has it.
+        why: String,
+    },
     /// The text is another one.
     Changed {
         /// What is pinned.
@@ -262,6 +269,9 @@ impl fmt::Display for LockMismatch {
             LockMismatch::NotLocked { reference } => {
                 write!(f, "`{reference}` is not in {LOCK_FILE}; `prose lock` adds it")
             }
+            LockMismatch::Unreadable { reference, why } => {
+                write!(f, "`{reference}` is refused, since {LOCK_FILE} {why}")
+            }
             LockMismatch::Changed { pin, found } => write!(
                 f,
                 "`{}` is another text than the one in {LOCK_FILE}, which is of {} (SHA-256 {:.12}…, here {:.12}…); read what has \
@@ -278,19 +288,25 @@ impl fmt::Display for LockMismatch {
 
 impl std::error::Error for LockMismatch {}
 
-impl fmt::Display for LockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl LockError {
+    /// What is wrong, as the rest of a sentence that starts with the path.
+    pub fn reason(&self) -> String {
         match self {
-            LockError::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            LockError::Malformed(path, error) => write!(
-                f,
-                "{} is no lock file; if two branches were merged, take one side and run `prose lock`: {error}",
-                path.display()
+            LockError::Io(_, error) => format!("cannot be read or written: {error}"),
+            LockError::Malformed(_, error) => format!(
+                "is no lock file; if two branches were merged, take one side and run `prose lock`: {error}"
             ),
-            LockError::Version(path, version) => {
-                write!(f, "{} has version {version}, which a newer `prose` has written", path.display())
+            LockError::Version(_, version) => {
+                format!("has version {version}, which a newer `prose` has written")
             }
         }
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (LockError::Io(path, _) | LockError::Malformed(path, _) | LockError::Version(path, _)) = self;
+        write!(f, "{} {}", path.display(), self.reason())
     }
 }
 

@@ -1,15 +1,16 @@
 //! How the client asks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fmt};
 
+use prose_reference::Reference;
 use url::Url;
 
 use crate::addresses::{Names, SystemNames};
 use crate::credentials::{Credentials, CredentialsProblem};
-use crate::lock::Lock;
+use crate::lock::{Lock, LockMismatch, Pin};
 use crate::secret::Secret;
 use crate::tls::EXTRA_CA;
 use crate::vendor::Vendor;
@@ -49,13 +50,44 @@ pub struct Settings {
     pub names: Arc<dyn Names>,
 }
 
-/// What the lock file says, and what that means for programs that it does not name.
+/// A lock file that counts: the texts are those that it names.
 #[derive(Debug, Clone)]
-pub struct Locked {
-    /// The lock file.
-    pub lock: Arc<Lock>,
-    /// Whether programs that it does not name are refused.
-    pub is_complete: bool,
+pub enum Locked {
+    /// It says what is pinned.
+    Pins {
+        /// What is pinned.
+        lock: Arc<Lock>,
+        /// Whether programs that it does not name are refused.
+        is_complete: bool,
+    },
+    /// It cannot be read, and why. Every program is refused, since each may be pinned to another text than there is.
+    Unreadable(Arc<str>),
+}
+
+impl Locked {
+    /// The lock file at a path, as it counts wherever imports are used (decision 28). `None` if there is none.
+    pub fn load(path: &Path) -> Option<Self> {
+        match Lock::load(path) {
+            Ok(lock) => Some(Self::Pins { lock: Arc::new(lock?), is_complete: false }),
+            Err(error) => Some(Self::Unreadable(error.reason().into())),
+        }
+    }
+
+    /// What a program is pinned to; `None` if it may have any text.
+    pub(crate) fn pin(&self, reference: &Reference) -> Result<Option<&Pin>, Box<LockMismatch>> {
+        match self {
+            Self::Unreadable(why) => {
+                let reference = reference.to_string();
+                Err(Box::new(LockMismatch::Unreadable { reference, why: why.to_string() }))
+            }
+            Self::Pins { lock, is_complete } => match lock.get(reference) {
+                None if *is_complete => {
+                    Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() }))
+                }
+                pin => Ok(pin),
+            },
+        }
+    }
 }
 
 /// How much time and room a request may take.

@@ -55,7 +55,9 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) allow_outside: bool,
 
-    /// Take imported programs as `prose.lock` names them, and refuse what differs
+    /// Refuse imported programs that are not in `prose.lock`
+    ///
+    /// With or without it, a program that is in `prose.lock` runs only with the text that is pinned there.
     #[arg(long)]
     pub(crate) locked: bool,
 

@@ -55,7 +55,7 @@ fn copies_and_locked_texts_need_no_look_up() {
 
     let mut lock = Lock::default();
     lock.pin(&program("alice/copy", "2020-01-01T00:00:00Z"), None, Timestamp::now());
-    let locked = Locked { lock: Arc::new(lock), is_complete: true };
+    let locked = Locked::Pins { lock: Arc::new(lock), is_complete: true };
     let mut registries =
         Registries::new(Cache::in_memory()).with_vendor(Some(vendor)).with_lock(Some(locked));
     assert_eq!(look(&mut registries, "alice/copy"), (true, false));

@@ -106,7 +106,7 @@ impl Web {
         let limits = Limits { retries: 0, idle: Duration::from_secs(2), ..Limits::default() };
         let settings = Settings {
             limits,
-            lock: lock.map(|lock| Locked { lock: Arc::new(lock), is_complete: true }),
+            lock: lock.map(|lock| Locked::Pins { lock: Arc::new(lock), is_complete: true }),
             names: Arc::new(Hosts(self.address)),
             extra_ca: Some(self.dir.path().join("ca.pem")),
             ..Settings::new(Url::parse(REGISTRY).unwrap())

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
+use prose_registry::LOCK_FILE;
 
 use super::Owner;
 use crate::convert::path_of_uri;
@@ -100,11 +101,14 @@ impl Owner {
         if path.ends_with(prose_config::FILE_NAME) {
             paths.push(path);
         }
+        if self.settings.read_locks() {
+            self.settings_changed();
+        }
         self.files_changed(&paths);
     }
 
     pub(super) fn files_changed(&mut self, paths: &[PathBuf]) {
-        if paths.iter().any(|path| path.ends_with(prose_config::FILE_NAME)) {
+        if paths.iter().any(|path| path.ends_with(prose_config::FILE_NAME) || path.ends_with(LOCK_FILE)) {
             self.settings.forget_files();
             self.settings_changed();
         }

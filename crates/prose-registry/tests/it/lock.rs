@@ -194,7 +194,7 @@ async fn a_text_that_is_pinned_and_known_needs_no_host() {
 fn locked(server: &Server, dir: &Path, text: &str, is_complete: bool) -> Client {
     let mut lock = Lock::default();
     lock.pin(&program("a/b", text), None, Timestamp::now());
-    let lock = Some(Locked { lock: Arc::new(lock), is_complete });
+    let lock = Some(Locked::Pins { lock: Arc::new(lock), is_complete });
     Client::new(Settings { lock, ..settings(server.url()) }, Cache::at(dir))
 }
 

@@ -433,8 +433,8 @@ codes! {
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n\n//- /research.prose\noutput found = session \"Find out\"\n"
 
     E146 [Error Error Error] "imported program is not the one in prose.lock"
-    "The lock file says which text the import stands for, and what is there now is another one, or the file does not know the import. This \
-     is looked at with `--locked` only."
+    "The lock file says which text the import stands for, and what is there now is another one, or the file cannot be \
+     read. With `--locked`, each import has to be in it. `prose lock --update=REFERENCE` accepts another text."
     wrong "use \"alice/changed\"\n\noutput found = changed(topic: \"tides\")\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
