@@ -21,7 +21,13 @@ pub struct CallGraph<'db> {
     pub root: Vec<Call<'db>>,
     /// The blocks of each name. There is one, unless the program is wrong.
     by_name: FxHashMap<SmolStr, Vec<usize>>,
+    /// For each name of blocks that certain calls lead back to, the cycle that it is part of.
+    cycles: FxHashMap<SmolStr, CycleId>,
 }
+
+/// Blocks that always come to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
+pub struct CycleId(usize);
 
 /// A block and the calls in it.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -76,6 +82,7 @@ pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
             }
         }
     }
+    graph.cycles = graph.find_cycles();
     graph
 }
 
@@ -87,12 +94,7 @@ impl<'db> CallGraph<'db> {
 
     /// Whether a run of one block may come to a call of another.
     pub fn may_reach(&self, from: &str, to: &str) -> bool {
-        self.leads(from, to, |_| true)
-    }
-
-    /// Whether every run of one block comes to a call of another.
-    pub fn always_reaches(&self, from: &str, to: &str) -> bool {
-        self.leads(from, to, |call| call.is_certain)
+        self.leads(from, to)
     }
 
     /// Whether a run of a block may come to a call of the same block.
@@ -100,38 +102,36 @@ impl<'db> CallGraph<'db> {
         self.may_reach(name, name)
     }
 
-    /// The blocks that every run of one comes to, and every run of which comes back to it.
-    pub(crate) fn cycle(&self, name: &str) -> FxHashSet<&SmolStr> {
-        let mut reached: FxHashSet<&SmolStr> = FxHashSet::default();
-        let mut callers: FxHashMap<&SmolStr, Vec<&SmolStr>> = FxHashMap::default();
-        let mut waiting = vec![name];
-        while let Some(block) = waiting.pop() {
-            for caller in self.named(block) {
-                for call in caller.calls.iter().filter(|call| call.is_certain) {
-                    callers.entry(&call.block).or_default().push(&caller.name);
-                    if reached.insert(&call.block) {
-                        waiting.push(&call.block);
-                    }
-                }
-            }
-        }
-        let mut cycle: FxHashSet<&SmolStr> = FxHashSet::default();
-        let mut waiting = vec![name];
-        while let Some(block) = waiting.pop() {
-            for caller in callers.get(&SmolStr::from(block)).into_iter().flatten() {
-                if reached.contains(caller) && cycle.insert(caller) {
-                    waiting.push(caller);
-                }
-            }
-        }
-        cycle
+    /// The cycle of blocks that every run of one of them comes to, and comes back from, that a block is part of.
+    pub fn cycle(&self, name: &str) -> Option<CycleId> {
+        self.cycles.get(name).copied()
     }
 
-    fn leads(&self, from: &str, to: &str, counts: impl Fn(&Call<'db>) -> bool) -> bool {
+    /// The strongly connected components of certain calls: Tarjan's algorithm, which looks at each call once, with a stack of its own, since
+    /// calls may go deep.
+    fn find_cycles(&self) -> FxHashMap<SmolStr, CycleId> {
+        let mut names: FxHashMap<&SmolStr, usize> = FxHashMap::default();
+        let mut number = |name| {
+            let next = names.len();
+            *names.entry(name).or_insert(next)
+        };
+        let mut edges: Vec<(usize, usize)> = Vec::new();
+        for caller in &self.blocks {
+            let from = number(&caller.name);
+            let certain = caller.calls.iter().filter(|call| call.is_certain);
+            edges.extend(certain.map(|call| (from, number(&call.block))));
+        }
+        let mut search = CycleSearch::new(names.len(), edges);
+        (0..names.len()).for_each(|name| search.visit_all_from(name));
+        let cycles = names.into_iter().filter_map(|(name, at)| Some((name.clone(), search.cycle_of[at]?)));
+        cycles.collect()
+    }
+
+    fn leads(&self, from: &str, to: &str) -> bool {
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let mut waiting = vec![from];
         while let Some(block) = waiting.pop() {
-            for call in self.named(block).flat_map(|caller| &caller.calls).filter(|call| counts(call)) {
+            for call in self.named(block).flat_map(|caller| &caller.calls) {
                 if call.block == to {
                     return true;
                 }
@@ -141,6 +141,90 @@ impl<'db> CallGraph<'db> {
             }
         }
         false
+    }
+}
+
+/// The search for cycles in a graph of numbers.
+struct CycleSearch {
+    /// Where each number leads to.
+    edges: Vec<Vec<usize>>,
+    /// When each number was first met; none if it was not yet.
+    met: Vec<Option<usize>>,
+    /// The earliest one that is known to be reached from each number, and still open.
+    low: Vec<usize>,
+    is_open: Vec<bool>,
+    open: Vec<usize>,
+    clock: usize,
+    cycle_of: Vec<Option<CycleId>>,
+}
+
+impl CycleSearch {
+    fn new(count: usize, pairs: Vec<(usize, usize)>) -> Self {
+        let mut edges = vec![Vec::new(); count];
+        pairs.into_iter().for_each(|(from, to)| edges[from].push(to));
+        Self {
+            edges,
+            met: vec![None; count],
+            low: vec![0; count],
+            is_open: vec![false; count],
+            open: Vec::new(),
+            clock: 0,
+            cycle_of: vec![None; count],
+        }
+    }
+
+    fn visit_all_from(&mut self, start: usize) {
+        if self.met[start].is_some() {
+            return;
+        }
+        self.meet(start);
+        // Each number on the way, with how many of its edges were followed.
+        let mut way = vec![(start, 0)];
+        while let Some((at, followed)) = way.last_mut() {
+            let at = *at;
+            match self.edges[at].get(*followed).copied() {
+                Some(next) => {
+                    *followed += 1;
+                    match self.met[next] {
+                        None => {
+                            self.meet(next);
+                            way.push((next, 0));
+                        }
+                        Some(met) if self.is_open[next] => self.low[at] = self.low[at].min(met),
+                        Some(_) => {}
+                    }
+                }
+                None => {
+                    way.pop();
+                    if let Some((before, _)) = way.last() {
+                        self.low[*before] = self.low[*before].min(self.low[at]);
+                    }
+                    if self.met[at] == Some(self.low[at]) {
+                        self.close(at);
+                    }
+                }
+            }
+        }
+    }
+
+    fn meet(&mut self, at: usize) {
+        self.met[at] = Some(self.clock);
+        self.low[at] = self.clock;
+        self.clock += 1;
+        self.is_open[at] = true;
+        self.open.push(at);
+    }
+
+    /// Closes the component that begins at a number. Of a single one it is a cycle only if it leads to itself.
+    fn close(&mut self, first: usize) {
+        let is_cycle = self.open.last() != Some(&first) || self.edges[first].contains(&first);
+        while let Some(member) = self.open.pop() {
+            self.is_open[member] = false;
+            self.cycle_of[member] = is_cycle.then_some(CycleId(first));
+            if member == first {
+                break;
+            }
+        }
     }
 }
 

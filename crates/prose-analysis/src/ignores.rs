@@ -7,7 +7,10 @@
 //! Syntax errors can be ignored like everything else, since a session may understand a line that the grammar does not. Two cannot: behind
 //! them the text is not read as its author wrote it, and its other mistakes are not known.
 
+use std::cell::Cell;
+
 use prose_syntax::{Code, Diagnostic, Fix, Parse, SyntaxKind, TextEdit, TextRange, TextSize, suggest};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lines::{LINE_BREAKS, line_end, line_start, size};
 
@@ -32,7 +35,69 @@ struct Listed {
     name: String,
     code: Option<Code>,
     range: TextRange,
-    used: bool,
+}
+
+/// What comments cover, in the order of the text. Comments that cover the same are one entry, so that a row of them above a line costs no more
+/// than one of them.
+struct Cover {
+    covers: TextRange,
+    /// The end of what this entry and those before it cover.
+    farthest: TextSize,
+    /// The codes that are ignored here, and whether one of them was reported.
+    codes: FxHashMap<Code, bool>,
+}
+
+/// Finds the comments that cover a place, however many comments there are.
+struct Covers {
+    list: Vec<Cover>,
+    /// The entry of each comment.
+    of_comments: Vec<usize>,
+}
+
+impl Covers {
+    fn new(ignores: &[Ignore]) -> Self {
+        let mut order: Vec<usize> = (0..ignores.len()).collect();
+        let key = |range: TextRange| (range.start(), range.end());
+        order.sort_by_key(|at| key(ignores[*at].covers));
+        let mut list: Vec<Cover> = Vec::new();
+        let mut of_comments = vec![0; ignores.len()];
+        for at in order {
+            let covers = ignores[at].covers;
+            if list.last().is_none_or(|last| last.covers != covers) {
+                let before = list.last().map_or(TextSize::new(0), |last| last.farthest);
+                list.push(Cover { covers, farthest: before.max(covers.end()), codes: FxHashMap::default() });
+            }
+            of_comments[at] = list.len() - 1;
+            let codes = ignores[at].listed.iter().filter_map(|listed| listed.code);
+            let codes = codes.filter(|code| !NEVER_IGNORED.contains(code)).map(|code| (code, false));
+            if let Some(last) = list.last_mut() {
+                last.codes.extend(codes);
+            }
+        }
+        Self { list, of_comments }
+    }
+
+    /// Whether a comment switches the diagnostic off, which is noted for all that do.
+    fn switch_off(&mut self, diagnostic: &Diagnostic) -> bool {
+        let at = diagnostic.range.start();
+        let mut is_ignored = false;
+        let begun = self.list.partition_point(|cover| cover.covers.start() <= at);
+        // Lines overlap only where a text goes over several of them, so few entries are looked at.
+        for cover in self.list[..begun].iter_mut().rev().take_while(|cover| cover.farthest >= at) {
+            if cover.covers.contains_inclusive(at)
+                && let Some(used) = cover.codes.get_mut(&diagnostic.code)
+            {
+                *used = true;
+                is_ignored = true;
+            }
+        }
+        is_ignored
+    }
+
+    /// Whether a code of a comment has switched something off.
+    fn is_used(&self, comment: usize, code: Code) -> bool {
+        self.list[self.of_comments[comment]].codes.get(&code).copied().unwrap_or_default()
+    }
 }
 
 /// Takes out what comments switch off, and reports comments that have no effect.
@@ -50,9 +115,19 @@ pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
             None => {}
         }
     }
+    // Those for the whole file cover what the others cover, too.
+    let (of_file, of_lines): (Vec<Ignore>, Vec<Ignore>) =
+        ignores.into_iter().partition(|ignore| ignore.covers.len() == TextSize::of(text));
+    let mut ignores = [of_file, of_lines].map(|ignores| (Covers::new(&ignores), ignores));
+    let is_ignored = |diagnostic: &Diagnostic, ignores: &mut [(Covers, Vec<Ignore>); 2]| {
+        let [of_file, of_lines] = ignores.each_mut().map(|(covers, _)| covers.switch_off(diagnostic));
+        of_file || of_lines
+    };
     found.retain(|diagnostic| !is_ignored(diagnostic, &mut ignores));
-    for ignore in &ignores {
-        source.report(ignore, &mut problems);
+    for (covers, ignores) in &ignores {
+        for (at, ignore) in ignores.iter().enumerate() {
+            source.report(ignore, |code| covers.is_used(at, code), &mut problems);
+        }
     }
     // Whoever says so does not want to hear that a comment has no effect either.
     problems.retain(|problem| !is_ignored(problem, &mut ignores));
@@ -62,28 +137,15 @@ pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn is_ignored(diagnostic: &Diagnostic, ignores: &mut [Ignore]) -> bool {
-    let at = diagnostic.range.start();
-    let mut is_ignored = false;
-    let covering = ignores.iter_mut().filter(|ignore| ignore.covers.contains_inclusive(at));
-    for ignore in covering {
-        if let Some(listed) = ignore.listed.iter_mut().find(|listed| listed.code == Some(diagnostic.code))
-            && !NEVER_IGNORED.contains(&diagnostic.code)
-        {
-            listed.used = true;
-            is_ignored = true;
-        }
-    }
-    is_ignored
-}
-
 /// A program as comments see it.
 struct Source<'a> {
     text: &'a str,
     comments: Vec<(String, TextRange)>,
-    /// Texts and conditions over several lines.
+    /// Texts and conditions over several lines, in the order of the text.
     long_literals: Vec<TextRange>,
     first_statement: TextSize,
+    /// Where the line of code starts that was last looked for below a comment.
+    next_code: Cell<TextRange>,
 }
 
 impl<'a> Source<'a> {
@@ -105,6 +167,7 @@ impl<'a> Source<'a> {
             first_statement: tokens()
                 .find(|token| !token.kind().is_trivia())
                 .map_or(TextSize::of(text), |token| token.text_range().start()),
+            next_code: Cell::new(TextRange::default()),
         }
     }
 
@@ -144,12 +207,7 @@ impl<'a> Source<'a> {
         };
         let names = list[..end].split(',').map(str::trim).filter(|name| !name.is_empty());
         let listed: Vec<Listed> = names
-            .map(|name| Listed {
-                name: name.to_owned(),
-                code: name.parse().ok(),
-                range: place(name),
-                used: false,
-            })
+            .map(|name| Listed { name: name.to_owned(), code: name.parse().ok(), range: place(name) })
             .collect();
         if listed.is_empty() {
             return Some(Err(problem(
@@ -170,12 +228,18 @@ impl<'a> Source<'a> {
     }
 
     /// Reports codes that do not exist or have no effect.
-    fn report(&self, ignore: &Ignore, problems: &mut Vec<Diagnostic>) {
-        let is_superfluous = |listed: &Listed| !listed.used && listed.code != Some(Code::W137);
-        let can_go = |listed: &Listed| {
-            is_superfluous(listed) && listed.code.is_some_and(|code| !NEVER_IGNORED.contains(&code))
+    fn report(&self, ignore: &Ignore, is_used: impl Fn(Code) -> bool, problems: &mut Vec<Diagnostic>) {
+        // A code has its effect where it is listed first.
+        let mut listed_before = FxHashSet::default();
+        let superfluous = ignore.listed.iter().map(|listed| match listed.code {
+            Some(code) => !(listed_before.insert(code) && is_used(code)) && code != Code::W137,
+            None => true,
+        });
+        let superfluous: Vec<bool> = superfluous.collect();
+        let can_go = |(listed, is_superfluous): (&Listed, &bool)| {
+            *is_superfluous && listed.code.is_some_and(|code| !NEVER_IGNORED.contains(&code))
         };
-        if ignore.listed.iter().all(can_go) {
+        if ignore.listed.iter().zip(&superfluous).all(can_go) {
             let message = match &ignore.listed[..] {
                 [only] => format!("`{}` is not reported here, so the comment has no effect", only.name),
                 _ => "none of these codes is reported here, so the comment has no effect".to_owned(),
@@ -185,7 +249,7 @@ impl<'a> Source<'a> {
             problems.push(Diagnostic::new(Code::W137, ignore.comment, message).with_fix(remove));
             return;
         }
-        for (index, listed) in ignore.listed.iter().enumerate().filter(|(_, listed)| is_superfluous(listed)) {
+        for (index, listed) in ignore.listed.iter().enumerate().filter(|(index, _)| superfluous[*index]) {
             let name = &listed.name;
             let mut rename = None;
             let message = match listed.code {
@@ -216,26 +280,48 @@ impl<'a> Source<'a> {
         let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
         let own_line = line_start(self.text, start);
         if !self.text[own_line..start].trim().is_empty() {
-            let ends_here = |literal: &&TextRange| (own_line..start).contains(&usize::from(literal.end()));
-            let first = self.long_literals.iter().find(ends_here).map(|literal| literal.start().into());
-            return range(line_start(self.text, first.unwrap_or(own_line)), end);
+            let first = self.long_literals.partition_point(|literal| usize::from(literal.end()) < own_line);
+            let ends_here = |literal: &&TextRange| usize::from(literal.end()) < start;
+            let first = self.long_literals.get(first).filter(ends_here);
+            return range(
+                line_start(self.text, first.map_or(own_line, |literal| literal.start().into())),
+                end,
+            );
         }
-        let mut at = end;
-        for line in self.text[end..].split_inclusive(LINE_BREAKS) {
-            let code = line.trim();
-            if !code.is_empty() && !code.starts_with('#') {
-                return range(at, self.statement_end(at));
-            }
-            at += line.len();
+        match self.next_code(end) {
+            Some(at) => range(at, self.statement_end(at)),
+            None => TextRange::empty(TextSize::of(self.text)),
         }
-        TextRange::empty(TextSize::of(self.text))
+    }
+
+    /// Where the first line of code below an offset starts, which is the end of a comment.
+    fn next_code(&self, offset: usize) -> Option<usize> {
+        // Many comments may stand above one line.
+        let known = self.next_code.get();
+        let mut at = offset;
+        if !known.contains_range(TextRange::empty(size(offset))) {
+            let code = self.text[offset..].split_inclusive(LINE_BREAKS).find(|line| {
+                let code = line.trim();
+                let is_code = !code.is_empty() && !code.starts_with('#');
+                at += if is_code { 0 } else { line.len() };
+                is_code
+            });
+            let found = if code.is_some() { at } else { self.text.len() };
+            self.next_code.set(range(offset, found));
+        }
+        let found = usize::from(self.next_code.get().end());
+        (found < self.text.len()).then_some(found)
     }
 
     /// The end of the line of an offset; if a text begins on it and goes on below, that of the line where the text ends.
     fn statement_end(&self, offset: usize) -> usize {
         let mut end = line_end(self.text, offset);
-        for literal in &self.long_literals {
-            if (offset..=end).contains(&usize::from(literal.start())) && usize::from(literal.end()) > end {
+        let first = self.long_literals.partition_point(|literal| usize::from(literal.start()) < offset);
+        for literal in &self.long_literals[first..] {
+            if usize::from(literal.start()) > end {
+                break;
+            }
+            if usize::from(literal.end()) > end {
                 end = line_end(self.text, literal.end().into());
             }
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use prose_analysis::call_graph::{Call, call_graph};
+use prose_analysis::call_graph::{Call, CycleId, call_graph};
 use prose_analysis::statements::{body, statements};
 use prose_analysis::{AnalysisHost, Text};
 
@@ -85,4 +85,68 @@ do outer
             -> dig:14? outer:15?
         "#]],
     );
+}
+
+/// Shows the blocks of each cycle, those of one cycle on one line.
+#[track_caller]
+fn check_cycles(program: &str, expected: Expect) {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("/main.prose"), Text::new(program));
+    let graph = call_graph(host.db(), file);
+    let mut cycles: Vec<(CycleId, String)> = Vec::new();
+    for caller in &graph.blocks {
+        let Some(cycle) = graph.cycle(&caller.name) else { continue };
+        match cycles.iter_mut().find(|(other, _)| *other == cycle) {
+            Some((_, names)) => *names += &format!(" {}", caller.name),
+            None => cycles.push((cycle, caller.name.to_string())),
+        }
+    }
+    expected.assert_eq(&cycles.into_iter().map(|(_, names)| names + "\n").collect::<String>());
+}
+
+#[test]
+fn cycles_are_told_apart() {
+    check_cycles(
+        r#"block alone:
+  do alone
+block a:
+  do b
+block b:
+  do c
+  do x
+block c:
+  do a
+block x:
+  do y
+block y:
+  do z
+block z:
+  do y
+block leaf:
+  do missing
+block above:
+  do a
+block perhaps:
+  if **more**:
+    do perhaps
+"#,
+        expect![[r#"
+            alone
+            a b c
+            y z
+        "#]],
+    );
+}
+
+#[test]
+fn a_cycle_of_any_length_is_one() {
+    let blocks = 20_000;
+    let block = |number: usize| format!("block b{number}:\n  do b{}\n", (number + 1) % blocks);
+    let mut host = AnalysisHost::default();
+    let program: String = (0..blocks).map(block).collect();
+    let file = host.set_text(Path::new("/main.prose"), Text::new(program));
+    let graph = call_graph(host.db(), file);
+    let first = graph.cycle("b0");
+    assert!(first.is_some());
+    assert!(graph.blocks.iter().all(|caller| graph.cycle(&caller.name) == first));
 }

@@ -10,6 +10,8 @@ use crate::pieces::{Piece, Place};
 /// comment ends the body or begins what follows.
 pub(crate) fn indent(pieces: &mut [Piece]) {
     let mut lines = Lines::default();
+    // The piece below the comments at hand that is none: looked for once for all of them.
+    let mut next = 0;
     let mut at = 0;
     while at < pieces.len() {
         let piece = pieces[at];
@@ -22,8 +24,11 @@ pub(crate) fn indent(pieces: &mut [Piece]) {
             continue;
         }
         if piece.place == Place::Line {
-            let next = pieces[at..].iter().find(|piece| piece.kind != COMMENT);
-            let next_depth = next.map_or(0, |piece| piece.depth);
+            if next <= at {
+                let comments = pieces[at..].iter().take_while(|piece| piece.kind == COMMENT);
+                next = at + comments.count();
+            }
+            let next_depth = pieces.get(next).map_or(0, |piece| piece.depth);
             pieces[at].depth = lines.depth_of_comment(piece.column, next_depth);
         }
         at += 1;

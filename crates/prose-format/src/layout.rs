@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::fix::line_ending;
-use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
+use prose_syntax::{Parse, TextEdit, TextRange, TextSize};
 
 use crate::alignment::align;
 use crate::pieces::{Piece, Place, collect};
@@ -62,26 +62,33 @@ pub(crate) struct Gap {
     pub(crate) piece: Piece,
 }
 
+/// Whether one of the statements that stay as they are, which are in their order, has a range in it.
 fn is_frozen(frozen: &[TextRange], range: TextRange) -> bool {
-    frozen.iter().any(|frozen| frozen.contains_range(range))
+    let first = frozen.partition_point(|frozen| frozen.end() < range.end());
+    frozen[first..].iter().take(2).any(|frozen| frozen.contains_range(range))
 }
 
-/// The statements at the top level whose indentation is not what it seems, so that moving a line could change what it belongs to.
+/// The statements at the top level whose indentation is not what it seems, so that moving a line could change what it belongs to; in
+/// their order.
 pub(crate) fn unclear(parse: &Parse) -> Vec<TextRange> {
-    let root = parse.syntax();
     let misleading =
         parse.diagnostics().iter().filter(|found| matches!(found.code.as_str(), "E101" | "E102"));
-    misleading.filter_map(|found| statement_at(&root, found.range.start())).collect()
+    let places: Vec<TextSize> = misleading.map(|found| found.range.start()).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let statements: Vec<TextRange> = parse.syntax().children().map(|node| node.text_range()).collect();
+    let mut unclear: Vec<TextRange> =
+        places.into_iter().filter_map(|at| statement_at(&statements, at)).collect();
+    unclear.sort_by_key(|statement| statement.start());
+    unclear.dedup();
+    unclear
 }
 
 /// The statement at the top level that a place belongs to: the one around it, or before it.
-fn statement_at(root: &SyntaxNode, at: TextSize) -> Option<TextRange> {
-    let starts_before = |node: &SyntaxNode| node.text_range().start() <= at;
-    root.children()
-        .take_while(starts_before)
-        .last()
-        .or_else(|| root.first_child())
-        .map(|node| node.text_range())
+fn statement_at(statements: &[TextRange], at: TextSize) -> Option<TextRange> {
+    let begun = statements.partition_point(|statement| statement.start() <= at);
+    statements.get(begun.saturating_sub(1)).copied()
 }
 
 /// A line with a mistake in it stays as it is, but for how far it is indented.

@@ -54,6 +54,7 @@ fn checked_edits(parse: &Parse, text: &str, part: Option<Part>) -> Vec<TextEdit>
         parse.syntax().children().map(|statement| statement.text_range()).collect();
     let mut search = Search { parse, text, edits: &edits, attempts: 0 };
     search.find_changed(&statements, &mut frozen);
+    frozen.sort_by_key(|statement| statement.start());
     let edits = layout::edits(parse, text, part, &frozen);
     if is_same(parse, text, &edits) { edits } else { Vec::new() }
 }
@@ -71,7 +72,11 @@ impl Search<'_> {
     const MOST_ATTEMPTS: u32 = 200;
 
     fn find_changed(&mut self, statements: &[TextRange], found: &mut Vec<TextRange>) {
-        let is_within = |edit: &&TextEdit| statements.iter().any(|range| range.contains_range(edit.range));
+        // Both are in the order of the text. An edit between two statements is within neither.
+        let is_within = |edit: &&TextEdit| {
+            let first = statements.partition_point(|range| range.end() < edit.range.end());
+            statements[first..].iter().take(2).any(|range| range.contains_range(edit.range))
+        };
         let edits: Vec<TextEdit> = self.edits.iter().filter(is_within).cloned().collect();
         self.attempts += 1;
         if edits.is_empty() || self.attempts > Self::MOST_ATTEMPTS || is_same(self.parse, self.text, &edits) {

@@ -1,5 +1,7 @@
 //! The text between two spaces: tokens, whole literals and comments, with what their layout depends on.
 
+use std::collections::HashMap;
+
 use prose_syntax::SyntaxKind::{self, *};
 use prose_syntax::{NodeOrToken, Parse, SyntaxNode, TextRange, TextSize, WalkEvent};
 
@@ -99,6 +101,8 @@ struct Walk {
     begun: usize,
     /// The sum of the levels of all frames.
     levels: u32,
+    /// Whether the stages of a pipeline stand on lines of their own, for those that were asked about: once for all of its stages.
+    spread_out: HashMap<SyntaxNode, bool>,
     /// How many nodes of text that fits no rule are open.
     broken: u32,
     /// Line breaks since the last piece.
@@ -117,13 +121,17 @@ impl Walk {
             let is_expanded = has_trailing_comma(kind) && spans_lines(node);
             Role::Brackets { is_expanded, expects_item: false, last_code: None }
         } else if kind == PIPE_STAGE {
-            Role::Stage { has_line: node.parent().is_some_and(|pipeline| is_spread_out(&pipeline)) }
+            Role::Stage { has_line: node.parent().is_some_and(|pipeline| self.is_spread_out(pipeline)) }
         } else if matches!(kind, BLOCK | PROPERTY_LIST) {
             Role::Body
         } else {
             return;
         };
         self.frames.push(Frame { node: kind, role, levels: 0, outer_levels: self.levels });
+    }
+
+    fn is_spread_out(&mut self, pipeline: SyntaxNode) -> bool {
+        *self.spread_out.entry(pipeline).or_insert_with_key(is_spread_out)
     }
 
     fn leave(&mut self, kind: SyntaxKind) {

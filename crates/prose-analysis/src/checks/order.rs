@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::{Elsewhere, Finding};
-use crate::call_graph::{Call, Caller, call_graph};
+use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
@@ -523,13 +523,12 @@ impl<'db> Order<'_, 'db> {
     fn recursion(&self, found: &mut Found<'db>) {
         let graph = call_graph(self.db, self.file);
         // The finding of the cycle that a block is part of.
-        let mut cycles: FxHashMap<&SmolStr, usize> = FxHashMap::default();
+        let mut cycles: FxHashMap<CycleId, usize> = FxHashMap::default();
         for Caller { name, site, calls } in &graph.blocks {
-            let comes_back = |call: &&Call<'db>| {
-                call.is_certain && (call.block == *name || graph.always_reaches(&call.block, name))
-            };
+            let Some(cycle) = graph.cycle(name) else { continue };
+            let comes_back = |call: &&Call<'db>| call.is_certain && graph.cycle(&call.block) == Some(cycle);
             let Some(call) = calls.iter().find(comes_back) else { continue };
-            if let Some(at) = cycles.get(name) {
+            if let Some(at) = cycles.get(&cycle) {
                 let finding = &mut found[*at].1;
                 // The first of them is that of the block where the cycle was found.
                 if finding.elsewhere.len() <= MOST_RELATED {
@@ -537,7 +536,7 @@ impl<'db> Order<'_, 'db> {
                 }
                 continue;
             }
-            cycles.extend(graph.cycle(name).into_iter().map(|member| (member, found.len())));
+            cycles.insert(cycle, found.len());
             let range = body(self.db, call.statement)[call.id].range;
             let message = format!(
                 "every call of `{name}` comes to this call again: nothing leads out of the recursion"
