@@ -193,7 +193,7 @@ fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Res
         None => Settings {
             state: order.state,
             seed: order.seed,
-            inputs: order.inputs.clone(),
+            inputs: opened.inputs.clone().unwrap_or_else(|| order.inputs.clone()),
             max_iterations: order.config.max_iterations.get(),
             backoff_ms: u64::from(order.config.backoff_ms.get()),
             backoff_cap_ms: u64::from(order.config.backoff_cap_ms.get()),
@@ -295,6 +295,10 @@ impl Recall for Counted<'_> {
 
     fn may_know_more(&self) -> bool {
         self.recall.may_know_more()
+    }
+
+    fn is_known(&self, request: RequestId) -> bool {
+        self.recall.is_known(request)
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

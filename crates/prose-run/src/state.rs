@@ -13,6 +13,7 @@ use prose_state::in_context::InContextStore;
 use prose_state::runs::RunState;
 use prose_vm::event::{RunHead, ScriptFile, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
+use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::changes::first_difference;
@@ -25,6 +26,8 @@ pub(crate) struct Opened {
     pub(crate) folder: Option<PathBuf>,
     /// What the run was started with, if it goes on.
     pub(crate) head: Option<RunHead>,
+    /// The inputs that it was started with, where that is lost.
+    pub(crate) inputs: Option<Vec<(SmolStr, Value)>>,
     /// The file with answers for the harness `script`.
     pub(crate) script: Option<ScriptFile>,
     pub(crate) store: StoreKind,
@@ -71,7 +74,16 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
     let memories = || StoreKind::InContext(InContextStore::new(&order.project));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
-        Opened { run, folder: None, head: None, script: given_script(order), store, recall, notes }
+        Opened {
+            run,
+            folder: None,
+            head: None,
+            inputs: None,
+            script: given_script(order),
+            store,
+            recall,
+            notes,
+        }
     };
     let fresh = || Remembered::Fresh(Fresh);
     match &order.start {
@@ -92,6 +104,7 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 run: store.run().into(),
                 folder: Some(store.folder().to_owned()),
                 head: None,
+                inputs: None,
                 script: given_script(order),
                 store: StoreKind::Files(store.into()),
                 recall: fresh(),
@@ -145,6 +158,7 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
         run: run.clone(),
         folder: Some(resumed.store.folder().to_owned()),
         head: details.head,
+        inputs: resumed.inputs,
         script,
         store: StoreKind::Files(resumed.store.into()),
         recall: Remembered::Files(resumed.recall),

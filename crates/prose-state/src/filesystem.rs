@@ -1,7 +1,7 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 use crate::binding_file;
 use crate::context_file;
 use crate::disk::{Identity, Tree, refuse_link};
-use crate::error::{Damage, StateError};
+use crate::error::StateError;
 use crate::executions::Executions;
 use crate::files::Writer;
 use crate::folder::{PROGRAM_FILE, Project};
@@ -27,6 +27,7 @@ use crate::memory::Memories;
 use crate::recall::{JournalRecall, Matching};
 use crate::remembered::Journals;
 pub use crate::remembered::Remembered;
+use crate::repair::{self, repair};
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -67,6 +68,8 @@ pub struct Resumed {
     pub recall: Remembered,
     /// What the person should know, such as that a line of the journal is damaged.
     pub notes: Vec<String>,
+    /// The inputs that the program was started with, where the head of the journal is lost, which has them too.
+    pub inputs: Option<Vec<(SmolStr, Value)>>,
 }
 
 impl FilesystemStore {
@@ -94,8 +97,8 @@ impl FilesystemStore {
     /// Goes on with a run. The text is that of the program as it is executed now.
     ///
     /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; if it failed by what came of
-    /// a request, that outcome is, so that it is asked again; a damaged end of the journal is
-    /// put aside. A run without a journal was made by another machine; what its files tell is recalled (R104).
+    /// a request, that outcome is, so that it is asked again. A damaged journal is kept as it is
+    /// and repaired. A run without a journal was made by another machine; what its files tell is recalled (R104).
     pub fn resume(project: &Project, id: &str, text: &str, how: Resume) -> Result<Resumed, StateError> {
         let folder = project.existing_run(id)?;
         let lock = RunLock::acquire(&folder, id)?;
@@ -106,19 +109,20 @@ impl FilesystemStore {
         let path = folder.join(JOURNAL_FILE);
         refuse_link(&path)?;
         let mut notes = Vec::new();
-        let journals = Journals(&folder);
+        let journals = Journals { folder: &folder, run: id };
+        let mut inputs = None;
         let (recall, journal) = match (path.is_file(), how) {
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
-                if let Some(damage) = &recall.sound().damage {
-                    put_aside(damage)?;
-                    notes.push(format!(
-                        "{damage}. The run goes on from the line above it; the rest is kept in {JOURNAL_FILE}.damaged"
-                    ));
+                if recall.sound().damage.is_some() {
+                    notes.extend(repair(&path, id, None)?);
+                    recall = JournalRecall::open(&path, Matching::Exact)?;
                 }
                 recall.take_off_end(id)?;
-                let sound = recall.sound();
-                let journal = Journal::go_on(&path, sound.length, sound.last_seq)?;
+                let journal = Journal::go_on(&path, recall.sound())?;
+                if journal.last_seq() == 0 {
+                    inputs = repair::inputs(&folder, id)?;
+                }
                 let mut recalls = vec![recall];
                 recalls.extend(journals.recall(Some(&path))?);
                 (Remembered::Journal(recalls), journal)
@@ -135,7 +139,7 @@ impl FilesystemStore {
                 }
                 let recalls = journals.recall(None)?;
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
-                    notes.push(format!("{damage}. What is recorded above it is used"));
+                    notes.push(format!("{damage}. The other lines are used"));
                 }
                 (Remembered::Journal(recalls), Journal::create(&path)?)
             }
@@ -146,7 +150,7 @@ impl FilesystemStore {
         }
         let writes_all = journal.last_seq() == 0;
         let store = Self::new(project, id.into(), folder, text, lock, journal, tree, writes_all);
-        Ok(Resumed { store, recall, notes })
+        Ok(Resumed { store, recall, notes, inputs })
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of a store, put together in one place")]
@@ -312,26 +316,4 @@ impl Store for FilesystemStore {
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
         Ok(self.memories.has_written(memory)?)
     }
-}
-
-/// Moves the damaged end of a journal to a file of its own, behind what an earlier damage has left there.
-fn put_aside(damage: &Damage) -> Result<(), StateError> {
-    let path = &damage.path;
-    let mut aside = path.clone().into_os_string();
-    aside.push(".damaged");
-    let aside = PathBuf::from(aside);
-    refuse_link(&aside)?;
-    let mut to =
-        OpenOptions::new().append(true).create(true).open(&aside).map_err(StateError::io("write", &aside))?;
-    let mut from = File::open(path).map_err(StateError::io("read the journal", path))?;
-    from.seek(SeekFrom::Start(damage.offset)).map_err(StateError::io("read the journal", path))?;
-    io::copy(&mut from, &mut to).map_err(StateError::io("write", &aside))?;
-    to.sync_data().map_err(StateError::io("sync", &aside))?;
-    truncate(path, damage.offset)
-}
-
-/// Cuts a journal.
-pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
-    let file = OpenOptions::new().write(true).open(path).map_err(StateError::io("open the journal", path))?;
-    file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
 }

@@ -1,7 +1,8 @@
 //! The journal of a run: one line per event, written before the program goes on (decision 10).
 //!
 //! A line is an object of JSON whose first field is a checksum of the bytes behind that field, so that a line that is torn or has been changed is
-//! found out and the file can still be read with any tool for JSON.
+//! found out and the file can still be read with any tool for JSON. The checksums of all lines but the first one start from the id of the run, so that
+//! a line of another run does not fit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -14,6 +15,7 @@ use prose_vm::event::{Event, What};
 use prose_vm::value::Value;
 
 use crate::error::StateError;
+use crate::recall::Sound;
 
 /// The name of the journal in the folder of a run.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -48,7 +50,24 @@ pub struct Journal {
     broken: Option<String>,
     /// The lines that wait to be written together.
     lines: Vec<u8>,
+    /// What the checksums of the lines after the head start from.
+    seed: u32,
     syncer: Syncer,
+}
+
+/// The first version whose checksums start from the id of the run.
+const VERSION_WITH_SEED: u32 = 2;
+
+/// What the checksums of a run's lines after the head start from.
+pub(crate) fn seed_of_run(version: u32, run: &str) -> u32 {
+    if version < VERSION_WITH_SEED { 0 } else { crc32fast::hash(run.as_bytes()) }
+}
+
+/// The checksum of a line, without the part that it stands in.
+pub(crate) fn checksum_of(bytes: &[u8], seed: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
+    hasher.update(bytes);
+    hasher.finalize()
 }
 
 /// How many bytes of lines wait at most to be written together.
@@ -62,20 +81,22 @@ impl Journal {
             .create_new(true)
             .open(path)
             .map_err(StateError::io("make the journal", path))?;
-        Self::on(file, path, 0, 0)
+        Self::on(file, path, &Sound::default())
     }
 
     /// Goes on with a journal behind its last sound line.
-    pub fn go_on(path: &Path, length: u64, last_seq: u64) -> Result<Self, StateError> {
+    pub fn go_on(path: &Path, sound: &Sound) -> Result<Self, StateError> {
         let file =
             OpenOptions::new().append(true).open(path).map_err(StateError::io("open the journal", path))?;
-        Self::on(file, path, length, last_seq)
+        Self::on(file, path, sound)
     }
 
-    fn on(file: File, path: &Path, length: u64, last_seq: u64) -> Result<Self, StateError> {
+    fn on(file: File, path: &Path, sound: &Sound) -> Result<Self, StateError> {
         let file = Arc::new(file);
         let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
-        Ok(Self { path: path.to_owned(), file, length, last_seq, broken: None, lines: Vec::new(), syncer })
+        let Sound { length, last_seq, seed, .. } = *sound;
+        let path = path.to_owned();
+        Ok(Self { path, file, length, last_seq, broken: None, lines: Vec::new(), seed, syncer })
     }
 
     /// The number of the last event.
@@ -100,8 +121,14 @@ impl Journal {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
+        let mut seed = self.seed;
+        if let What::RunStarted(head) = &event.what {
+            // How the other lines are checked is known only from the head.
+            seed = 0;
+            self.seed = seed_of_run(head.version, &head.run);
+        }
         let before = self.lines.len();
-        if let Err(error) = write_line(&mut self.lines, event) {
+        if let Err(error) = write_line(&mut self.lines, event, seed) {
             self.lines.truncate(before);
             return Err(error);
         }
@@ -170,7 +197,7 @@ impl Drop for Journal {
 }
 
 /// Writes the line of an event behind others, with its checksum and its end.
-fn write_line(lines: &mut Vec<u8>, event: &Event) -> io::Result<()> {
+fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32) -> io::Result<()> {
     let start = lines.len();
     lines.extend_from_slice(LINE_START);
     lines.extend_from_slice(b"00000000");
@@ -188,7 +215,7 @@ fn write_line(lines: &mut Vec<u8>, event: &Event) -> io::Result<()> {
     }
     // The brace of the event is that of the line, which stands before the checksum.
     lines.remove(body);
-    let checksum = format!("{:08x}", crc32fast::hash(&lines[body..]));
+    let checksum = format!("{:08x}", checksum_of(&lines[body..], seed));
     let digits = start + LINE_START.len();
     lines[digits..digits + checksum.len()].copy_from_slice(checksum.as_bytes());
     lines.push(b'\n');
@@ -321,7 +348,7 @@ mod tests {
     fn a_full_disk_is_told_with_the_file_and_stays_an_error() {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let path = Path::new("/p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl");
-        let mut journal = Journal::on(full, path, 0, 0).unwrap();
+        let mut journal = Journal::on(full, path, &Sound::default()).unwrap();
         let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28). \
                         Make room on the disk, then resume the run; nothing that is recorded is lost";
         journal.append(&warning(1)).unwrap();
@@ -350,7 +377,7 @@ mod tests {
 
         let (_reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), 0, 0).unwrap();
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &Sound::default()).unwrap();
         journal.append(&warning(1)).unwrap();
         let error = journal.settle().unwrap_err();
         assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
@@ -363,7 +390,7 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
         let drain = std::thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), 0, 0).unwrap();
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &Sound::default()).unwrap();
         let mut seq = 0;
         let error = loop {
             seq += 1;

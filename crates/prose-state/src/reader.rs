@@ -10,13 +10,17 @@ use prose_vm::event::{Event, JOURNAL_VERSION, RunHead, What};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use smol_str::SmolStr;
 
 use crate::error::{Damage, StateError};
-use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX};
+use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, checksum_of, seed_of_run};
 
 /// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
 /// its line breaks.
-const MOST_BYTES_OF_LINE: u64 = 1 << 30;
+pub(crate) const MOST_BYTES_OF_LINE: u64 = 1 << 28;
+
+/// What is wrong with a line whose checksum is not that of its content.
+pub(crate) const CHANGED: &str = "has been changed or belongs to another run: its checksum does not fit";
 
 /// The part of an event that tells what it is, read without the rest of the line being kept.
 #[derive(Debug, Deserialize)]
@@ -47,13 +51,21 @@ pub(crate) struct Lines {
     /// The byte behind the last sound line.
     end: u64,
     last_seq: u64,
+    /// What the checksums of the lines after the head start from.
+    seed: u32,
 }
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let file = File::open(path).map_err(StateError::io("read the journal", path))?;
         let reader = BufReader::with_capacity(1 << 16, file);
-        Ok(Self { path: path.to_owned(), reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0 })
+        let path = path.to_owned();
+        Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0, seed: 0 })
+    }
+
+    /// What the checksums of the lines after the head start from.
+    pub(crate) fn seed(&self) -> u32 {
+        self.seed
     }
 
     /// Where the last line starts.
@@ -91,13 +103,20 @@ impl Lines {
             // A later version may have lines of another form, so this comes before everything else is looked at.
             check_version(&self.line, &self.path)?;
         }
-        check_line(&self.line).map_err(damaged)?;
+        let Some(body) = self.line.strip_suffix(b"\n") else { return Err(damaged("is not complete")) };
+        check_line(body, self.seed).map_err(damaged)?;
         let glance: Glance<'_> = serde_json::from_slice(&self.line).map_err(|_| damaged("is no event"))?;
         if glance.seq <= self.last_seq {
             return Err(damaged("does not follow the line above it"));
         }
         if self.count == 1 && glance.event != "run-started" {
             return Err(damaged("is not the start of a run, which the first line of a journal is"));
+        }
+        if glance.seq > self.last_seq + 1 {
+            return Err(damaged("does not follow the line above it: events between them are missing"));
+        }
+        if self.count == 1 {
+            self.seed = seed_of_head(&self.line).unwrap_or(0);
         }
         self.last_seq = glance.seq;
         self.end += read as u64;
@@ -119,9 +138,9 @@ fn parse(line: &[u8], path: &Path, count: u64) -> Result<Event, StateError> {
     })
 }
 
-/// What is wrong with the form of a line, if something is.
-fn check_line(line: &[u8]) -> Result<(), &'static str> {
-    let Some(body) = line.strip_suffix(b"\n") else { return Err("is not complete") };
+/// What is wrong with a line without its end, if something is. Checksums start from a number that is made of the run's id, so that a line of another
+/// run is not taken for one of this run.
+pub(crate) fn check_line(body: &[u8], seed: u32) -> Result<(), &'static str> {
     let has_form = body.len() > PREFIX
         && body.starts_with(LINE_START)
         && &body[PREFIX - BEHIND_CHECKSUM.len()..PREFIX] == BEHIND_CHECKSUM;
@@ -131,19 +150,32 @@ fn check_line(line: &[u8]) -> Result<(), &'static str> {
     let checksum = std::str::from_utf8(&body[LINE_START.len()..LINE_START.len() + 8])
         .ok()
         .and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    if checksum != Some(crc32fast::hash(&body[PREFIX..])) {
-        return Err("has been changed: its checksum does not fit");
+    if checksum != Some(checksum_of(&body[PREFIX..], seed)) {
+        return Err(CHANGED);
     }
     Ok(())
 }
 
+/// The part of a head that says how the other lines are checked.
+#[derive(Deserialize)]
+pub(crate) struct HeadGlance {
+    pub(crate) version: u32,
+    #[serde(default)]
+    pub(crate) run: SmolStr,
+}
+
+/// What the checksums of the lines after a head start from; none if the line is no head.
+pub(crate) fn seed_of_head(line: &[u8]) -> Option<u32> {
+    serde_json::from_slice(line).ok().map(|HeadGlance { version, run }| seed_of_run(version, &run))
+}
+
 fn check_version(line: &[u8], path: &Path) -> Result<(), StateError> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        version: u32,
-    }
     match serde_json::from_slice(line) {
-        Ok(Versioned { version }) if version > JOURNAL_VERSION => {
+        Ok(HeadGlance { version, .. }) if version > JOURNAL_VERSION => {
+            // A head in the form of this version whose checksum does not fit is a damaged one.
+            if check_line(line.trim_ascii_end(), 0) == Err(CHANGED) {
+                return Ok(());
+            }
             Err(StateError::Version { path: path.to_owned(), version: Some(version), line: 1 })
         }
         _ => Ok(()),
@@ -177,13 +209,21 @@ pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
         let body = end.strip_suffix(b"\n").unwrap_or(&end);
         let line_start = body.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(line) = line_start.or((start == 0).then_some(0)).map(|at| &end[at..]) {
-            return match check_line(line) {
-                Ok(()) => parse(line, path, 0).map(Some),
-                Err(_) => Ok(None),
-            };
+            let Some(body) = line.strip_suffix(b"\n") else { return Ok(None) };
+            let is_sound = check_line(body, 0).is_ok() || check_line(body, read_seed(path)).is_ok();
+            return if is_sound { parse(line, path, 0).map(Some) } else { Ok(None) };
+        }
+        if size > MOST_BYTES_OF_LINE {
+            return Ok(None);
         }
         size = size.saturating_mul(8);
     }
+}
+
+/// What the checksums of a journal start from, as its first line says.
+fn read_seed(path: &Path) -> u32 {
+    let Ok(mut lines) = Lines::open(path) else { return 0 };
+    if matches!(lines.next(), Ok(Some(_))) { lines.seed() } else { 0 }
 }
 
 /// Events of a journal that are read at known places.
@@ -199,14 +239,27 @@ impl Places {
         Ok(Self { path: path.to_owned(), file })
     }
 
+    /// The bytes that stand there.
+    pub(crate) fn bytes_at(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, StateError> {
+        let mut bytes = Vec::new();
+        self.file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| (&self.file).take(length as u64).read_to_end(&mut bytes))
+            .map_err(StateError::io("read the journal", &self.path))?;
+        Ok(bytes)
+    }
+
     /// The event whose line starts there.
     pub(crate) fn event_at(&mut self, offset: u64) -> Result<Event, StateError> {
         let mut line = Vec::new();
         self.file
             .seek(SeekFrom::Start(offset))
-            .and_then(|_| BufReader::new(&self.file).read_until(b'\n', &mut line))
+            .and_then(|_| BufReader::new(&self.file).take(MOST_BYTES_OF_LINE).read_until(b'\n', &mut line))
             .map_err(StateError::io("read the journal", &self.path))?;
-        parse(&line, &self.path, 0)
+        // Where a line break is lost, another line follows in the same one.
+        let mut events = serde_json::Deserializer::from_slice(&line).into_iter();
+        let event = events.next().and_then(Result::ok);
+        event.ok_or_else(|| StateError::Version { path: self.path.clone(), version: None, line: 0 })
     }
 }
 

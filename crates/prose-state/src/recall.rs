@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{Outcome, Request, RequestId, fingerprint};
+use prose_vm::effect::{Effect, Memory, Outcome, Request, RequestId, fingerprint};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::store::{Recall, Waiting};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::{Damage, StateError};
-use crate::filesystem::truncate;
 use crate::reader::{JournalReader, Lines, Places};
+use crate::repair::truncate;
+use crate::scan::{Scan, StartedSession};
 
 /// By what a request is known again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Matching {
     Exact,
     /// By what it asks for: the program has changed, and what still matches is kept.
     Asked,
+    /// By its place and by what it asks for: the journal has lost lines, and what still matches is kept.
+    PlaceAndAsked,
 }
 
 /// What the journal of a run remembers.
@@ -37,6 +40,10 @@ pub struct JournalRecall {
     left: usize,
     /// Requests that wait and whose effect is known, in the order in which the effects were recorded.
     known: BTreeMap<u32, (RequestId, SmolStr)>,
+    /// Results that are lost, by their places and kinds, with the order in which they came.
+    lost: FxHashMap<SmolStr, u32>,
+    /// Requests that wait for a result that is lost. What came after it is told when it has come again, so that the program goes the way it went.
+    awaited: BTreeMap<u32, RequestId>,
     /// The last request that has been looked up.
     seen: Option<RequestId>,
     reused: u32,
@@ -54,6 +61,8 @@ pub struct Sound {
     pub length: u64,
     /// The number of its last event.
     pub last_seq: u64,
+    /// What the checksums of its lines start from.
+    pub(crate) seed: u32,
     /// What is wrong with the line behind it, if there is one.
     pub damage: Option<Damage>,
     /// Where the line of the last event starts, if that one says that the run has ended.
@@ -63,7 +72,13 @@ pub struct Sound {
 impl JournalRecall {
     /// Reads which effects a journal has recorded. Outcomes are read when they are asked for.
     pub fn open(path: &Path, matching: Matching) -> Result<Self, StateError> {
-        let mut recall = Self {
+        let mut recall = Self::empty(path, matching)?;
+        recall.index()?;
+        Ok(recall)
+    }
+
+    fn empty(path: &Path, matching: Matching) -> Result<Self, StateError> {
+        Ok(Self {
             path: path.to_owned(),
             places: Places::open(path)?,
             matching,
@@ -71,15 +86,98 @@ impl JournalRecall {
             unused: FxHashMap::default(),
             left: 0,
             known: BTreeMap::new(),
+            lost: FxHashMap::default(),
+            awaited: BTreeMap::new(),
             seen: None,
             reused: 0,
             events: None,
             next_event: None,
             sound: Sound::default(),
             problem: None,
-        };
-        recall.index()?;
+        })
+    }
+
+    /// The same for a journal of a run that may be damaged: every line that is whole is used.
+    pub(crate) fn open_damaged(path: &Path, run: &str, matching: Matching) -> Result<Self, StateError> {
+        let mut recall = Self::empty(path, matching)?;
+        let scan = Scan::read(path, run)?;
+        recall.sound.damage = scan.faults.first().cloned();
+        recall.index_scan(&scan)?;
         Ok(recall)
+    }
+
+    fn index_scan(&mut self, scan: &Scan) -> Result<(), StateError> {
+        let mut over = u64::MAX;
+        if self.matching == Matching::PlaceAndAsked
+            && let Some(end) = scan.end
+            && let What::RunEnded(RunEnd { status: RunStatus::Failed, error, .. }) =
+                self.places.event_at(end)?.what
+        {
+            // What the run failed by is asked again.
+            let message = error.as_ref().map_or("", |error| &error.message);
+            let offsets: Vec<u64> = scan.effects.iter().map(|effect| effect.offset).collect();
+            let failed = self.failed_by(&offsets, message)?;
+            let failed = scan.effects.iter().find(|effect| Some(effect.offset) == failed);
+            over = failed.map_or(u64::MAX, |effect| effect.seq);
+        }
+        let answered: FxHashSet<&str> = scan
+            .effects
+            .iter()
+            .filter(|effect| effect.seq < over && effect.kind == "session")
+            .map(|effect| first_attempt(&effect.place))
+            .collect();
+        let mut known: FxHashSet<&str> = FxHashSet::default();
+        let mut lost = scan.lost.iter().peekable();
+        for effect in scan.effects.iter().filter(|effect| effect.seq < over) {
+            while let Some(lost) = lost.next_if(|lost| lost.seq < effect.seq) {
+                // It has an order of its own, between what came before and behind.
+                let order = self.offsets.len() as u32;
+                self.offsets.push(u64::MAX);
+                self.lost.insert(key_of_both(&lost.place, &lost.kind, ""), order);
+            }
+            match self.matching {
+                Matching::Exact => self.add(key_of_place(&effect.place, &effect.kind), effect.offset),
+                Matching::Asked => match self.places.event_at(effect.offset)?.what {
+                    What::Effect { outcome: Outcome::Failed(_), .. } => {}
+                    _ => self.add(effect.fingerprint.clone(), effect.offset),
+                },
+                Matching::PlaceAndAsked => {
+                    if effect.kind == "memory" {
+                        // A session that is asked again is told what its agent remembers now.
+                        let session = effect.place.strip_suffix(MEMORY_STEP).unwrap_or(&effect.place);
+                        if !answered.contains(session) {
+                            continue;
+                        }
+                        known.insert(session);
+                    }
+                    let key = key_of_both(&effect.place, &effect.kind, &effect.fingerprint);
+                    self.add(key, effect.offset);
+                }
+            }
+        }
+        if self.matching == Matching::PlaceAndAsked {
+            // What an agent remembered is in the task of its session, too.
+            for session in &scan.with_memory {
+                let place = first_attempt(&session.place);
+                if answered.contains(place) && known.insert(place) {
+                    self.add_memory_of(session)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what an agent remembered, from the task of a session.
+    fn add_memory_of(&mut self, session: &StartedSession) -> Result<(), StateError> {
+        let What::SessionStarted { task, .. } = self.places.event_at(session.offset)?.what else {
+            return Ok(());
+        };
+        if let Some(memory) = &task.memory {
+            let place = format_smolstr!("{}{MEMORY_STEP}", first_attempt(&session.place));
+            let effect = Effect::Memory(memory.place.clone());
+            self.add(key_of_both(&place, effect.kind(), &fingerprint(&effect)), session.offset);
+        }
+        Ok(())
     }
 
     fn index(&mut self) -> Result<(), StateError> {
@@ -100,8 +198,7 @@ impl JournalRecall {
             let is_effect = glance.event == "effect";
             if is_effect && self.matching == Matching::Exact {
                 let kind = glance.effect.as_deref().unwrap_or_default();
-                let key = format_smolstr!("{} {kind}", glance.place);
-                self.add(key, lines.start());
+                self.add(key_of_place(&glance.place, kind), lines.start());
             } else if is_new_kind || is_effect {
                 kinds.insert(glance.event.as_ref().into());
                 // The first event of each kind is read whole, so that one of a later version is found out before the program starts.
@@ -116,6 +213,7 @@ impl JournalRecall {
         }
         self.sound.length = lines.end();
         self.sound.last_seq = lines.last_seq();
+        self.sound.seed = lines.seed();
         Ok(())
     }
 
@@ -142,7 +240,10 @@ impl JournalRecall {
         let offset = match status {
             RunStatus::Interrupted => Some(end),
             RunStatus::Completed => None,
-            RunStatus::Failed => self.failed_by(error.as_ref().map_or("", |error| &error.message))?,
+            RunStatus::Failed => {
+                let offsets = self.offsets.clone();
+                self.failed_by(&offsets, error.as_ref().map_or("", |error| &error.message))?
+            }
         };
         let Some(offset) = offset else {
             let error = error.map(|error| (error.line, error.to_string()));
@@ -153,9 +254,9 @@ impl JournalRecall {
         Ok(())
     }
 
-    /// Where the outcome stands that an error came from.
-    fn failed_by(&mut self, message: &str) -> Result<Option<u64>, StateError> {
-        for offset in self.offsets.clone().into_iter().rev() {
+    /// Where the one of some outcomes stands that an error came from.
+    fn failed_by(&mut self, offsets: &[u64], message: &str) -> Result<Option<u64>, StateError> {
+        for &offset in offsets.iter().rev() {
             let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what
             else {
                 continue;
@@ -199,8 +300,12 @@ impl JournalRecall {
 
     fn key(&self, request: &Request) -> SmolStr {
         match self.matching {
-            Matching::Exact => format_smolstr!("{} {}", request.place, request.effect.kind()),
+            Matching::Exact => key_of_place(request.place.as_str(), request.effect.kind()),
             Matching::Asked => fingerprint(&request.effect),
+            Matching::PlaceAndAsked => {
+                let fingerprint = fingerprint(&request.effect);
+                key_of_both(request.place.as_str(), request.effect.kind(), &fingerprint)
+            }
         }
     }
 
@@ -211,9 +316,55 @@ impl JournalRecall {
             if let Some(order) = self.unused.get_mut(&key).and_then(VecDeque::pop_front) {
                 self.left -= 1;
                 self.known.insert(order, (request.id, key));
+            } else if !self.lost.is_empty()
+                && let Some(order) =
+                    self.lost.remove(&key_of_both(request.place.as_str(), request.effect.kind(), ""))
+            {
+                self.awaited.insert(order, request.id);
             }
             self.seen = Some(request.id);
         }
+    }
+}
+
+/// The last step of the place at which the memory of a session's agent is looked up.
+const MEMORY_STEP: &str = "/memory";
+
+fn key_of_place(place: &str, kind: &str) -> SmolStr {
+    format_smolstr!("{place} {kind}")
+}
+
+/// The key of an effect whose place may have other numbers now: those of calls are given in the order in which calls are made, and that may be another
+/// one where a result came later than it did before. A summary is made where it is needed first.
+fn key_of_both(place: &str, kind: &str, fingerprint: &str) -> SmolStr {
+    if kind == "summarise" {
+        return fingerprint.into();
+    }
+    let mut key = String::with_capacity(place.len() + kind.len() + fingerprint.len() + 2);
+    for step in place.split('/') {
+        let is_call = step
+            .strip_prefix(['f', 'm'])
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+        key.push_str(if is_call { &step[..1] } else { step });
+        key.push('/');
+    }
+    key.push_str(kind);
+    key.push(' ');
+    key.push_str(fingerprint);
+    key.into()
+}
+
+/// The place of a session, of which that of a retry is one step further.
+fn first_attempt(place: &str) -> &str {
+    match place.rsplit_once('/') {
+        Some((session, step))
+            if step.strip_prefix('a').is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            }) =>
+        {
+            session
+        }
+        _ => place,
     }
 }
 
@@ -226,7 +377,13 @@ pub(crate) fn later_than(seen: Option<RequestId>, waiting: &Waiting) -> impl Ite
 impl Recall for JournalRecall {
     fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
         self.look_up(waiting);
+        self.awaited.retain(|_, id| waiting.contains_key(id));
+        let first_awaited = self.awaited.first_key_value().map(|(order, _)| *order);
         while let Some((order, (id, key))) = self.known.pop_first() {
+            if first_awaited.is_some_and(|awaited| awaited < order) {
+                self.known.insert(order, (id, key));
+                return None;
+            }
             if !waiting.contains_key(&id) {
                 // The request was given up. What it would have got may serve another one.
                 self.unused.entry(key).or_default().push_front(order);
@@ -238,6 +395,13 @@ impl Recall for JournalRecall {
                     self.reused += 1;
                     return Some((id, outcome));
                 }
+                Ok(What::SessionStarted { task, .. }) => {
+                    if let Some(memory) = &task.memory {
+                        self.reused += 1;
+                        let segments = memory.segment.saturating_sub(1);
+                        return Some((id, Outcome::Memory(Memory { text: memory.text.clone(), segments })));
+                    }
+                }
                 Ok(_) => {}
                 Err(error) => self.problem = Some(error),
             }
@@ -246,7 +410,11 @@ impl Recall for JournalRecall {
     }
 
     fn may_know_more(&self) -> bool {
-        self.matching != Matching::Exact && self.left > 0
+        self.matching != Matching::Exact && (self.left > 0 || !self.known.is_empty())
+    }
+
+    fn is_known(&self, request: RequestId) -> bool {
+        !self.awaited.is_empty() && self.known.values().any(|(id, _)| *id == request)
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

@@ -12,6 +12,7 @@ use smol_str::SmolStr;
 use crate::error::StateError;
 use crate::foreign::ForeignRecall;
 use crate::recall::{JournalRecall, Matching};
+use crate::repair::Kept;
 
 /// What is known of an earlier execution.
 #[derive(Debug)]
@@ -47,6 +48,13 @@ impl Recall for Remembered {
         }
     }
 
+    fn is_known(&self, request: RequestId) -> bool {
+        match self {
+            Remembered::Journal(recalls) => recalls.iter().any(|recall| recall.is_known(request)),
+            Remembered::Foreign(recall) => recall.is_known(request),
+        }
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         match self {
             Remembered::Journal(recalls) => recalls.first_mut()?.expected(seq),
@@ -56,11 +64,15 @@ impl Recall for Remembered {
 }
 
 /// The folder of a run, in which its journals lie.
-pub(crate) struct Journals<'a>(pub(crate) &'a Path);
+pub(crate) struct Journals<'a> {
+    pub(crate) folder: &'a Path,
+    /// The id of the run.
+    pub(crate) run: &'a str,
+}
 
 impl Journals<'_> {
     fn path(&self, number: u32) -> PathBuf {
-        self.0.join(format!("journal-{number}.jsonl"))
+        self.folder.join(format!("journal-{number}.jsonl"))
     }
 
     /// How many journals there are of the program before it changed.
@@ -70,13 +82,41 @@ impl Journals<'_> {
 
     /// Puts the journal with those of the program before it changed.
     pub(crate) fn put_away(&self, journal: &Path) -> Result<(), StateError> {
-        let earlier = self.path(self.count() + 1);
+        let change = self.count() + 1;
+        Kept(self.folder).put_away(change)?;
+        let earlier = self.path(change);
         fs::rename(journal, &earlier).map_err(StateError::io("rename", journal))
     }
 
-    /// What the journals of the program before it changed remember, the latest first. What a later journal has is left out of those before it: it was
-    /// taken over from there, and must not serve a second time.
+    /// What the copies of damaged journals and the journals of the program before it changed remember, the latest first. What a later journal has is
+    /// left out of those before it: it was taken over from there, and must not serve a second time.
     pub(crate) fn recall(&self, latest: Option<&Path>) -> Result<Vec<JournalRecall>, StateError> {
+        let mut recalls = Vec::new();
+        let mut later: Vec<PathBuf> = latest.map(Path::to_owned).into_iter().collect();
+        let mut copies = if latest.is_some() { Kept(self.folder).all() } else { Vec::new() };
+        copies.reverse();
+        self.recall_each(&copies, &later, Matching::PlaceAndAsked, &mut recalls)?;
+        later.append(&mut copies);
+        let changes = (1..=self.count()).rev();
+        let earlier = changes.flat_map(|change| {
+            let copies = Kept(self.folder).of_earlier(change).into_iter().rev();
+            std::iter::once(self.path(change)).chain(copies)
+        });
+        let earlier: Vec<PathBuf> = earlier.collect();
+        self.recall_each(&earlier, &later, Matching::Asked, &mut recalls)?;
+        Ok(recalls)
+    }
+
+    fn recall_each(
+        &self,
+        paths: &[PathBuf],
+        later: &[PathBuf],
+        matching: Matching,
+        recalls: &mut Vec<JournalRecall>,
+    ) -> Result<(), StateError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
         let mut taken: FxHashMap<SmolStr, usize> = FxHashMap::default();
         let count_in = |taken: &mut FxHashMap<SmolStr, usize>, recall: &JournalRecall| {
             for (key, count) in recall.counts() {
@@ -84,18 +124,16 @@ impl Journals<'_> {
                 *most = count.max(*most);
             }
         };
-        let count = self.count();
-        if let Some(path) = latest.filter(|_| count > 0) {
-            count_in(&mut taken, &JournalRecall::open(path, Matching::Asked)?);
+        for path in later {
+            count_in(&mut taken, &JournalRecall::open_damaged(path, self.run, matching)?);
         }
-        let mut recalls = Vec::new();
-        for number in (1..=count).rev() {
-            let mut recall = JournalRecall::open(&self.path(number), Matching::Asked)?;
+        for path in paths {
+            let mut recall = JournalRecall::open_damaged(path, self.run, matching)?;
             let before = taken.clone();
             count_in(&mut taken, &recall);
             recall.leave_out(&before);
             recalls.push(recall);
         }
-        Ok(recalls)
+        Ok(())
     }
 }

@@ -284,7 +284,7 @@ pub struct ScriptFile {
 }
 
 /// The form of journals that this version writes.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
 
 /// State systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

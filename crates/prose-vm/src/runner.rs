@@ -389,7 +389,7 @@ impl Runner<'_> {
     /// agents work at the same time nor on how long they take.
     fn looked_up(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
         for id in &self.at_once {
-            let Some(request) = self.waiting.get(id) else { continue };
+            let Some(request) = self.waiting.get(id).filter(|_| !self.is_known(*id)) else { continue };
             let found = match &request.effect {
                 Effect::Memory(place) => Outcome::Memory(match self.host.harness.memory(request, place) {
                     Some(memory) => memory,
@@ -430,8 +430,29 @@ impl Runner<'_> {
         Ok(end)
     }
 
+    /// Whether the outcome of a request will still be told.
+    fn is_known(&self, id: RequestId) -> bool {
+        self.replays && self.host.recall.is_known(id)
+    }
+
     /// Starts what waits, as far as the limits allow. Gives the reason why the run has to stop, if there is one.
     fn start(&mut self) -> Result<Option<String>, RunError> {
+        let known = |runner: &Self, queue: &BTreeSet<RequestId>| -> Vec<RequestId> {
+            if !runner.replays {
+                return Vec::new();
+            }
+            queue.iter().copied().filter(|id| runner.host.recall.is_known(*id)).collect()
+        };
+        let (with_agent, without) = (known(self, &self.agents_wanted), known(self, &self.at_once));
+        with_agent.iter().for_each(|id| _ = self.agents_wanted.remove(id));
+        without.iter().for_each(|id| _ = self.at_once.remove(id));
+        let reason = self.start_unknown();
+        self.agents_wanted.extend(with_agent);
+        self.at_once.extend(without);
+        reason
+    }
+
+    fn start_unknown(&mut self) -> Result<Option<String>, RunError> {
         while let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::event::{RunHead, ScriptFile, StateMode};
+use crate::event::{JOURNAL_VERSION, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
 
 /// How a program is run. Two runs with the same settings, program and outcomes are the same.
@@ -12,6 +12,8 @@ pub struct Settings {
     pub run: SmolStr,
     /// What the program was called and read from when the run was started; none in a run that starts.
     pub origin: Option<(SmolStr, String)>,
+    /// The form of the journal, which a run keeps to its end.
+    pub journal_version: u32,
     /// The state system.
     pub state: StateMode,
     /// The name of the harness.
@@ -43,6 +45,7 @@ impl Settings {
         Self {
             run: run.into(),
             origin: None,
+            journal_version: JOURNAL_VERSION,
             state: StateMode::Filesystem,
             harness: "offline".into(),
             script: None,
@@ -61,6 +64,7 @@ impl Settings {
         Self {
             run: head.run.clone(),
             origin: Some((head.program.clone(), head.from.clone())),
+            journal_version: head.version,
             state: head.state,
             harness: head.harness.clone(),
             script: head.script.clone(),

@@ -60,6 +60,13 @@ pub trait Recall {
         false
     }
 
+    /// Whether the outcome of a request that waits is known and will be told later: one that came before it is lost, has to be asked for again, and comes
+    /// first, so that the program goes the way it went.
+    fn is_known(&self, request: RequestId) -> bool {
+        let _ = request;
+        false
+    }
+
     /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs
     /// is an error: the program has changed, or something in it is not determined by what is recorded.
     fn expected(&mut self, seq: u64) -> Option<Event> {

@@ -37,7 +37,7 @@ fn files_that_are_missing_are_made_again() {
 }
 
 #[test]
-fn a_damaged_line_ends_what_is_known() {
+fn a_damaged_line_costs_that_line() {
     let workspace = stopped();
     change_line(&workspace, 6, ":", ";");
     workspace.check(&["runs", "tail", "--no-follow"], expect![[r#"
@@ -57,8 +57,65 @@ fn a_damaged_line_ends_what_is_known() {
         ---- stdout
         text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
         ---- stderr
-        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal. The run goes on from the line above it; the rest is kept in journal.jsonl.damaged
+        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal. What is missing is asked again if it was a result. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
         Run ID with offline (answers are made up)
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}
+
+#[test]
+fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
+    let three = "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third\"\n";
+    let workspace = Workspace::new(&[("three.prose", three)]);
+    assert_eq!(workspace.prose(&["run", "three.prose", "--max-sessions", "2"]).status, 3);
+    // The reply of the first session.
+    let journal = fs::read_to_string(workspace.run_folder().join("journal.jsonl")).expect("there is one");
+    let line =
+        journal.lines().position(|line| line.contains("\"event\":\"effect\"")).expect("it has a result");
+    change_line(&workspace, line, "First", "Worst");
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        c: Went through Third with an eye on the details. The evidence on the rest is mixed, so Third deserves a second look. Compared with the rest, Third is the smaller part. As far as Third goes, this can go ahead as planned. [offline]
+        ---- stderr
+        note: line 5 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. 1 result is lost: 1 session (line 1) is asked again. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
+        Run ID with offline (answers are made up)
+        … First
+        What was recorded is done; the run goes on.
+        ✓ First (TIME)
+        … Second
+        ✓ Second (TIME)
+        … Third
+        ✓ Third (TIME)
+        Reused 1 result of the earlier execution, ran 2.
+    "#]]);
+}
+
+#[test]
+fn a_head_that_is_lost_costs_the_settings_and_no_session() {
+    let asking =
+        "input topic: \"What about\"\nlet a = session \"First on {topic}\"\noutput b = session \"Second\"\n";
+    let workspace = Workspace::new(&[("asking.prose", asking)]);
+    let run = workspace.prose(&["run", "asking.prose", "--input", "topic=tides", "--max-sessions", "1"]);
+    assert_eq!(run.status, 3, "{run:?}");
+    change_line(&workspace, 0, "offline", "onlinee");
+    workspace.check(&["runs", "list"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged                                ?  line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        b: Here is what Second comes down to. Most of the work lies in the details; the rest is in good shape. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        note: line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. No result is lost. The settings that the run was started with are lost: those of the project and of the command line are used. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
+        Run ID with offline (answers are made up)
+        … First on tides
+        ✓ First on tides (TIME)
         … Second
         What was recorded is done; the run goes on.
         ✓ Second (TIME)
@@ -69,19 +126,22 @@ fn a_damaged_line_ends_what_is_known() {
 #[test]
 fn a_later_version_is_left_alone() {
     let workspace = stopped();
-    change_line(&workspace, 0, "\"version\":1", "\"version\":99");
+    // Its lines need not have the form of this one's.
+    let path = workspace.run_folder().join("journal.jsonl");
+    let text = fs::read_to_string(&path).expect("there is a journal").replace("{\"crc\":", "{\"sum\":");
+    fs::write(&path, text.replace("\"version\":2", "\"version\":99")).expect("it can be written");
     let journal = fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one");
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
     "#]]);
     workspace.check(&["runs", "show"], expect![[r#"
         status: 0
         ---- stdout
         ID  damaged
         started:  TIME
-        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
         folder:   FOLDER/.prose/runs/ID
 
         bindings

@@ -41,6 +41,14 @@ fn run() -> (tempfile::TempDir, Vec<Event>, PathBuf) {
     (folder, run.events, path)
 }
 
+/// A line of a journal, with the checksum that it has in the run of that folder.
+pub(crate) fn line_of(path: &Path, body: &str) -> String {
+    let run = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let mut hasher = crc32fast::Hasher::new_with_initial(crc32fast::hash(run.as_bytes()));
+    hasher.update(body.as_bytes());
+    format!("{{\"crc\":\"{:08x}\",{body}\n", hasher.finalize())
+}
+
 fn read(path: &Path) -> Result<Vec<Event>, StateError> {
     JournalReader::open(path)?.collect()
 }
@@ -63,7 +71,7 @@ fn lines_are_json_and_hold_each_reply_once() {
     }
     assert_eq!(text.matches("in two lines.").count(), 1);
     let bound = text.lines().nth(5).unwrap();
-    expect![[r#"{"crc":"9431531f","seq":6,"at":1768487457000,"place":"s1","site":{"start":0,"end":0,"line":1,"last_line":1},"event":"bound","binding":{"name":"a","kind":"let","path":"bindings/a.md","source":"let a = session \"A\""},"value":null,"reply":0,"mutable":true,"anonymous":false}"#]]
+    expect![[r#"{"crc":"6d4e1569","seq":6,"at":1768487457000,"place":"s1","site":{"start":0,"end":0,"line":1,"last_line":1},"event":"bound","binding":{"name":"a","kind":"let","path":"bindings/a.md","source":"let a = session \"A\""},"value":null,"reply":0,"mutable":true,"anonymous":false}"#]]
     .assert_eq(bound);
 }
 
@@ -121,7 +129,7 @@ fn a_journal_of_a_later_version_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} has version 7, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one",
+            "{} has version 7, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one",
             path.display()
         )
     );
@@ -130,9 +138,9 @@ fn a_journal_of_a_later_version_is_refused() {
 #[test]
 fn an_event_that_only_a_later_version_knows_is_no_damage() {
     let (_folder, _, path) = run();
-    let body = br#""seq":99,"at":0,"place":"","event":"teleported"}"#;
-    let line = format!("{{\"crc\":\"{:08x}\",{}\n", crc32fast::hash(body), String::from_utf8_lossy(body));
-    let text = fs::read_to_string(&path).unwrap() + &line;
+    let text = fs::read_to_string(&path).unwrap();
+    let body = format!(r#""seq":{},"at":0,"place":"","event":"teleported"}}"#, text.lines().count() + 1);
+    let text = text + &line_of(&path, &body);
     fs::write(&path, &text).unwrap();
     let error = read(&path).unwrap_err();
     assert_eq!(

@@ -12,6 +12,7 @@ mod in_context;
 mod journal;
 mod legacy;
 mod memory;
+mod mutated;
 mod paths;
 mod resume;
 mod runs;

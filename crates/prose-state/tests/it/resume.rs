@@ -48,7 +48,7 @@ fn reply(text: &str) -> Outcome {
 fn r104_a_run_goes_on_where_it_was_killed() {
     let (_folder, project) = project();
     let (id, events, requests) = killed(&project);
-    let Resumed { store, mut recall, notes } = resume(&project, &id, Resume::Exact);
+    let Resumed { store, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
     assert!(notes.is_empty());
     // What waits is the first session, then the second one, whose reply never came.
     assert_eq!(recall.recall(&waiting(&[&requests[0]])), Some((RequestId(0), reply("First."))));
@@ -153,26 +153,182 @@ fn a_binding_that_its_agent_wrote_keeps_the_head_that_the_agent_gave_it() {
     assert!(fs::read_to_string(&path).unwrap().ends_with("---\n\nFirst.\n"));
 }
 
+/// Changes the line of that number, counted from 1, and gives the journal before and after.
+fn change_line(path: &Path, number: usize, from: &str, to: &str) -> (String, String) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[number - 1] = lines[number - 1].replacen(from, to, 1);
+    let changed = lines.join("\n") + "\n";
+    assert_ne!(changed, text);
+    fs::write(path, &changed).unwrap();
+    (text, changed)
+}
+
 #[test]
-fn a_damaged_line_is_put_aside_and_the_run_goes_on_from_the_one_above() {
+fn a_damaged_line_costs_that_line() {
     let (_folder, project) = project();
     let (id, events, requests) = killed(&project);
     let path = project.existing_run(&id).unwrap().join("journal.jsonl");
-    let text = fs::read_to_string(&path).unwrap();
-    let start = text.match_indices('\n').nth(3).unwrap().0 + 1;
-    let changed = text[..start].to_owned() + &text[start..].replacen("session-ended", "session-endeb", 1);
-    fs::write(&path, &changed).unwrap();
-    let Resumed { store, mut recall, notes } = resume(&project, &id, Resume::Exact);
+    // The reply stands in line 4.
+    let (_, changed) = change_line(&path, 5, "session-ended", "session-endeb");
+    let Resumed { store, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
     let expected = format!(
-        "line 5 of {} has been changed: its checksum does not fit. The run goes on from the line above it; the rest is kept in journal.jsonl.damaged",
+        "line 5 of {} has been changed or belongs to another run: its checksum does not fit. No result is lost. The other lines are used, and the \
+         journal as it was is kept in journal.kept-1.jsonl",
         path.display()
     );
     assert_eq!(notes, [expected]);
     assert_eq!(journal(&store), events[..4]);
-    assert_eq!(fs::read_to_string(path.with_extension("jsonl.damaged")).unwrap(), changed[start..]);
-    // The reply stands in line 4.
+    assert_eq!(fs::read_to_string(store.folder().join("journal.kept-1.jsonl")).unwrap(), changed);
     assert_eq!(recall.recall(&waiting(&[&requests[0]])), Some((RequestId(0), reply("First."))));
     assert_eq!(recall.expected(5), None);
+}
+
+#[test]
+fn results_after_a_damaged_line_are_used_and_what_it_said_is_asked_again() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let mut asked = Vec::new();
+    for (line, name) in [(1, "a"), (2, "b"), (3, "c")] {
+        let at = format!("s{line}");
+        run.enter(&at, line);
+        asked.push(run.ask(&at, line, name, 0));
+        run.reply(&asked[line as usize - 1], &format!("{name}!"));
+    }
+    let id = run.store.run().to_owned();
+    drop(run);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    // A bit of a value is another one.
+    change_line(&path, 9, "b!", "c!");
+    let Resumed { store, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
+    assert!(notes[0].contains(". 1 result is lost: 1 session (line 2) is asked again. "), "{notes:?}");
+    drop(store);
+    for _ in 0..2 {
+        assert_eq!(recall.recall(&waiting(&[&asked[0]])), Some((RequestId(0), reply("a!"))));
+        assert_eq!(recall.recall(&waiting(&[&asked[1]])), None);
+        assert!(recall.may_know_more());
+        // It is asked by the same number, or by another one if the program goes another way up to it.
+        let later = Request { id: RequestId(7), ..asked[2].clone() };
+        assert_eq!(recall.recall(&waiting(&[&asked[1], &later])), Some((RequestId(7), reply("c!"))));
+        assert!(!recall.may_know_more());
+        // A run that is killed again finds the same.
+        recall = resume(&project, &id, Resume::Exact).recall;
+    }
+    // Another question at the same place is another one.
+    let Effect::Session(task) = &asked[2].effect else { unreachable!() };
+    let mut task = task.as_ref().clone();
+    task.task = "Something else".into();
+    let other = Request { effect: Effect::Session(task.into()), ..asked[2].clone() };
+    assert_eq!(recall.recall(&waiting(&[&other])), None);
+}
+
+#[test]
+fn a_line_of_a_later_version_keeps_a_damaged_journal_from_being_changed() {
+    let (_folder, project) = project();
+    let (id, events, _) = killed(&project);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    change_line(&path, 5, "session-ended", "session-endeb");
+    let body = format!(r#""seq":{},"at":0,"place":"","event":"teleported"}}"#, events.len() + 1);
+    let text = fs::read_to_string(&path).unwrap() + &crate::journal::line_of(&path, &body);
+    fs::write(&path, &text).unwrap();
+    let error = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap_err();
+    assert!(matches!(error, StateError::Version { version: None, .. }), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert!(!path.with_file_name("journal.kept-1.jsonl").exists());
+}
+
+#[test]
+fn accepting_changes_uses_the_sound_lines_of_damaged_journals() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.session("s1", 1, "a", "a!");
+    run.enter("s2", 2);
+    let b = run.ask("s2", 2, "b", 0);
+    run.reply(&b, "b!");
+    let id = run.store.run().to_owned();
+    drop(run);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    change_line(&path, 3, "session-started", "session-startet");
+    // It is repaired first, and the program changes before anything has happened again.
+    drop(resume(&project, &id, Resume::Exact));
+    for _ in 0..2 {
+        let Resumed { mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
+        let moved = Request { place: crate::support::place("s5"), ..b.clone() };
+        assert_eq!(recall.recall(&waiting(&[&moved])), Some((b.id, reply("b!"))));
+        assert_eq!(recall.recall(&waiting(&[&Request { id: RequestId(9), ..moved }])), None);
+    }
+}
+
+#[test]
+fn the_inputs_of_a_run_whose_head_is_lost_are_found_behind_it() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.tell("", 0, What::InputsReceived { inputs: vec![("topic".into(), "tides".into())] });
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    run.reply(&a, "a!");
+    let id = run.store.run().to_owned();
+    drop(run);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    change_line(&path, 1, "three", "eerht");
+    for nth in 0..2 {
+        let Resumed { inputs, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
+        assert_eq!(inputs, Some(vec![("topic".into(), "tides".into())]));
+        assert_eq!(recall.recall(&waiting(&[&a])), Some((RequestId(0), reply("a!"))));
+        let settings = "The settings that the run was started with are lost";
+        assert_eq!(notes.iter().any(|note| note.contains(settings)), nth == 0, "{notes:?}");
+    }
+}
+
+#[test]
+fn an_enormous_line_is_passed_over() {
+    use std::io::Write;
+
+    let (_folder, project) = project();
+    let (id, _, requests) = killed(&project);
+    let path = project.existing_run(&id).unwrap().join("journal.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_at(text.find('\n').unwrap() + 1);
+    let mut file = fs::File::create(&path).unwrap();
+    file.write_all(head.as_bytes()).unwrap();
+    // A hole in the file, which takes no room on the disk.
+    file.set_len(3 << 28).unwrap();
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).unwrap();
+    file.write_all(format!("\n{rest}").as_bytes()).unwrap();
+    drop(file);
+    let Resumed { mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
+    assert!(notes[0].contains("No result is lost"), "{notes:?}");
+    assert_eq!(recall.recall(&waiting(&[&requests[0]])), Some((RequestId(0), reply("First."))));
+}
+
+#[test]
+fn a_journal_of_the_first_version_goes_on_in_its_form() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let path = run.store.folder().join("journal.jsonl");
+    run.session("s1", 1, "a", "First.");
+    run.store.settle().unwrap();
+    let (id, mut events) = (run.store.run().to_owned(), run.events);
+    drop(run.store);
+    // Its checksums started from nothing.
+    let lines = fs::read_to_string(&path).unwrap().replace("\"version\":2", "\"version\":1");
+    let lines = lines.lines().map(|line| {
+        let body = &line[18..];
+        format!("{{\"crc\":\"{:08x}\",{body}\n", crc32fast::hash(body.as_bytes()))
+    });
+    fs::write(&path, lines.collect::<String>()).unwrap();
+    let What::RunStarted(head) = &mut events[0].what else { unreachable!() };
+    head.version = 1;
+    let Resumed { store, notes, .. } = resume(&project, &id, Resume::Exact);
+    assert!(notes.is_empty(), "{notes:?}");
+    let mut run = Driver::on(store, TEXT);
+    for event in &events {
+        run.store.record(event, false).unwrap();
+        run.events.push(event.clone());
+    }
+    run.session("s2", 2, "b", "Second.");
+    run.store.settle().unwrap();
+    assert_eq!(journal(&run.store), run.events);
 }
 
 #[test]
@@ -395,7 +551,7 @@ fn the_lock_dies_with_its_process_and_what_was_recorded_does_not() {
     process.kill().unwrap();
     process.wait().unwrap();
     assert_eq!(project.last_run().unwrap().unwrap().status, RunState::Interrupted);
-    let Resumed { store, recall, notes } = resume(&project, &run.id, Resume::Exact);
+    let Resumed { store, recall, notes, .. } = resume(&project, &run.id, Resume::Exact);
     assert!(notes.is_empty());
     assert_eq!(recall.reused(), 0);
     assert!(journal(&store).len() >= 5);

@@ -137,7 +137,7 @@ fn runs_in_all_states() {
         &project,
         expect![[r#"
             ?: damaged, 2024-01-01T00:00:03Z, ?, ? sessions
-              PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, and this `prose` reads versions up to 1. Use the `prose` that made it, or a later one
+              PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
             ?: damaged, 2024-01-01T00:00:02Z, ?, ? sessions
               line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is no line of a journal
             ?: damaged, 2024-01-01T00:00:01Z, ?, ? sessions

@@ -29,7 +29,7 @@ use smol_str::SmolStr;
 
 use crate::effect::{Binding, Effect, Extent, Outcome, RequestId, Usage};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{JOURNAL_VERSION, RunEnd, RunHead, RunStatus, What};
+use crate::event::{RunEnd, RunHead, RunStatus, What};
 use crate::machine::{Asked, Happening, World};
 use crate::place::{Place, Site};
 use crate::program::{At, Program};
@@ -211,7 +211,7 @@ pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     let (name, from) =
         settings.origin.clone().unwrap_or_else(|| (program.name.clone(), program.from.clone()));
     world.say(start(What::RunStarted(RunHead {
-        version: JOURNAL_VERSION,
+        version: settings.journal_version,
         run: settings.run.clone(),
         program: name,
         from,
