@@ -60,6 +60,7 @@ impl From<Status> for ExitCode {
 }
 
 fn main() -> ExitCode {
+    prose_harness::supervisor::enter();
     panic::install_hook();
     let cli = Cli::parse();
     let terminal = Terminal::new(cli.color);

@@ -7,6 +7,8 @@ mod process;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +17,9 @@ use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Answer, Capabilities, Workplace};
 use serde::Deserialize;
 
-use self::process::{Finished, Invocation, Limits, Stopped};
+use self::process::{Endings, Finished, Invocation, Limits, Stopped};
 use crate::decide::Sessions;
+use crate::supervisor;
 
 pub use self::environment::ALWAYS_PASSED;
 pub use self::presets::Agent;
@@ -129,6 +132,10 @@ pub struct Command {
     name: String,
     settings: CommandSettings,
     workplace: Workplace,
+    /// What supervises the program, so that it ends with this process.
+    supervisor: Option<PathBuf>,
+    /// What was stopped and has not yet ended.
+    endings: Arc<Endings>,
     /// The unknown models that the person has been told of.
     told: Mutex<HashSet<String>>,
 }
@@ -144,11 +151,18 @@ struct Prompt<'a> {
 impl Command {
     /// Starts the program in the folder of the workplace.
     pub fn new(name: impl Into<String>, settings: CommandSettings, workplace: Workplace) -> Self {
-        Self { name: name.into(), settings, workplace, told: Mutex::default() }
+        let supervisor = supervisor::program().map(Path::to_owned);
+        let endings = Arc::default();
+        Self { name: name.into(), settings, workplace, supervisor, endings, told: Mutex::default() }
+    }
+
+    /// The same with another program to supervise it, or without any.
+    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
+        Self { supervisor, ..self }
     }
 
     /// What to start for a prompt.
-    fn invocation(&self, prompt: &Prompt<'_>) -> Invocation {
+    fn invocation(&self, prompt: &Prompt<'_>) -> Result<Invocation, Failure> {
         let settings = &self.settings;
         let parts = settings.arguments.iter().flat_map(|argument| match argument {
             Argument::One(text) => std::slice::from_ref(text),
@@ -169,14 +183,13 @@ impl Command {
                 Argument::One(text) => std::slice::from_ref(text),
                 Argument::All(texts) => texts,
             };
-            arguments.extend(
-                texts
-                    .iter()
-                    .map(|text| fill(text, &values))
-                    .collect::<Option<Vec<_>>>()
-                    .into_iter()
-                    .flatten(),
-            );
+            let filled: Option<Vec<_>> = texts.iter().map(|text| fill(text, &values)).collect();
+            for (template, filled) in texts.iter().zip(filled.into_iter().flatten()) {
+                if self.is_taken_for_option(template, &filled, &arguments) {
+                    return Err(self.option(template, &filled));
+                }
+                arguments.push(filled);
+            }
         }
         arguments
             .extend(settings.agent.map(|agent| agent.permissions(prompt.permissions)).unwrap_or_default());
@@ -184,26 +197,52 @@ impl Command {
             PromptBy::Stdin => text.into_owned().into_bytes(),
             PromptBy::Argument => {
                 if !takes("{prompt}") {
+                    if self.is_taken_for_option("{prompt}", &text, &arguments) {
+                        return Err(self.option("{prompt}", &text));
+                    }
                     arguments.push(text.into_owned());
                 }
                 Vec::new()
             }
         };
-        Invocation {
+        Ok(Invocation {
             program: settings.program.clone(),
             arguments,
             folder: self.workplace.root.clone(),
             variables: environment::passed(&settings.variables),
             input,
             limits: Limits { time: settings.timeout, idle: settings.idle, output: LONGEST_REPLY },
-        }
+        })
+    }
+
+    /// Whether a value has become an argument that the program would read as an option. What stands after `--` is none.
+    fn is_taken_for_option(&self, template: &str, filled: &str, before: &[String]) -> bool {
+        filled.starts_with('-')
+            && !template.starts_with('-')
+            && !before.iter().any(|argument| argument == "--")
+    }
+
+    fn option(&self, template: &str, filled: &str) -> Failure {
+        let Self { name, settings, .. } = self;
+        let shown: String = filled.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let program = &settings.program;
+        let message = match template.contains("{prompt}") {
+            true => format!(
+                "the prompt starts with `-`, so `{program}` would read it as an option: `{shown}`. Without `{{prompt}}` in `run.command` of prose.toml, it \
+                 is written to standard input; after an argument `--`, it is no option"
+            ),
+            false => format!(
+                "{name} would read `{shown}` as an option, and not as the value of `{template}`; in `run.command` of prose.toml, write it as `--flag={template}`"
+            ),
+        };
+        Failure::session(message)
     }
 
     /// Has the program answer.
     async fn run(&self, prompt: Prompt<'_>) -> Result<Reply, Failure> {
-        let invocation = self.invocation(&prompt);
+        let invocation = self.invocation(&prompt)?;
         let by_hand = self.by_hand(&invocation.arguments, prompt.text);
-        match process::run(invocation).await {
+        match process::run(invocation, self.supervisor.as_deref(), &self.endings).await {
             Ok(finished) => self.reply(&finished, &by_hand),
             Err(stopped) => Err(self.stopped(stopped, prompt.text.len(), &by_hand)),
         }
@@ -280,6 +319,11 @@ impl Command {
                     prompt >> 10
                 )
             }
+            Stopped::NotStarted(error) if process::is_out_of_resources(&error) => {
+                let message =
+                    format!("the system has no room for another `{program}` at the moment: {error}.");
+                return Failure { kind: ErrorKind::OutOfResources, message };
+            }
             Stopped::NotStarted(error) => format!("`{program}` cannot be started: {error}. {by_hand}"),
             Stopped::Lost(error) => format!("the connection to {name} broke: {error}"),
         };
@@ -346,6 +390,10 @@ impl Sessions for Command {
             reply.warnings.extend(self.unknown_model(model));
             Ok(reply)
         })
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.endings.settled())
     }
 
     fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String> {

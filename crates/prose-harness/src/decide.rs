@@ -6,6 +6,7 @@
 mod answers;
 
 use std::fmt::Write as _;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_vm::effect::{
@@ -32,6 +33,11 @@ pub trait Sessions: Send + Sync {
 
     /// Has a subagent do a task.
     fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply>;
+
+    /// Waits until everything has ended that was dropped before its answer.
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
 
     /// Answers a short question, without changing anything. No model leaves it to the harness.
     fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String>;
@@ -78,6 +84,10 @@ impl<S: Sessions> Harness for Deciding<S> {
 
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
         self.0.enforces(about, rule)
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.0.settled()
     }
 
     fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {

@@ -257,6 +257,7 @@ impl Prepared {
             observer(event, is_new);
         };
         let mut recall = Counted { recall: self.recall.as_recall(), answers: 0 };
+        let harness = Arc::clone(&self.harness);
         let host = Host {
             harness: self.harness,
             store: self.store.as_store(),
@@ -267,7 +268,11 @@ impl Prepared {
             limits: self.limits,
             clock: &runner::now,
         };
-        let end = runtime.block_on(runner::run(self.machine, host));
+        let end = runtime.block_on(async {
+            let end = runner::run(self.machine, host).await;
+            harness.settled().await;
+            end
+        });
         // Who reads a line from a person cannot be called back, and nobody waits for that line any more.
         runtime.shutdown_background();
         let end = end.map_err(RunFailure::Run)?;

@@ -57,6 +57,8 @@ pub enum ErrorKind {
     Permission,
     /// A name or a path that would leave the folders of the run (decision 14).
     UnsafePath,
+    /// A session that the system has no room for: too few file descriptors, processes or memory. It is started again as soon as there is some.
+    OutOfResources,
     /// An `assert` that does not hold.
     Assertion,
     /// Anything else.

@@ -86,6 +86,11 @@ pub trait Harness: Send + Sync {
         None
     }
 
+    /// Waits until everything has ended that was dropped before its answer: a run is over when nothing works for it any more.
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
+
     /// Tells it of a request whose outcome is known from an earlier execution, so that it is not asked. A harness that answers
     /// requests in their order counts it.
     fn recalled(&self, request: &Request) {

@@ -14,6 +14,7 @@ pub mod names;
 pub mod place;
 pub mod program;
 pub mod prompt;
+mod room;
 pub mod runner;
 pub mod settings;
 pub mod store;

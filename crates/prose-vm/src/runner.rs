@@ -21,6 +21,7 @@ use crate::event::{Event, RunEnd, RunStatus, What};
 use crate::harness::{Answer, Harness};
 use crate::machine::{Happening, Machine, Said};
 use crate::place::{Place, Site};
+use crate::room::Room;
 use crate::store::{Recall, Store, Waiting};
 use crate::value::Value;
 
@@ -172,6 +173,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         running: FuturesUnordered::new(),
         handles: BTreeMap::new(),
         agents: 0,
+        room: Room::default(),
         sessions: 0,
         ended: 0,
         usage: None,
@@ -210,6 +212,8 @@ struct Runner<'a> {
     handles: BTreeMap<RequestId, AbortHandle>,
     /// How many agents work.
     agents: usize,
+    /// How many the system has room for.
+    room: Room,
     /// How many sessions were started in this execution of the run.
     sessions: u32,
     /// How many sessions have ended in the run.
@@ -278,15 +282,43 @@ impl Runner<'_> {
                     // One that was cancelled is not waited for by anybody.
                     let Ok((id, outcome)) = done else { continue };
                     let Some(request) = self.waiting.get(&id) else { continue };
-                    if request.effect.needs_agent() {
+                    let needs_agent = request.effect.needs_agent();
+                    if needs_agent {
                         self.agents -= 1;
                     }
                     self.handles.remove(&id);
+                    if needs_agent && self.is_put_off(id, &outcome) {
+                        continue;
+                    }
                     let outcome = self.checked(id, outcome)?;
                     self.deliver(machine, id, outcome)?;
                 }
+                () = self.room.opens() => {}
             }
         }
+    }
+
+    /// Puts a request off that the system had no room for: until another agent has ended, or for a while.
+    fn is_put_off(&mut self, id: RequestId, outcome: &Outcome) -> bool {
+        let Outcome::Failed(Failure { kind: ErrorKind::OutOfResources, message }) = outcome else {
+            self.room.was_found();
+            return false;
+        };
+        if !self.room.shrinks_to(self.agents) {
+            return false;
+        }
+        let request = self.waiting.get(&id);
+        self.sessions -=
+            u32::from(request.is_some_and(|request| matches!(request.effect, Effect::Session(_))));
+        self.agents_wanted.insert(id);
+        if let Some(message) = self.room.warning(message) {
+            let site = request.map(|request| request.site);
+            let event = Event { site, ..self.event_outside(What::Warning { message }) };
+            (self.host.observer)(&event, true);
+        }
+        self.say_aside(What::Queued { request: id });
+        self.last_to_wait = self.last_to_wait.max(Some(id));
+        true
     }
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
@@ -456,7 +488,7 @@ impl Runner<'_> {
         while let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }
-        while self.agents < self.host.limits.max_parallel.max(1)
+        while self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
             && let Some(id) = self.agents_wanted.pop_first()
         {
             if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use prose_harness::supervisor;
 use tokio::sync::oneshot;
 
 use super::Ended;
@@ -14,11 +15,12 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Begins to listen. The first signal stops the run; a second one ends the process at once, and nothing that was recorded is lost.
+    /// Begins to listen. The first signal stops the run; a second one ends the process and its agents at once, and nothing that was recorded is lost.
     pub(crate) fn listen() -> Self {
         let (tell, reason) = oneshot::channel();
         let (ready, is_ready) = mpsc::channel();
-        thread::spawn(move || {
+        // Where there is no thread for it, signals do what they do to any process.
+        let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                 return;
             };
@@ -30,6 +32,7 @@ impl Interrupts {
                 if tell.send(reason).is_ok() {
                     signals.next().await;
                 }
+                supervisor::kill_all();
                 std::process::exit(Ended::Interrupted as i32);
             });
         });

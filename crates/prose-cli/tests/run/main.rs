@@ -9,6 +9,8 @@ mod folders;
 mod inputs;
 mod markdown;
 mod output;
+#[cfg(unix)]
+mod processes;
 mod refused;
 mod remote;
 mod resume;

@@ -23,6 +23,7 @@ const SIZES: &[&str] = &["haiku", "sonnet", "opus"];
 impl Agent {
     /// How it is started, as long as nobody says otherwise.
     pub fn settings(self) -> CommandSettings {
+        // Values stand in the argument of their flag, so that none becomes an option.
         let one = |text: &str| Argument::One(text.to_owned());
         let all = |texts: &[&str]| Argument::All(texts.iter().map(|text| (*text).to_owned()).collect());
         let common = CommandSettings {
@@ -39,8 +40,8 @@ impl Agent {
                     all(&["--output-format", "json"]),
                     // Without it, nobody would be there to allow the binding to be written.
                     all(&["--permission-mode", "acceptEdits"]),
-                    all(&["--model", "{model}"]),
-                    all(&["--append-system-prompt", "{system}"]),
+                    one("--model={model}"),
+                    one("--append-system-prompt={system}"),
                 ],
                 reply: ReplyForm::ClaudeJson,
                 variables: names(&["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"]),
@@ -52,14 +53,14 @@ impl Agent {
                     // Programs also run in folders without version control.
                     one("--skip-git-repo-check"),
                     all(&["--color", "never"]),
-                    all(&["--model", "{model}"]),
+                    one("--model={model}"),
                 ],
                 variables: names(&["OPENAI_*", "CODEX_*"]),
                 unknown_models: names(SIZES),
                 ..common
             },
             Agent::OpenCode => CommandSettings {
-                arguments: vec![one("run"), all(&["--model", "{model}"])],
+                arguments: vec![one("run"), one("--model={model}")],
                 variables: names(&["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"]),
                 unknown_models: names(SIZES),
                 ..common

@@ -1,13 +1,23 @@
 //! Running the program of an agent: its input and output, its limits, and its end.
 
 use std::io;
-use std::path::PathBuf;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
+
+#[cfg(unix)]
+use crate::supervisor::{self, GRACE};
+use crate::supervisor::{Group, Message};
 
 /// What a program is started with.
 pub(crate) struct Invocation {
@@ -53,42 +63,35 @@ pub(crate) enum Stopped {
     TooLong(usize),
 }
 
-/// How long programs have to end after they were asked to.
-#[cfg(unix)]
-const GRACE: Duration = Duration::from_secs(2);
-
 /// How long output may come after a program has ended. Only what it leaves running still writes then, and that may run for ever.
 const LINGER: Duration = Duration::from_millis(300);
 
 /// More of standard error tells nobody more.
 const ERRORS_KEPT: usize = 16 << 10;
 
-/// Runs a program to its end. If the future is dropped, or a limit is reached, the program and all it has started are ended.
-pub(crate) async fn run(invocation: Invocation) -> Result<Finished, Stopped> {
-    let Invocation { program, arguments, folder, variables, input, limits } = invocation;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env_clear().envs(variables);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that all it starts can be ended together, and so that ctrl-C at the terminal is for the run alone.
-    #[cfg(unix)]
-    command.process_group(0);
-    // Elsewhere the program is ended without what it has started.
-    #[cfg(not(unix))]
-    command.kill_on_drop(true);
-    let mut running = Running::new(command.spawn().map_err(Stopped::NotStarted)?);
-    let child = running.child.as_mut().expect("it was put there and is taken out only in the end");
-
-    let mut stdin = child.stdin.take();
+/// Runs a program to its end. If the future is dropped, or a limit is reached, the program and all it has started are ended, which `endings` counts.
+pub(crate) async fn run(
+    invocation: Invocation,
+    supervisor: Option<&Path>,
+    endings: &Arc<Endings>,
+) -> Result<Finished, Stopped> {
+    let limits = invocation.limits;
+    let Spawned { mut child, mut messages, prompt } =
+        spawn(invocation, supervisor).map_err(Stopped::NotStarted)?;
     let mut stdout = child.stdout.take();
     let mut stderr = child.stderr.take();
-    let write = async {
-        if let Some(mut stdin) = stdin.take() {
-            // A program that reads nothing of it has closed the pipe, which is no mistake.
-            let _ = stdin.write_all(&input).await;
-        }
-    };
+    let mut running = Running { child: None, group: None, is_supervised: messages.is_some(), endings };
+    if messages.is_none() {
+        running.group = child.id().and_then(|id| i32::try_from(id).ok()).map(Group::new);
+    }
+    let child = running.child.insert(child);
+
+    let (has_ended, heard_of_the_end) = oneshot::channel();
+    let mut has_ended = Some(has_ended);
+    let write = prompt.write(heard_of_the_end);
     tokio::pin!(write);
     let mut is_writing = true;
+    let mut said = Vec::new();
     let mut status = None;
     let mut output = Vec::new();
     let mut errors = Vec::new();
@@ -117,7 +120,27 @@ pub(crate) async fn run(invocation: Invocation) -> Result<Finished, Stopped> {
                     bytes => keep_end(&mut errors, bytes),
                 }
             }
-            ended = child.wait(), if status.is_none() => {
+            message = next_message(&mut messages, &mut said), if status.is_none() && messages.is_some() => {
+                match message {
+                    Some(Message::Started(group)) => running.group = Some(Group::new(group)),
+                    Some(Message::Failed(error)) => {
+                        // There is nothing to end.
+                        running.child = None;
+                        return Err(Stopped::NotStarted(io::Error::from_raw_os_error(error)));
+                    }
+                    Some(Message::Ended(ended)) => {
+                        last_heard = Instant::now();
+                        status = Some(supervised_status(ended));
+                        // Now the supervisor may go, and with it its ends of the pipes.
+                        let _ = has_ended.take().map(|has_ended| has_ended.send(()));
+                    }
+                    None => {
+                        let lost = "the process that supervises it has ended";
+                        return Err(Stopped::Lost(io::Error::other(lost)));
+                    }
+                }
+            }
+            ended = child.wait(), if status.is_none() && messages.is_none() => {
                 last_heard = Instant::now();
                 status = Some(ended.map_err(Stopped::Lost)?);
             }
@@ -134,6 +157,144 @@ pub(crate) async fn run(invocation: Invocation) -> Result<Finished, Stopped> {
     running.child = None;
     let status = status.expect("the loop ends only when there is one");
     Ok(Finished { status, output, errors })
+}
+
+/// A program that has just been started, or its supervisor.
+struct Spawned {
+    child: Child,
+    /// What the supervisor says, if there is one.
+    messages: Option<Messages>,
+    prompt: Prompt,
+}
+
+/// The input of a program, on its way.
+struct Prompt {
+    text: Vec<u8>,
+    to: PromptTo,
+}
+
+enum PromptTo {
+    Program(Option<ChildStdin>),
+    /// As long as this end is open, the program runs.
+    #[cfg(unix)]
+    Supervisor(tokio::net::unix::OwnedWriteHalf),
+}
+
+impl Prompt {
+    async fn write(self, has_ended: oneshot::Receiver<()>) {
+        match self.to {
+            PromptTo::Program(None) => {}
+            // A program that reads nothing of it has closed the pipe, which is no mistake.
+            PromptTo::Program(Some(mut stdin)) => _ = stdin.write_all(&self.text).await,
+            #[cfg(unix)]
+            PromptTo::Supervisor(mut socket) => {
+                // A supervisor that is gone is found out where its messages are read.
+                let _ = socket.write_all(&supervisor::prompt_head(&self.text)).await;
+                let _ = socket.write_all(&self.text).await;
+                if has_ended.await.is_ok() {
+                    let _ = socket.write_all(&[0]).await;
+                }
+            }
+        }
+    }
+}
+
+/// Starts a program, through a supervisor if there is one.
+fn spawn(invocation: Invocation, supervisor: Option<&Path>) -> io::Result<Spawned> {
+    let Invocation { program, arguments, folder, variables, input, .. } = invocation;
+    let spare = spare_files()?;
+    let mut command = Command::new(supervisor.unwrap_or(Path::new(&program)));
+    #[cfg(unix)]
+    let mut ours = None;
+    match supervisor {
+        #[cfg(unix)]
+        Some(_) => {
+            let (our_end, its_end) = UnixStream::pair()?;
+            our_end.set_nonblocking(true)?;
+            // Who kills processes called `prose` should not find those that end its agents.
+            command.arg0(supervisor::COMMAND).arg(supervisor::COMMAND).arg(program);
+            command.stdin(OwnedFd::from(its_end));
+            ours = Some(tokio::net::UnixStream::from_std(our_end)?);
+        }
+        _ => _ = command.stdin(Stdio::piped()),
+    }
+    command.args(arguments).current_dir(folder).env_clear().envs(variables);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own, so that all it starts can be ended together, and so that ctrl-C at the terminal is for the run alone.
+    #[cfg(unix)]
+    command.process_group(0);
+    // Elsewhere the program is ended without what it has started.
+    #[cfg(not(unix))]
+    command.kill_on_drop(true);
+    let mut child = command.spawn()?;
+    drop(spare);
+    #[cfg(unix)]
+    if let Some(ours) = ours {
+        let (messages, socket) = ours.into_split();
+        let prompt = Prompt { text: input, to: PromptTo::Supervisor(socket) };
+        return Ok(Spawned { child, messages: Some(messages), prompt });
+    }
+    let prompt = Prompt { text: input, to: PromptTo::Program(child.stdin.take()) };
+    Ok(Spawned { child, messages: None, prompt })
+}
+
+/// Whether a program could not be started because the system has too few file descriptors, processes or memory for it, which may change.
+pub(crate) fn is_out_of_resources(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+
+        let number = error.raw_os_error().map(Errno::from_raw_os_error);
+        matches!(number, Some(Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM))
+    }
+    #[cfg(not(unix))]
+    {
+        error.kind() == io::ErrorKind::OutOfMemory
+    }
+}
+
+/// How many files the run itself may need at once: a program is not started with the last ones that there are.
+const SPARE_FILES: usize = 8;
+
+fn spare_files() -> io::Result<Vec<std::fs::File>> {
+    let null = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    (0..SPARE_FILES).map(|_| std::fs::File::open(null)).collect()
+}
+
+#[cfg(unix)]
+type Messages = tokio::net::unix::OwnedReadHalf;
+
+/// There are no supervisors.
+#[cfg(not(unix))]
+enum Messages {}
+
+/// The next thing that a supervisor says; none when it is gone.
+#[cfg(unix)]
+async fn next_message(from: &mut Option<Messages>, said: &mut Vec<u8>) -> Option<Message> {
+    loop {
+        if let Some(message) = Message::take(said) {
+            return Some(message);
+        }
+        match from.as_mut()?.read_buf(said).await {
+            Ok(0) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn next_message(from: &mut Option<Messages>, _: &mut Vec<u8>) -> Option<Message> {
+    match *from.as_mut()? {}
+}
+
+#[cfg(unix)]
+fn supervised_status(raw: i32) -> ExitStatus {
+    std::os::unix::process::ExitStatusExt::from_raw(raw)
+}
+
+#[cfg(not(unix))]
+fn supervised_status(raw: i32) -> ExitStatus {
+    std::os::windows::process::ExitStatusExt::from_raw(raw.cast_unsigned())
 }
 
 /// Reads what there is; nothing at the end.
@@ -160,67 +321,96 @@ fn keep_end(text: &mut Vec<u8>, more: &[u8]) {
     }
 }
 
-/// A program that is ended, with all it has started, when this is dropped before the program has ended.
-struct Running {
-    child: Option<Child>,
-    #[cfg(unix)]
-    group: Option<rustix::process::Pid>,
-}
+/// How many programs are being ended.
+#[derive(Debug)]
+pub(crate) struct Endings(watch::Sender<usize>);
 
-#[cfg(unix)]
-impl Running {
-    fn new(child: Child) -> Self {
-        // The group has the number of its first process.
-        let number = child.id().and_then(|id| i32::try_from(id).ok());
-        Self { child: Some(child), group: number.and_then(rustix::process::Pid::from_raw) }
+impl Default for Endings {
+    fn default() -> Self {
+        Self(watch::Sender::new(0))
     }
 }
 
-#[cfg(not(unix))]
-impl Running {
-    fn new(child: Child) -> Self {
-        Self { child: Some(child) }
+impl Endings {
+    /// Waits until none is.
+    pub(crate) async fn settled(&self) {
+        // It is an error only when this is gone.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    fn begin(self: &Arc<Self>) -> Ending {
+        self.0.send_modify(|count| *count += 1);
+        Ending(Arc::clone(self))
     }
 }
 
-#[cfg(unix)]
-impl Drop for Running {
+/// A program that is being ended.
+struct Ending(Arc<Endings>);
+
+impl Drop for Ending {
     fn drop(&mut self) {
-        use rustix::process::{Signal, kill_process_group};
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
 
-        let (Some(mut child), Some(group)) = (self.child.take(), self.group) else { return };
-        // It may have ended just now, and then there is nothing to do.
-        let _ = kill_process_group(group, Signal::TERM);
-        let last_resort = LastResort(group);
+/// A program that is ended, with all it has started, when this is dropped before the program has ended.
+#[cfg_attr(not(unix), expect(dead_code, reason = "the runtime ends the program there"))]
+struct Running<'a> {
+    /// The program, or its supervisor.
+    child: Option<Child>,
+    /// The group of the program; none as long as its supervisor has not said so.
+    group: Option<Group>,
+    is_supervised: bool,
+    endings: &'a Arc<Endings>,
+}
+
+#[cfg(unix)]
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        let ending = self.endings.begin();
+        let group = self.group.take();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.is_supervised {
+            // The supervisor asks the program to end, and kills it, as the other end of its socket is closed now. It may have been stopped or killed.
+            runtime.spawn(async move {
+                if tokio::time::timeout(2 * GRACE, child.wait()).await.is_err() {
+                    let _ = child.start_kill();
+                }
+                if let Some(group) = group
+                    && group.is_running()
+                {
+                    group.kill();
+                }
+                drop(ending);
+            });
+            return;
+        }
+        let Some(group) = group else { return };
+        group.terminate();
+        let last_resort = LastResort(group);
         runtime.spawn(async move {
             let end = Instant::now() + GRACE;
             let _ = tokio::time::timeout(GRACE, child.wait()).await;
-            while last_resort.is_running() && Instant::now() < end {
+            while last_resort.0.is_running() && Instant::now() < end {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             drop(last_resort);
             let _ = child.wait().await;
+            drop(ending);
         });
     }
 }
 
 /// Kills what is left of a group of processes when it is dropped, which is after its time to end, or when the runtime ends earlier.
 #[cfg(unix)]
-struct LastResort(rustix::process::Pid);
-
-#[cfg(unix)]
-impl LastResort {
-    fn is_running(&self) -> bool {
-        rustix::process::test_kill_process_group(self.0).is_ok()
-    }
-}
+struct LastResort(Group);
 
 #[cfg(unix)]
 impl Drop for LastResort {
     fn drop(&mut self) {
-        if self.is_running() {
-            let _ = rustix::process::kill_process_group(self.0, rustix::process::Signal::KILL);
+        if self.0.is_running() {
+            self.0.kill();
         }
     }
 }

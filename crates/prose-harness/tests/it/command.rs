@@ -27,8 +27,13 @@ fn harness(settings: CommandSettings) -> Deciding<Command> {
 }
 
 fn harness_in(root: &Path, settings: CommandSettings) -> Deciding<Command> {
+    let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
+    Deciding(unsupervised(root, settings).supervised_by(supervisor))
+}
+
+fn unsupervised(root: &Path, settings: CommandSettings) -> Command {
     let workplace = Workplace { root: root.to_owned(), run: None };
-    Deciding(Command::new("shell", settings, workplace))
+    Command::new("shell", settings, workplace).supervised_by(None)
 }
 
 async fn reply(harness: &dyn Harness, request: &Request) -> Result<Reply, Failure> {
@@ -267,11 +272,19 @@ async fn until(what: impl Fn() -> bool) {
 /// Starts a script and drops it as soon as it has written a file `ready`. Returns how long it took until neither it nor what it started ran.
 async fn cancelled(script: &str) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    let harness = harness_in(path, shell(script, &[]));
+    cancelled_by(folder.path(), &harness_in(folder.path(), shell(script, &[]))).await
+}
+
+/// The same where the process that starts the program ends it itself.
+async fn cancelled_unsupervised(script: &str) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    cancelled_by(folder.path(), &Deciding(unsupervised(folder.path(), shell(script, &[])))).await
+}
+
+async fn cancelled_by(path: &Path, harness: &dyn Harness) -> Duration {
     let asked = session("s1", "Go");
     {
-        let running = answer(&harness, &asked);
+        let running = answer(harness, &asked);
         tokio::select! {
             _ = running => panic!("it ended by itself"),
             () = until(|| path.join("ready").exists()) => {}
@@ -280,13 +293,29 @@ async fn cancelled(script: &str) -> Duration {
     let (own, child) = (path.join("own"), path.join("child"));
     let start = Instant::now();
     until(|| !runs(&own) && !runs(&child)).await;
-    start.elapsed()
+    let took = start.elapsed();
+    harness.settled().await;
+    took
 }
 
 #[tokio::test]
 async fn a_cancelled_program_is_ended_with_all_it_has_started() {
-    let took = cancelled("echo $$ > own; sleep 60 & echo $! > child; touch ready; wait").await;
-    assert!(took < Duration::from_millis(1_500), "{took:?}");
+    let script = "echo $$ > own; sleep 60 & echo $! > child; touch ready; wait";
+    for took in [cancelled(script).await, cancelled_unsupervised(script).await] {
+        assert!(took < Duration::from_millis(1_500), "{took:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_cancelled_program_is_ended_with_what_it_has_started_in_a_session_of_its_own() {
+    let script = "echo $$ > own; setsid sh -c 'echo $$ > child; touch ready; sleep 60' & wait";
+    assert!(cancelled(script).await < Duration::from_millis(1_500));
+    // It has no parent any more but the supervisor, and does not end when it is asked to.
+    let daemon = "setsid sh -c 'echo $$ > child; trap \"\" TERM; touch ready; while :; do sleep 0.1; done' &";
+    let script = format!("echo $$ > own; sh -c '{}'; sleep 60", daemon.replace('\'', r"'\''"));
+    let took = cancelled(&script).await;
+    assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
 }
 
 #[tokio::test]
@@ -301,7 +330,9 @@ async fn a_program_may_clean_up_when_it_is_ended() {
         _ = answer(&harness, &asked) => panic!("it ended by itself"),
         () = until(|| ready.exists()) => {}
     }
-    until(|| cleaned.exists()).await;
+    assert!(!cleaned.exists());
+    harness.settled().await;
+    assert!(cleaned.exists());
 }
 
 #[tokio::test]
@@ -312,18 +343,19 @@ async fn what_does_not_end_is_killed_after_two_seconds() {
     let took = cancelled(&script).await;
     assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
     let script = format!("echo $$ > own; sh -c \"{ignoring}\" & echo $! > child; touch ready; wait");
-    let took = cancelled(&script).await;
-    assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
+    for took in [cancelled(&script).await, cancelled_unsupervised(&script).await] {
+        assert!((1_500..6_000).contains(&took.as_millis()), "{took:?}");
+    }
 }
 
-#[test]
-fn nothing_outlives_the_runtime() {
+/// Has a program that ignores that it should end outlive the runtime that it was started in.
+fn outliving(command: impl FnOnce(&Path, CommandSettings) -> Command) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (own, ready) = (folder.path().join("own"), folder.path().join("ready"));
     let script = "trap '' TERM; echo $$ > own; touch ready; while :; do sleep 0.1; done";
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let harness = harness_in(folder.path(), shell(script, &[]));
+        let harness = Deciding(command(folder.path(), shell(script, &[])));
         let asked = session("s1", "Go");
         tokio::select! {
             _ = answer(&harness, &asked) => panic!("it ended by itself"),
@@ -332,11 +364,40 @@ fn nothing_outlives_the_runtime() {
     });
     assert!(runs(&own));
     drop(runtime);
-    let start = std::time::Instant::now();
-    while runs(&own) {
-        assert!(start.elapsed() < Duration::from_secs(1), "it was left running");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    folder
+}
+
+#[tokio::test]
+async fn nothing_outlives_the_runtime() {
+    let folder = tokio::task::spawn_blocking(|| outliving(unsupervised)).await.unwrap();
+    until(|| !runs(&folder.path().join("own"))).await;
+    // The supervisor gives it the time to end all the same.
+    let folder = tokio::task::spawn_blocking(|| outliving(|root, settings| harness_in(root, settings).0));
+    let folder = folder.await.unwrap();
+    let start = Instant::now();
+    until(|| !runs(&folder.path().join("own"))).await;
+    assert!((1_000..6_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_program_does_not_outlive_its_supervisor() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo $PPID > supervisor; echo $$ > own; touch ready; sleep 60";
+    let harness = harness_in(folder.path(), shell(script, &[]));
+    let asked = session("s1", "Go");
+    let killed = async {
+        until(|| folder.path().join("ready").exists()).await;
+        let supervisor = fs::read_to_string(folder.path().join("supervisor")).unwrap();
+        std::process::Command::new("kill").args(["-9", supervisor.trim()]).status().unwrap();
+        std::future::pending::<()>().await;
+    };
+    let said = tokio::select! {
+        said = said(&harness, &asked) => said,
+        () = killed => unreachable!("it never ends"),
+    };
+    assert_eq!(said, "Session: the connection to shell broke: the process that supervises it has ended");
+    harness.settled().await;
+    assert!(!runs(&folder.path().join("own")));
 }
 
 #[tokio::test]
@@ -422,22 +483,53 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
     check(
         &shown,
         expect![[r#"
-            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful.
-            claude -p --output-format json --permission-mode acceptEdits --model provider/large --append-system-prompt Be careful. --allowedTools Bash
-            claude -p --output-format json --permission-mode acceptEdits --model sonnet --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
-            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt=Be careful.
+            claude -p --output-format json --permission-mode acceptEdits --model=provider/large --append-system-prompt=Be careful. --allowedTools Bash
+            claude -p --output-format json --permission-mode acceptEdits --model=sonnet --append-system-prompt=Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
+            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt=Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
             codex exec --skip-git-repo-check --color never --sandbox workspace-write
-            codex exec --skip-git-repo-check --color never --model provider/large --sandbox workspace-write
+            codex exec --skip-git-repo-check --color never --model=provider/large --sandbox workspace-write
             codex exec --skip-git-repo-check --color never --sandbox read-only
                 shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
             codex exec --skip-git-repo-check --color never --sandbox workspace-write
             opencode run
-            opencode run --model provider/large
+            opencode run --model=provider/large
             opencode run
                 shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
             opencode run
         "#]],
     );
+}
+
+#[tokio::test]
+async fn a_value_never_becomes_an_option() {
+    let from_words = |words: &[&str]| CommandSettings::from_words(words.iter().copied()).unwrap();
+    let task = |text: &str, model: &str| {
+        let task = SessionTask { model: Some(model.into()), ..task(text) };
+        request("s1", Effect::Session(Arc::new(task)))
+    };
+    let echo = harness(from_words(&["echo", "x", "{prompt}"]));
+    check(
+        &said(&echo, &task("--help\nme", "opus")).await,
+        expect![
+            "Session: the prompt starts with `-`, so `echo` would read it as an option: `--help me`. Without `{prompt}` in `run.command` of prose.toml, it is written to standard input; after an argument `--`, it is no option"
+        ],
+    );
+    let last = CommandSettings { prompt: PromptBy::Argument, ..from_words(&["echo", "x"]) };
+    assert!(said(&harness(last), &task("-n", "opus")).await.contains("the prompt starts with `-`"));
+    let split = harness(from_words(&["echo", "x", "--model", "{model}"]));
+    check(
+        &said(&split, &task("Go", "--yes")).await,
+        expect![
+            "Session: shell would read `--yes` as an option, and not as the value of `{model}`; in `run.command` of prose.toml, write it as `--flag={model}`"
+        ],
+    );
+    // These can only be read as what they are.
+    let joined = harness(from_words(&["echo", "x", "--model={model}"]));
+    assert_eq!(said(&joined, &task("Go", "--yes")).await, "x --model=--yes");
+    let after = harness(from_words(&["echo", "x", "--", "{prompt}"]));
+    assert_eq!(said(&after, &task("- one\n- two", "opus")).await, "x -- - one\n- two");
+    assert_eq!(said(&harness(from_words(&["cat"])), &task("- one", "opus")).await, "- one");
 }
 
 #[tokio::test]
@@ -520,6 +612,6 @@ async fn r023_a_model_is_sent_only_if_one_is_set() {
         let (without, _) = arguments(agent, &[], None).await;
         assert!(!without.contains("--model"), "{without}");
         let (with, _) = arguments(agent, &[], Some("provider/large")).await;
-        assert!(with.contains("--model provider/large"), "{with}");
+        assert!(with.contains("--model=provider/large"), "{with}");
     }
 }

@@ -18,6 +18,7 @@ mod official_programs;
 mod parallel;
 mod pipelines;
 mod prompts;
+mod room;
 mod sessions;
 mod strategies;
 mod values;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::Expect;
 use prose_analysis::Text;
@@ -221,6 +222,59 @@ impl Harness for Counting {
         Box::pin(async move {
             let reply = self.inner.session(request, task).await?;
             Ok(Reply { usage: (self.usage)(&task.task), ..reply })
+        })
+    }
+
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+        self.inner.judge(request, question)
+    }
+
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+        self.inner.choose(request, question)
+    }
+
+    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+        self.inner.extract(request, question)
+    }
+
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+        self.inner.summarise(request, summary)
+    }
+}
+
+/// A harness that is like another one and has room for so many sessions at the same time.
+pub(crate) struct Cramped {
+    pub(crate) inner: Arc<dyn Harness>,
+    pub(crate) room: usize,
+    pub(crate) at_work: AtomicUsize,
+    /// How often there was no room.
+    pub(crate) refused: AtomicUsize,
+}
+
+impl Harness for Cramped {
+    fn name(&self) -> &str {
+        "cramped"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        self.inner.enforces(about, rule)
+    }
+
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        Box::pin(async move {
+            if self.at_work.load(Ordering::SeqCst) >= self.room {
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                let message = "there is no room for another session.".to_owned();
+                return Err(Failure { kind: ErrorKind::OutOfResources, message });
+            }
+            self.at_work.fetch_add(1, Ordering::SeqCst);
+            let reply = self.inner.session(request, task).await;
+            self.at_work.fetch_sub(1, Ordering::SeqCst);
+            reply
         })
     }
 
