@@ -16,6 +16,8 @@ use smol_str::SmolStr;
 
 pub use recall::TranscriptRecall;
 
+const NOT_TOLD: &str = "its result is not told";
+
 /// Reads a narration.
 pub fn read(text: &str) -> Recovered {
     reader::Reader::new(text).read()
@@ -44,6 +46,8 @@ pub struct Finding {
     pub about: String,
     /// Why its outcome is unsure; none where it is known.
     pub doubt: Option<&'static str>,
+    /// Whether it has ended all the same: it is asked for again only where the program goes on with its result (decision 23).
+    pub has_ended: bool,
 }
 
 /// An effect that a narration tells of.
@@ -85,6 +89,8 @@ struct Told {
 #[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Outcome(Outcome),
+    /// The session has ended, and its result is not told.
+    Ended,
     /// A label that was chosen; which of the labels it is, the request will say.
     Label {
         label: String,
@@ -105,16 +111,20 @@ enum Step {
 impl Recovered {
     /// What is known and what is in doubt, in the order in which it is told. Pauses are left out.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
-        self.entries.iter().filter(|entry| !matches!(entry.about, About::Sleep)).map(|entry| Finding {
-            line: entry.line,
-            about: entry.about.to_string(),
-            doubt: entry.answer.as_ref().err().copied(),
-        })
+        self.entries.iter().filter(|entry| !matches!(entry.about, About::Sleep)).map(Entry::finding)
     }
 
     /// Answers what the run asks again.
     pub fn into_recall(self) -> TranscriptRecall {
         TranscriptRecall::new(self.entries)
+    }
+}
+
+impl Entry {
+    fn finding(&self) -> Finding {
+        let has_ended = self.answer == Ok(Answer::Ended);
+        let doubt = self.answer.as_ref().err().copied().or(has_ended.then_some(NOT_TOLD));
+        Finding { line: self.line, about: self.about.to_string(), doubt, has_ended }
     }
 }
 

@@ -224,11 +224,11 @@ fn r108_results_that_are_not_sure_are_asked_for_again() {
         expect![[r#"
             2: "Risk A: it may not do what we want"
             4: false ""
+            5: "(the result was not kept)"
             6: false ""
             7: "A second synthesis\nthat takes two lines"
             1: is asked anew
             3: is asked anew
-            5: is asked anew
             8: is asked anew
         "#]],
     );
@@ -430,4 +430,93 @@ fn any_text_is_read() {
             transcript::read(&format!("{before}{other}{after}"));
         }
     }
+}
+
+/// The shape of the loop in the protocol: its sessions have ended, and no line tells what they gave.
+#[test]
+fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
+    check_findings(
+        "[Loop] Starting loop until **the hull is clean** (max: 5)\n\n[Loop] Iteration 1 of max 5\n   [Position] session \"Scrub the hull\"\n   \
+         [Success] Session complete\n   [Loop] Evaluating: **the hull is clean**\n   [Flow] Not satisfied, continuing\n",
+        expect![[r#"
+            recovered 0 sessions and 2 other answers
+            line 5: session of `session "Scrub the hull"`: its result is not told"#]],
+    );
+    let play = programs::one_loop(StateMode::InContext);
+    let text =
+        each_line(&play.narrate(Markers::Brackets), |line| match line.split_once("Session complete") {
+            Some((before, _)) => format!("{before}Session complete"),
+            None => line.to_owned(),
+        });
+    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    assert_eq!(anew, []);
+    let replies: Vec<_> = outcomes
+        .iter()
+        .filter_map(|(_, outcome)| match outcome {
+            Outcome::Reply(reply) => Some((&*reply.text, reply.warnings.as_slice())),
+            _ => None,
+        })
+        .collect();
+    expect![[r#"
+        [
+            (
+                "(the result was not kept)",
+                [
+                    "the session in line 12 of the narration has ended, but its result is not told",
+                ],
+            ),
+            (
+                "(the result was not kept)",
+                [
+                    "the session in line 18 of the narration has ended, but its result is not told",
+                ],
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&replies);
+}
+
+/// The shape of the error handling in the protocol.
+#[test]
+fn r108_a_recovery_that_has_ended_is_not_asked_again() {
+    let play = programs::recovery(StateMode::InContext);
+    let text = each_line(&play.narrate(Markers::Brackets), |line| {
+        let ended = ["Recovery complete", "Cleanup complete"];
+        match ended.iter().find_map(|words| line.split_once(words).map(|(before, _)| (before, words))) {
+            Some((before, words)) => format!("{before}{words}"),
+            None => line.to_owned(),
+        }
+    });
+    assert!(text.contains("[Success] Recovery complete\n"), "{text}");
+    let (_, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    assert_eq!(anew, []);
+}
+
+#[test]
+fn r108_a_result_that_the_program_goes_on_with_is_asked_for() {
+    let play = programs::recursion(StateMode::InContext);
+    let text =
+        each_line(&play.narrate(Markers::Brackets), |line| match line.split_once("Session complete") {
+            Some((before, _)) => format!("{before}Session complete"),
+            None => line.to_owned(),
+        });
+    check_findings(
+        &text,
+        expect![[r#"
+        recovered 0 sessions and 0 other answers
+        line 15: session that `parts` is bound to: its result is not told
+        line 25: session that `parts` is bound to: its result is not told
+        line 32: session of `session "Combine results"`: its result is not told"#]],
+    );
+    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    // What nothing captures has ended; `parts` are asked for, in both calls.
+    assert_eq!((outcomes.len(), anew.len()), (1, 2), "{outcomes:?}");
+}
+
+#[test]
+fn r079_a_retry_tells_that_the_attempt_before_it_failed() {
+    check_findings(
+        "[Position] session \"Call\"\n[Warning] Retry 1 of 3, error: \"timeout\"\n[Warning] Retry 2 of 3, error: \"time \\\"out\\\"\"\n[Success] Session complete: \"well\"\n",
+        expect!["recovered 3 sessions and 0 other answers"],
+    );
 }

@@ -18,52 +18,52 @@ fn r108_complete_trace() {
     check(
         programs::complete_trace,
         expect![[r#"
-        OpenProse Program Start
-           State mode: in-context (program is small, fits in context)
-           Program: main.prose (run 20260115-143052-a7b3c9, sha256 5e1f)
+            OpenProse Program Start
+               State mode: in-context (program is small, fits in context)
+               Program: main.prose (run 20260115-143052-a7b3c9, sha256 5e1f)
 
-        [Program] Program Start
-           Collecting definitions...
-           - Agent: researcher (model: sonnet)
+            [Program] Program Start
+               Collecting definitions...
+               - Agent: researcher (model: sonnet)
 
-        [Position] Statement 1: let research = session: researcher
-           Spawning with prompt: "Research AI safety"
-           Model: sonnet
-           [Task tool call]
-        [Success] Session complete: "AI safety research covers alignment."
-        [Binding] let research = <result>
+            [Position] Statement 1: let research = session: researcher
+               Spawning with prompt: "Research AI safety"
+               Model: sonnet
+               [Task tool call]
+            [Success] Session complete: "AI safety research covers alignment."
+            [Binding] let research = <result>
 
-        [Position] Statement 2: parallel block
-        [Parallel] Entering parallel (2 branches, strategy: all)
-           [Task: "Analyze risk A"] [Task: "Analyze risk B"]
-           - b: complete = "Risk B: robustness."
-           - a: complete = "Risk A: misalignment."
-        [Parallel] Parallel complete:
-           - a = <result>
-           - b = <result>
-        [Binding] a, b bound
+            [Position] Statement 2: parallel block
+            [Parallel] Entering parallel (2 branches, strategy: all)
+               [Task: "Analyze risk A"] [Task: "Analyze risk B"]
+               - b: complete = "Risk B: robustness."
+               - a: complete = "Risk A: misalignment."
+            [Parallel] Parallel complete:
+               - a = "Risk A: misalignment."
+               - b = "Risk B: robustness."
+            [Binding] a, b bound
 
-        [Position] Statement 3: loop until **analysis complete** (max: 3)
-        [Loop] Starting loop
+            [Position] Statement 3: loop until **analysis complete** (max: 3)
+            [Loop] Starting loop
 
-        [Loop] Iteration 1 of max 3
-           [Position] session "Synthesize" with context: {a, b, research}
-           [Task with serialized context]
-           [Success] Result: "Initial synthesis."
-           [Loop] Evaluating: **analysis complete**
-           [Flow] Not satisfied (synthesis is preliminary)
+            [Loop] Iteration 1 of max 3
+               [Position] session "Synthesize" with context: {a, b, research}
+               [Task with serialized context]
+               [Success] Result: "Initial synthesis."
+               [Loop] Evaluating: **analysis complete**
+               [Flow] Not satisfied (synthesis is preliminary)
 
-        [Loop] Iteration 2 of max 3
-           [Position] session "Synthesize" with context: {a, b, research}
-           [Task with serialized context]
-           [Success] Result: "Comprehensive analysis."
-           [Loop] Evaluating: **analysis complete**
-           [Flow] Satisfied!
+            [Loop] Iteration 2 of max 3
+               [Position] session "Synthesize" with context: {a, b, research}
+               [Task with serialized context]
+               [Success] Result: "Comprehensive analysis."
+               [Loop] Evaluating: **analysis complete**
+               [Flow] Satisfied!
 
-        [Loop] Loop exited: condition satisfied at iteration 2
+            [Loop] Loop exited: condition satisfied at iteration 2
 
-        [Program] Program Complete
-    "#]],
+            [Program] Program Complete
+        "#]],
     );
 }
 #[test]
@@ -108,9 +108,9 @@ fn r108_parallel() {
                - perf: complete = "About perf."
                - security: complete = "About security."
             [Parallel] Parallel complete:
-               - security = <result>
-               - perf = <result>
-               - style = <result>
+               - security = "About security."
+               - perf = "About perf."
+               - style = "About style."
             [Binding] security, perf, style bound
 
             [Program] Program Complete

@@ -346,12 +346,12 @@ delay = "1s"
                   [Success] Session complete: "eight"
                   [Binding] let c = <result>
                - b: failed: no route
-               - b: retry 1 of 1, error: no route
+               - b: retry 1 of 1, error: "no route"
                [Parallel] Branch a (1):
                         - x: complete = "x is there..\u002e"
                      [Parallel] Parallel complete:
-                        - x = <result>
-                        - 2 = <result>
+                        - x = "x is there..\u002e"
+                        - 2 = "seven"
                      [Binding] x bound
                [Binding] let a = {x: "x is there..\u002e"} (mutable)
                - b: failed: no route
@@ -462,9 +462,9 @@ reason = "nothing burns"
             [Frame-] Exiting block: process (execution_id: 1)
             [Position] session "Risky"
             [Warning] Session failed: connection timeout
-            [Warning] Retry 1 of 2, error: connection timeout
+            [Warning] Retry 1 of 2, error: "connection timeout"
             [Warning] Session failed: connection timeout
-            [Warning] Retry 2 of 2, error: connection timeout
+            [Warning] Retry 2 of 2, error: "connection timeout"
             [Warning] Session failed: connection timeout
             [Binding] err = {message: "connection timeout"}
             [Try] Executing catch block
@@ -508,6 +508,41 @@ reason = "nothing burns"
             [Program] Program Complete
         "#]],
     );
+}
+
+#[test]
+fn r108_a_stack_is_told_from_the_third_call_on() {
+    let program = "block dig(depth):\n  if depth > 0:\n    do dig(depth - 1)\ndo dig(12)\n";
+    let (events, _) = run(program, "", StateMode::InContext, &mut Fresh);
+    let mut narrator = Narrator::new(Markers::Brackets);
+    let lines: Vec<String> = events.iter().flat_map(|event| narrator.narrate(event)).collect();
+    let stacks: Vec<usize> =
+        lines.iter().enumerate().filter(|(_, line)| line.contains("[CallStack]")).map(|(at, _)| at).collect();
+    assert_eq!(stacks.len(), 11, "{lines:#?}");
+    let stack =
+        |at: usize, count: usize| lines[at..at + count].iter().map(|line| line.trim()).collect::<Vec<_>>();
+    expect![[r#"
+        [CallStack] Current stack (depth: 3):
+        execution_id: 3 | block: dig | depth: 3 | status: executing
+        execution_id: 2 | block: dig | depth: 2 | status: waiting
+        execution_id: 1 | block: dig | depth: 1 | status: waiting"#]]
+    .assert_eq(&stack(stacks[0], 4).join("\n"));
+    // However deep it is, a stack takes a few lines.
+    expect![[r#"
+        [CallStack] Current stack (depth: 13):
+        execution_id: 13 | block: dig | depth: 13 | status: executing
+        execution_id: 12 | block: dig | depth: 12 | status: waiting
+        execution_id: 11 | block: dig | depth: 11 | status: waiting
+        execution_id: 10 | block: dig | depth: 10 | status: waiting
+        execution_id: 9 | block: dig | depth: 9 | status: waiting
+        execution_id: 8 | block: dig | depth: 8 | status: waiting
+        execution_id: 7 | block: dig | depth: 7 | status: waiting
+        execution_id: 6 | block: dig | depth: 6 | status: waiting
+        execution_id: 5 | block: dig | depth: 5 | status: waiting
+        execution_id: 4 | block: dig | depth: 4 | status: waiting
+        ... (3 more)
+        [Flow] Evaluating: depth > 0"#]]
+    .assert_eq(&stack(stacks[10], 13).join("\n"));
 }
 
 #[test]

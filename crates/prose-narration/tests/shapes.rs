@@ -459,8 +459,8 @@ fn r108_branches_inside_branches() {
            [Parallel] Branch a (1):
                  - x: complete = "x in a"
               [Parallel] Parallel complete:
-                 - x = <result>
-                 - y = <result>
+                 - x = "x in a"
+                 - y = "y in a"
               [Binding] x, y bound
            [Parallel] Branch b (2):
               [Position] session "Look"
@@ -492,14 +492,14 @@ fn r108_branches_fail_and_are_tried_again() {
         [Parallel] Entering parallel (3 branches, strategy: all)
            [Task: "Ask"] [Task: "Ask"] [Task: "Ask"]
            - a: failed: no route
-           - a: retry 1 of 1, error: no route
+           - a: retry 1 of 1, error: "no route"
            - 3: complete = "The last one."
            - b: failed (timeout): too slow
            - a: complete = "It works now."
         [Parallel] Parallel complete:
-           - a = <result>
+           - a = "It works now."
            - b: failed
-           - 3 = <result>
+           - 3 = "The last one."
         [Binding] a, b bound
 
     "#]]
@@ -516,7 +516,7 @@ fn r108_branches_are_cancelled() {
            [Task: "Run"] [Task: "Run"]
            - a: complete = "0 wins."
         [Parallel] Parallel complete:
-           - a = <result>
+           - a = "0 wins."
            - b: cancelled
         [Binding] a bound
 

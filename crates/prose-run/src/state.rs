@@ -118,10 +118,11 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
                 .into_iter()
                 .map(|finding| {
                     let doubt = finding.doubt.unwrap_or_default();
-                    format!(
-                        "line {} of the narration, {}: {doubt}; it is asked again",
-                        finding.line, finding.about
-                    )
+                    let what = match finding.has_ended {
+                        true => "it is asked for only where the program goes on with it",
+                        false => "it is asked again",
+                    };
+                    format!("line {} of the narration, {}: {doubt}; {what}", finding.line, finding.about)
                 })
                 .collect();
             notes.push(match known.len() {

@@ -9,13 +9,28 @@ use super::Narrator;
 use crate::markers::Marker;
 use crate::text;
 
+/// From how many calls in each other on the stack is told where another one is entered: two are plain from their own lines.
+const SHOWN_FROM: u32 = 3;
+
+/// How many calls of a stack are told, from the innermost one.
+const MAX_SHOWN: usize = 10;
+
 /// A block that is executed.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) id: u32,
     block: SmolStr,
     depth: u32,
+    parent: u32,
     pub(super) indent: usize,
+}
+
+impl Frame {
+    /// Its line in a stack.
+    fn line(&self, status: &str) -> String {
+        let Frame { id, block, depth, .. } = self;
+        format!("execution_id: {id} | block: {block} | depth: {depth} | status: {status}")
+    }
 }
 
 impl Narrator {
@@ -42,7 +57,28 @@ impl Narrator {
         if parent != 0 {
             self.detail(indent + 1, format!("Parent: execution_id {parent}"));
         }
-        self.frames.push(Frame { id, block: block.clone(), depth, indent });
+        self.frames.push(Frame { id, block: block.clone(), depth, parent, indent });
+        if depth >= SHOWN_FROM {
+            self.stack_of(id, indent + 1);
+        }
+    }
+
+    /// The calls that a call is in, itself first (F6).
+    fn stack_of(&mut self, id: u32, indent: usize) {
+        let find = |id: u32| self.frames.iter().rev().find(|frame| frame.id == id);
+        let stack = std::iter::successors(find(id), |frame| find(frame.parent));
+        let mut lines: Vec<String> = stack
+            .take(MAX_SHOWN)
+            .map(|frame| frame.line(if frame.id == id { "executing" } else { "waiting" }))
+            .collect();
+        let depth = find(id).map_or(0, |frame| frame.depth);
+        if depth as usize > MAX_SHOWN {
+            lines.push(format!("... ({} more)", depth as usize - MAX_SHOWN));
+        }
+        self.put(indent, Marker::CallStack, format!("Current stack (depth: {depth}):"));
+        for line in lines {
+            self.detail(indent + 1, line);
+        }
     }
 
     pub(super) fn frame_left(&mut self, id: u32, block: &str) {
@@ -61,13 +97,7 @@ impl Narrator {
             .iter()
             .rev()
             .enumerate()
-            .map(|(index, frame)| {
-                let status = if index == 0 { "executing" } else { "waiting" };
-                format!(
-                    "execution_id: {} | block: {} | depth: {} | status: {status}",
-                    frame.id, frame.block, frame.depth
-                )
-            })
+            .map(|(index, frame)| frame.line(if index == 0 { "executing" } else { "waiting" }))
             .collect();
         for line in lines {
             self.detail(1, line);

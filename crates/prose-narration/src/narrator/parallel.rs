@@ -197,13 +197,12 @@ impl Narrator {
             let line = match (ended, value) {
                 (Some(Ended::Cancelled), _) => Some(format!("- {name}: cancelled")),
                 (Some(Ended::Failed), _) => Some(format!("- {name}: failed")),
-                (Some(Ended::With(reply)), Some(value)) => {
-                    Some(format!("- {name} = {}", self.told(value, reply.as_deref())))
+                (Some(Ended::With(_)), Some(value)) => {
+                    Some(format!("- {name} = {}", text::value(value, self.length)))
                 }
                 // A branch without a name is told with its result where that is not told elsewhere.
                 (Some(Ended::With(Some(reply))), None) => {
-                    let result = self.told(&Value::text(reply.clone()), Some(reply));
-                    Some(format!("- {name} = {result}"))
+                    Some(format!("- {name} = {}", text::quoted(reply, self.length)))
                 }
                 _ => None,
             };

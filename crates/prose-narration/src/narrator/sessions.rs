@@ -138,7 +138,7 @@ impl Narrator {
     pub(super) fn retrying(&mut self, event: &Event, attempt: u32, retries: u32, error: &RuntimeError) {
         let indent = self.indent_of_statement(event);
         let words =
-            format!("Retry {attempt} of {retries}, error: {}", text::message(&error.message, self.length));
+            format!("Retry {attempt} of {retries}, error: {}", text::quoted(&error.message, self.length));
         match self.lone_name(&event.place) {
             Some(name) => {
                 let indent = self.indent_of_branch(&event.place);

@@ -10,13 +10,12 @@ use rustc_hash::FxHashMap;
 
 use super::lines::{after, item, marked, number_after};
 use super::values::{self, Read};
-use super::{About, Answer, Entry, Recovered, Step, Told};
+use super::{About, Answer, Entry, NOT_TOLD, Recovered, Step, Told};
 use crate::markers::Marker;
 use crate::text;
 
 use branches::index_of;
 
-const NOT_TOLD: &str = "its result is not told";
 const NOT_ENDED: &str = "it had not ended";
 const FAILED_BY: &str = "the program failed by it";
 
@@ -271,7 +270,9 @@ impl<'a> Reader<'a> {
                 reply(read)
             }
             Some(result) => reply(self.value(result).0),
-            None => Err(NOT_TOLD),
+            None if self.is_torn && self.at == self.lines.len() => Err(values::TORN),
+            // It has ended, whether its result is told or not (decision 23).
+            None => Ok(Answer::Ended),
         };
         let strand = self.strand();
         strand.open = None;
@@ -290,8 +291,8 @@ impl<'a> Reader<'a> {
             strand.open = None;
             let told = strand.said.clone();
             self.add(line, About::Session(told), answer);
-        } else if after(said, "Retry ").is_some() {
-            self.retry();
+        } else if let Some(rest) = after(said, "Retry ") {
+            self.retry(rest);
         } else if let Some(rest) = after(said, "No answer to ") {
             let about = match rest.split(' ').next() {
                 Some("judge") => About::Judge(self.strand().asked.take().map(|(text, _)| text)),
@@ -309,8 +310,16 @@ impl<'a> Reader<'a> {
     }
 
     /// After a failure there is a pause, and the session is tried again. A pause that had not ended when the narration did has passed meanwhile.
-    fn retry(&mut self) {
+    fn retry(&mut self, rest: &'a str) {
         let line = self.at;
+        // Nothing but the retry may tell that the attempt before it has failed.
+        if self.strand().open.is_some()
+            && let Some((_, why)) = rest.split_once("error")
+        {
+            let answer = self.failure(why);
+            let told = self.strand().said.clone();
+            self.add(line, About::Session(told), answer);
+        }
         self.add(line, About::Sleep, Ok(Answer::Outcome(Outcome::Slept)));
         self.strand().open = Some(line);
     }
@@ -387,7 +396,7 @@ impl<'a> Reader<'a> {
         match (&entry.answer, read) {
             (_, Read::Reference) => {}
             // A model may tell the result only here, or shorten it in one of both places.
-            (Err(_), read @ (Read::Whole(_) | Read::Doubtful(_))) => {
+            (Err(_) | Ok(Answer::Ended), read @ (Read::Whole(_) | Read::Doubtful(_))) => {
                 if !right.trim_start().starts_with(['{', '[']) {
                     entry.answer = reply(read);
                 }

@@ -1,6 +1,6 @@
 //! Answers the requests of a run that is executed again from what a narration tells.
 
-use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, SessionTask};
+use prose_vm::effect::{Choice, Effect, Outcome, Reply, Request, RequestId, SessionTask};
 use prose_vm::place::Place;
 use prose_vm::store::{Recall, Waiting};
 use rustc_hash::FxHashSet;
@@ -8,6 +8,9 @@ use rustc_hash::FxHashSet;
 use super::lines::discretions;
 use super::{About, Answer, Entry, Finding, Step, Told};
 use crate::text::one_line;
+
+/// What stands for the result of a session that has ended and whose result is not told.
+const NOT_KEPT: &str = "(the result was not kept)";
 
 /// Remembers what a narration tells, in its order.
 ///
@@ -29,13 +32,7 @@ impl TranscriptRecall {
 
     /// What no request has asked for, so far: at the end of a run, what the program does otherwise than the narration tells.
     pub fn unused(&self) -> impl Iterator<Item = Finding> {
-        self.entries.iter().flatten().filter(|entry| !matches!(entry.about, About::Sleep)).map(|entry| {
-            Finding {
-                line: entry.line,
-                about: entry.about.to_string(),
-                doubt: entry.answer.as_ref().err().copied(),
-            }
-        })
+        self.entries.iter().flatten().filter(|entry| !matches!(entry.about, About::Sleep)).map(Entry::finding)
     }
 }
 
@@ -49,7 +46,7 @@ impl Recall for TranscriptRecall {
                 continue;
             };
             let outcome = match &entry.answer {
-                Ok(answer) => outcome_of(answer, request),
+                Ok(answer) => outcome_of(answer, entry.line, request),
                 Err(_) => None,
             };
             self.entries[at] = None;
@@ -71,10 +68,16 @@ impl Recall for TranscriptRecall {
     }
 }
 
-/// The outcome for a request; none for a label that it does not have.
-fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
+/// The outcome for a request; none for a label that it does not have, and for a result that is not told and that the program goes on with.
+fn outcome_of(answer: &Answer, line: usize, request: &Request) -> Option<Outcome> {
     match (answer, &request.effect) {
         (Answer::Outcome(outcome), _) => Some(outcome.clone()),
+        (Answer::Ended, Effect::Session(task)) => (!goes_on_with(request, task)).then(|| {
+            let lost =
+                format!("the session in line {line} of the narration has ended, but its result is not told");
+            Outcome::Reply(Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() })
+        }),
+        (Answer::Ended, _) => None,
         (Answer::Label { label, reason }, Effect::Choose(question)) => {
             let is_it = |it: &&str| it.trim().to_lowercase() == label.trim().to_lowercase();
             let index = question.labels.iter().map(|it| it.as_str()).position(|it| is_it(&it))?;
@@ -82,6 +85,12 @@ fn outcome_of(answer: &Answer, request: &Request) -> Option<Outcome> {
         }
         (Answer::Label { .. }, _) => None,
     }
+}
+
+/// Whether the program goes on with the result of a session: a name gets it, or it is worked on in a pipeline.
+fn goes_on_with(request: &Request, task: &SessionTask) -> bool {
+    let is_stage = |step: &str| step.strip_prefix('g').is_some_and(|number| number.parse::<u32>().is_ok());
+    !task.binding.name.starts_with("anon_") || request.place.as_str().split('/').any(is_stage)
 }
 
 /// Whether what is told is about a request. `is_exact` asks that the whole way to it is told as well.

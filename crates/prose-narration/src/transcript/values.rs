@@ -19,7 +19,7 @@ pub(super) enum Read {
 
 const CUT: &str = "its text is cut off";
 const UNCLOSED: &str = "its text has no end";
-const TORN: &str = "the transcript ends in the middle of it";
+pub(super) const TORN: &str = "the transcript ends in the middle of it";
 
 /// The quotes that values stand between.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('\'', '\''), ('`', '`')];
