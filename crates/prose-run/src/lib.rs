@@ -306,6 +306,10 @@ impl Recall for Counted<'_> {
         self.recall.is_known(request)
     }
 
+    fn happened(&mut self, event: &Event) {
+        self.recall.happened(event);
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }

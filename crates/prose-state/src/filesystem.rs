@@ -242,13 +242,14 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Writes a binding whose file may hold its value already, with a head of the agent's own.
+    /// Writes a binding whose file may be as it has to be already. One that an agent wrote holds the value alone or a head of the agent's own; the
+    /// head is that of R101 from now on (decision 21).
     fn write_where_different(&self, binding: &Binding, value: &Value) -> Result<(), StateError> {
-        let value = value.to_string();
+        let text = binding_file::write(binding, &value.to_string());
         let mut files = self.writer.files();
         let found = files.tree.read(&binding.path)?;
-        if found.is_none_or(|found| binding_file::read_bytes(&found) != value) {
-            files.tree.write(&binding.path, binding_file::write(binding, &value).as_bytes())?;
+        if found.is_none_or(|found| found != text.as_bytes()) {
+            files.tree.write(&binding.path, text.as_bytes())?;
         }
         Ok(())
     }
@@ -283,12 +284,20 @@ impl Store for FilesystemStore {
     }
 
     fn prepare(&mut self, binding: &Binding) -> io::Result<()> {
+        // The tools of many agents write only to folders that exist.
+        if let Some((folder, _)) = binding.path.rsplit_once('/') {
+            self.writer.files().tree.make_folder(folder)?;
+        }
         // The file stays where it is: the session may be shown the earlier value as part of its context.
         match self.writer.files().tree.identity(&binding.path)? {
             Some(identity) => self.prepared.insert(binding.path.to_string(), identity),
             None => self.prepared.remove(binding.path.as_ref()),
         };
         Ok(())
+    }
+
+    fn prepare_memory(&mut self, place: &MemoryPlace) -> io::Result<()> {
+        Ok(self.memories.prepare(place)?)
     }
 
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
 
-use prose_syntax::SyntaxKind;
-use prose_vm::effect::{Choice, Effect, Outcome, Question, Reply, Request, RequestId, SessionTask, Verdict};
-use prose_vm::place::{Place, Site};
+use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, Verdict};
+use prose_vm::event::Event;
 use prose_vm::store::{Recall, Waiting};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
@@ -18,13 +17,13 @@ use crate::folder::PROGRAM_FILE;
 use crate::program::Program;
 use crate::recall::later_than;
 use crate::state_file::STATE_FILE;
-use crate::told::{Mark, Told};
+use crate::told::Told;
+use crate::way::Way;
+
+mod standing;
 
 /// What a verdict that is taken from `state.md` gives for its reason.
 const REASON: &str = "as state.md tells";
-
-/// What stands for the result of a session that nothing captures and that left no file.
-const NOT_KEPT: &str = "(the result was not kept)";
 
 /// How deep imports of imports are followed, so that a link to a folder around it ends somewhere.
 const MOST_IMPORTS: usize = 32;
@@ -34,8 +33,8 @@ const MOST_IMPORTS: usize = 32;
 pub struct ForeignRecall {
     /// By the folder of the execution, relative to that of the run: empty, or ending with a slash.
     executions: BTreeMap<String, Execution>,
-    /// How often the condition in a line of the program has been answered.
-    judged: FxHashMap<u32, u32>,
+    /// Where the execution is that asks.
+    way: Way,
     known: VecDeque<(RequestId, Outcome)>,
     seen: Option<RequestId>,
     reused: u32,
@@ -57,21 +56,12 @@ struct Stored {
     value: String,
 }
 
-/// What is known of a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    NotEntered,
-    /// It was in this iteration, from 1.
-    At(u32),
-    Finished,
-}
-
 impl ForeignRecall {
     /// Reads the folder of a run. The text is that of the program as it is executed now.
     pub fn read(folder: &Path, text: &str) -> Result<Self, StateError> {
         let mut recall = Self {
             executions: BTreeMap::new(),
-            judged: FxHashMap::default(),
+            way: Way::default(),
             known: VecDeque::new(),
             seen: None,
             reused: 0,
@@ -146,12 +136,13 @@ impl ForeignRecall {
         self.reused
     }
 
-    fn answer(&mut self, request: &Request) -> Option<Outcome> {
+    fn answer(&self, request: &Request) -> Option<Outcome> {
+        let place = request.place.as_str();
         match &request.effect {
             Effect::Session(task) => {
                 let (folder, file) = task.binding.path.rsplit_once("bindings/")?;
                 let execution = self.executions.get(folder)?;
-                execution.session(request, task, file)
+                self.session(execution, request, task, file)
             }
             Effect::Input(input) => {
                 let file = format!("{}.md", input.name.as_ref()?);
@@ -159,17 +150,20 @@ impl ForeignRecall {
                 let is_own = request.site.program == 0 && stored.is_input;
                 is_own.then(|| Outcome::Value(Value::text(stored.value.as_str())))
             }
-            // Conditions have no file that tells which execution they belong to.
-            Effect::Judge(_) if request.site.program == 0 => {
-                let line = request.site.line;
-                let times = self.judged.entry(line).or_default();
-                let met = self.executions.get("")?.judge(line, *times)?;
-                *times += 1;
+            Effect::Judge(question) => {
+                let met = self.judge(place, question)?;
                 Some(Outcome::Verdict(Verdict { met, reason: REASON.to_owned(), no_progress: false }))
             }
-            Effect::Choose(question) if request.site.program == 0 => {
-                let index = self.executions.get("")?.choose(request.site, question)?;
+            Effect::Choose(question) => {
+                let index = self.choose(place, question)?;
                 Some(Outcome::Choice(Choice { index, reason: REASON.to_owned() }))
+            }
+            // The pause before a retry of what is known to have failed.
+            Effect::Sleep(_) => {
+                let stand = self.stand(place);
+                let own = stand.own?;
+                let has_failed = self.failure(&stand, own, false).is_some();
+                has_failed.then_some(Outcome::Slept)
             }
             _ => None,
         }
@@ -196,147 +190,8 @@ impl Recall for ForeignRecall {
     fn may_know_more(&self) -> bool {
         true
     }
-}
 
-impl Execution {
-    fn session(&self, request: &Request, task: &SessionTask, file: &str) -> Option<Outcome> {
-        let line = request.site.line;
-        let stored = self.bindings.get(file);
-        let is_known = match self.compare_iterations(&request.place, line) {
-            // It ran in an earlier iteration. What it gave there is overwritten by what it gave last, which is the best there is.
-            std::cmp::Ordering::Less => true,
-            std::cmp::Ordering::Greater => false,
-            // Other machines may keep no file of what nothing captures. If it is complete, it is not run again all the same.
-            std::cmp::Ordering::Equal if stored.is_none() => self.told.mark(line) == Some(Mark::Complete),
-            std::cmp::Ordering::Equal => self.is_finished(task, line),
-        };
-        let is_captured = task.binding.frame > 0 || !file.starts_with("anon_");
-        let reply = match stored {
-            Some(stored) => {
-                Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() }
-            }
-            None if is_captured => return None,
-            None => {
-                let lost = format!("the session in line {line} is complete, but its result was not kept");
-                Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() }
-            }
-        };
-        is_known.then_some(Outcome::Reply(reply))
+    fn happened(&mut self, event: &Event) {
+        self.way.apply(event);
     }
-
-    /// Whether a session whose file exists had finished.
-    fn is_finished(&self, task: &SessionTask, line: u32) -> bool {
-        let frame = task.binding.frame;
-        if frame != 0 && !self.told.executes_in(frame) {
-            // Marks in the body of a block are about the call at the top of the stack.
-            return true;
-        }
-        if let Some(is_complete) = self.told.branch(&task.binding.name, line) {
-            return is_complete;
-        }
-        let is_ahead = |line| self.told.mark(line) == Some(Mark::Ahead);
-        // What had not been entered has no marks inside.
-        self.told.mark(line) != Some(Mark::Executing)
-            && !is_ahead(line)
-            && !self.program.headers_around(line).any(is_ahead)
-    }
-
-    /// Where an execution stands relative to where the run had come in the loops around a line.
-    fn compare_iterations(&self, place: &Place, line: u32) -> std::cmp::Ordering {
-        let stopped: Vec<u32> = self
-            .loops_around(line)
-            .map(|(first, last)| match self.progress(first, last) {
-                Progress::Finished => u32::MAX,
-                Progress::At(iteration) => iteration,
-                // The marks tell of the first iteration then.
-                Progress::NotEntered => 1,
-            })
-            .collect();
-        let mut steps: Vec<u32> = Vec::new();
-        for step in place.as_str().split('/') {
-            match step.strip_prefix('i').and_then(|number| number.parse().ok()) {
-                Some(number) => steps.push(number),
-                // A call leaves the loops around it for those of the block.
-                None if step.starts_with('f') => steps.clear(),
-                None => {}
-            }
-        }
-        let here = &steps[steps.len().saturating_sub(stopped.len())..];
-        // A loop that had finished decides nothing.
-        here.iter()
-            .zip(&stopped)
-            .filter(|(_, stopped)| **stopped != u32::MAX)
-            .map(|(here, stopped)| here.cmp(stopped))
-            .find(|order| order.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    }
-
-    /// The lines of the loops around a line, from the outermost one.
-    fn loops_around(&self, line: u32) -> impl Iterator<Item = (u32, u32)> {
-        self.program.loops().filter(move |(first, last)| *first < line && line <= *last)
-    }
-
-    fn progress(&self, first: u32, last: u32) -> Progress {
-        match self.told.iteration(first, last) {
-            Some(0) => Progress::NotEntered,
-            Some(iteration) => Progress::At(iteration),
-            None if self.told.mark(first) == Some(Mark::Complete) || self.told.position() > last => {
-                Progress::Finished
-            }
-            None => Progress::NotEntered,
-        }
-    }
-
-    /// What the condition in a line came to when it was judged for the n-th time, from 0.
-    fn judge(&self, line: u32, times: u32) -> Option<bool> {
-        let statement = self.program.statement_around(line)?;
-        if statement.line == line
-            && let Some(repeats) = &statement.repeats
-        {
-            let goes_on = repeats.keyword == Some(SyntaxKind::WHILE_KW);
-            return match self.progress(statement.line, statement.last_line) {
-                // One judgement stands before each iteration that was entered.
-                Progress::At(iteration) => (times < iteration).then_some(goes_on),
-                // How often it went round is not told: once gives every file that there is.
-                Progress::Finished => Some(goes_on == times.is_multiple_of(2)),
-                Progress::NotEntered => None,
-            };
-        }
-        if self.has_run_below(line) {
-            return Some(true);
-        }
-        // That the statement itself was being executed says nothing: its condition may have been what it waited for.
-        let has_run = self.told.mark(statement.line) == Some(Mark::Complete)
-            || (statement.line + 1..=statement.last_line).any(|line| self.has_run(line));
-        (has_run || self.told.position() > statement.last_line).then_some(false)
-    }
-
-    fn choose(&self, site: Site, question: &Question) -> Option<usize> {
-        let statement = self.program.statement_around(site.line)?;
-        (statement.line..=statement.last_line).find_map(|line| {
-            let label =
-                self.program.line(line).trim().strip_prefix("option")?.trim_start().strip_prefix('"')?;
-            let index = question.labels.iter().position(|found| {
-                label.strip_prefix(found.as_str()).is_some_and(|rest| rest.starts_with('"'))
-            })?;
-            self.has_run_below(line).then_some(index)
-        })
-    }
-
-    fn has_run(&self, line: u32) -> bool {
-        matches!(self.told.mark(line), Some(Mark::Complete | Mark::Executing))
-    }
-
-    /// Whether a statement in the body below a header has run.
-    fn has_run_below(&self, header: u32) -> bool {
-        let indent = indent(self.program.line(header));
-        (header + 1..=self.program.line_count())
-            .map(|line| (line, self.program.line(line)))
-            .take_while(|(_, text)| text.trim().is_empty() || self::indent(text) > indent)
-            .any(|(line, _)| self.has_run(line))
-    }
-}
-
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
 }

@@ -20,7 +20,7 @@ use crate::disk::{Tree, is_absent};
 use crate::error::StateError;
 use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
 use crate::journal::JOURNAL_FILE;
-use crate::program::Program;
+use crate::program::{Program, bound_name};
 use crate::state_file::STATE_FILE;
 
 /// The folder of such runs, below `.prose`.
@@ -217,13 +217,6 @@ fn kind(text: &str) -> BindingKind {
     let word = named.and_then(|named| named.split_whitespace().next());
     let kinds = [BindingKind::Input, BindingKind::Output, BindingKind::Const];
     kinds.into_iter().find(|kind| Some(kind.name()) == word).unwrap_or(BindingKind::Let)
-}
-
-/// The name that a line gives a value to.
-fn bound_name(line: &str) -> Option<&str> {
-    let (left, _) = line.split_once('=')?;
-    let name = left.split_whitespace().last()?;
-    name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name)
 }
 
 /// The first and the last line of every statement at all depths.

@@ -31,5 +31,6 @@ mod scan;
 mod state_file;
 mod told;
 mod trace;
+mod way;
 
 pub use error::{Damage, StateError};

@@ -96,6 +96,11 @@ impl Memories {
         Ok(Memory { text, segments: segments.unwrap_or(0) })
     }
 
+    /// Makes the folder of a memory.
+    pub(crate) fn prepare(&self, place: &MemoryPlace) -> Result<(), StateError> {
+        Tree::new(&self.folder(place)?).map(drop)
+    }
+
     pub(crate) fn has_written(&self, memory: &MemoryUse) -> Result<bool, StateError> {
         let folder = self.folder(&memory.place)?;
         let segment = segment_file(&memory.place.agent, memory.segment);

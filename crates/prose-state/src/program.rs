@@ -19,6 +19,14 @@ pub(crate) struct Program {
     loops: Vec<(u32, u32)>,
     /// The lines of every parallel block.
     parallels: Vec<(u32, u32)>,
+    /// Every `try`, in the order of the text.
+    tries: Vec<Try>,
+    /// The lines in which the conditions of every `if` stand: its own, then those of its `elif`.
+    conditions: Vec<Vec<u32>>,
+    /// The lines of every statement, also of those inside definitions, in the order of the text.
+    spans: Vec<(u32, u32)>,
+    /// The lines of every block that is defined.
+    blocks: Vec<(u32, u32)>,
     /// The first and the last line of each top-level statement, definitions included.
     top_level: Vec<(u32, u32)>,
     /// Whether the text can be cut behind a line, as far as that has been found out.
@@ -49,6 +57,23 @@ pub(crate) struct Repeats {
     pub(crate) max: Option<u32>,
 }
 
+/// The parts of a `try`, by their first and their last lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Try {
+    /// The line of the `try` itself.
+    pub(crate) line: u32,
+    /// Its handler.
+    pub(crate) catch: Option<(u32, u32)>,
+    /// The name of the error in the handler.
+    pub(crate) error: Option<String>,
+    /// What runs in any case.
+    pub(crate) finally: Option<(u32, u32)>,
+    /// The lines of the sessions in its body.
+    pub(crate) sessions: Vec<u32>,
+    /// Whether its body may fail without a session that fails there: it throws, or calls something.
+    pub(crate) fails_by_itself: bool,
+}
+
 impl Program {
     pub(crate) fn new(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}').to_owned();
@@ -61,6 +86,10 @@ impl Program {
             statements: Vec::new(),
             loops: Vec::new(),
             parallels: Vec::new(),
+            tries: Vec::new(),
+            conditions: Vec::new(),
+            spans: Vec::new(),
+            blocks: Vec::new(),
             top_level: Vec::new(),
         };
         let root = prose_syntax::parse(&program.text).syntax();
@@ -89,10 +118,24 @@ impl Program {
                         SyntaxKind::PARALLEL | SyntaxKind::PARALLEL_FOR => {
                             self.parallels.push(self.lines_of(&node));
                         }
+                        SyntaxKind::TRY => {
+                            self.tries.extend(ast::Try::cast(node.clone()).map(|it| self.parts_of(&it)))
+                        }
+                        SyntaxKind::IF => {
+                            let clauses = node.children().filter(|it| it.kind() == SyntaxKind::ELIF_CLAUSE);
+                            let lines = std::iter::once(node.clone()).chain(clauses);
+                            self.conditions.push(lines.map(|it| self.lines_of(&it).0).collect());
+                        }
                         _ => {}
+                    }
+                    if kind == SyntaxKind::BLOCK_DEF {
+                        self.blocks.push(self.lines_of(&node));
                     }
                     let is_statement = ast::Statement::can_cast(node.kind())
                         && matches!(parent.kind(), SyntaxKind::SOURCE_FILE | SyntaxKind::BLOCK);
+                    if is_statement && !is_definition(node.kind()) {
+                        self.spans.push(self.lines_of(&node));
+                    }
                     if is_statement && !is_definition(node.kind()) && !is_inside_definition(&node) {
                         let (line, last_line) = self.lines_of(&node);
                         let has_body = node.descendants().any(|inner| inner.kind() == SyntaxKind::BLOCK);
@@ -106,6 +149,27 @@ impl Program {
                     self.collect(&node);
                 }
             }
+        }
+    }
+
+    fn parts_of(&self, found: &ast::Try) -> Try {
+        use SyntaxKind::{ASSERT, CALL, DO_CALL, RESUME, SESSION, THROW};
+        let catch = found.catches().next();
+        let inside = || found.body().into_iter().flat_map(|body| body.syntax().descendants());
+        let mut sessions: Vec<u32> = inside()
+            .filter(|node| matches!(node.kind(), SESSION | RESUME))
+            .map(|node| self.lines_of(&node).0)
+            .collect();
+        sessions.sort_unstable();
+        Try {
+            line: self.lines_of(found.syntax()).0,
+            error: catch
+                .as_ref()
+                .and_then(|catch| Some(catch.error()?.syntax().text().to_string().trim().to_owned())),
+            catch: catch.map(|catch| self.lines_of(catch.syntax())),
+            finally: found.finally().map(|finally| self.lines_of(finally.syntax())),
+            sessions,
+            fails_by_itself: inside().any(|node| matches!(node.kind(), ASSERT | CALL | DO_CALL | THROW)),
         }
     }
 
@@ -180,6 +244,23 @@ impl Program {
         self.statements[..end].iter().rev().find(|statement| line <= statement.last_line)
     }
 
+    /// The last line of the outermost statement that starts in a line.
+    pub(crate) fn last_line(&self, line: u32) -> u32 {
+        let start = self.spans.partition_point(|(first, _)| *first < line);
+        let starts_here = self.spans[start..].iter().take_while(|(first, _)| *first == line);
+        starts_here.map(|(_, last)| *last).max().unwrap_or(line)
+    }
+
+    /// Whether a statement ends above a line and runs before it wherever both run: they are in one body, and neither is beside the other in a
+    /// `parallel`.
+    pub(crate) fn precedes(&self, line: u32, other: u32) -> bool {
+        let has_both = |(first, last): &(u32, u32)| *first < line && other <= *last;
+        let block_of = |line: u32| self.blocks.iter().find(|(first, last)| *first <= line && line <= *last);
+        self.last_line(line) < other
+            && block_of(line) == block_of(other)
+            && !self.parallels.iter().any(has_both)
+    }
+
     /// The first lines of the statements around a line, without one that starts there.
     pub(crate) fn headers_around(&self, line: u32) -> impl Iterator<Item = u32> {
         let end = self.statements.partition_point(|statement| statement.line < line);
@@ -187,6 +268,16 @@ impl Program {
             .iter()
             .filter(move |statement| line <= statement.last_line)
             .map(|found| found.line)
+    }
+
+    /// The `try` that starts in a line.
+    pub(crate) fn try_at(&self, line: u32) -> Option<&Try> {
+        self.tries.iter().find(|found| found.line == line)
+    }
+
+    /// The line of the n-th condition, from 0, of the `if` that starts in a line.
+    pub(crate) fn condition_line(&self, line: u32, nth: usize) -> Option<u32> {
+        self.conditions.iter().find(|lines| lines.first() == Some(&line))?.get(nth).copied()
     }
 
     /// The first and the last line of every loop.
@@ -248,6 +339,13 @@ fn repeats_of(found: &ast::Loop) -> Repeats {
 /// A text in one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The name that a line gives a value to.
+pub(crate) fn bound_name(line: &str) -> Option<&str> {
+    let (left, _) = line.split_once('=')?;
+    let name = left.split_whitespace().last()?;
+    name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name)
 }
 
 /// The lines of a text as the parser breaks them: at `\n`, `\r\n` and `\r`.

@@ -55,6 +55,12 @@ impl Recall for Remembered {
         }
     }
 
+    fn happened(&mut self, event: &Event) {
+        if let Remembered::Foreign(recall) = self {
+            recall.happened(event);
+        }
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         match self {
             Remembered::Journal(recalls) => recalls.first_mut()?.expected(seq),

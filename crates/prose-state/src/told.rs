@@ -1,17 +1,24 @@
 //! What a `state.md` tells, also one that a model has written with small deviations.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::program::{Program, one_line};
+
+/// How many `#` of a line are looked at: those inside of strings, that of a comment of the program, and that of the mark.
+const MAX_COMMENTS: usize = 32;
 
 /// What is marked at a line of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// It has finished.
     Complete,
-    /// It was being executed, or tried again, or had failed.
+    /// It was being executed, or tried again.
     Executing,
+    /// It had failed.
+    Failed,
     /// It had not been reached.
     Ahead,
 }
@@ -20,13 +27,17 @@ pub(crate) enum Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     /// By the line of the program.
-    marks: FxHashMap<u32, Mark>,
+    marks: BTreeMap<u32, Mark>,
+    /// The files that lines have written, by line.
+    files: FxHashMap<u32, SmolStr>,
+    /// Why lines have failed, where that is told.
+    failures: FxHashMap<u32, String>,
     /// The last line that had been reached.
     position: u32,
     /// The branches of parallel blocks that were active: the lines, the name, and whether it was complete.
     branches: Vec<(u32, u32, SmolStr, bool)>,
-    /// Loops that were active, with their lines and their iteration.
-    loops: Vec<(u32, u32, u32)>,
+    /// Loops that were active, with their first lines and their iteration.
+    loops: Vec<(u32, u32)>,
     /// The calls on the stack, with whether they were being executed.
     frames: FxHashMap<u32, bool>,
 }
@@ -37,30 +48,36 @@ impl Told {
         told.read_trace(state, program);
         told.read_constructs(state, program);
         told.read_frames(state);
+        for &(first, iteration) in &told.loops {
+            if iteration == 0 && !told.marks.contains_key(&first) {
+                told.marks.insert(first, Mark::Ahead);
+            }
+        }
         told
     }
 
     fn read_trace(&mut self, state: &str, program: &Program) {
+        let lines = Lines::of(program);
         // The same text may stand in several lines, so each line of the trace is looked for behind the one before.
         let mut at = 1;
         for line in code_block(state) {
-            let (code, mark) = split_mark(line);
-            let code = one_line(code);
-            if code.is_empty() {
-                continue;
-            }
-            let found = (at..=program.line_count()).find(|&number| {
-                let text = program.line(number);
-                one_line(text) == code || one_line(split_mark(text).0) == code
-            });
-            let Some(number) = found else { continue };
+            let Some((number, comment)) = lines.find(line, at) else { continue };
             at = number + 1;
-            if let Some(mark) = mark {
-                // Behind a string that goes on over several lines, it is about the statement that the string is in.
-                self.marks.insert(program.commented_line(number), mark);
-                if mark != Mark::Ahead {
-                    self.position = self.position.max(number);
-                }
+            let Some((mark, comment)) = comment.and_then(mark_in) else { continue };
+            // Behind a string that goes on over several lines, it is about the statement that the string is in.
+            let line = program.commented_line(number);
+            self.marks.insert(line, mark);
+            if mark != Mark::Ahead {
+                self.position = self.position.max(number);
+            }
+            if let Some(file) = comment.strip_prefix("-->").and_then(|rest| rest.split_whitespace().next()) {
+                self.files.insert(line, file.trim_start_matches("bindings/").into());
+            }
+            if mark == Mark::Failed
+                && let Some((_, why)) = comment.split_once(':')
+            {
+                let why = why.trim();
+                self.failures.insert(line, why.strip_suffix([')', ']']).unwrap_or(why).to_owned());
             }
         }
     }
@@ -79,7 +96,7 @@ impl Told {
             let (key, value) = (key.trim(), value.trim());
             if is_loop && key == "iteration" {
                 let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
-                self.loops.extend(digits.parse().ok().map(|iteration| (first, last, iteration)));
+                self.loops.extend(digits.parse().ok().map(|iteration| (first, iteration)));
             } else if !is_loop {
                 let is_complete = value.to_ascii_lowercase().starts_with("complete");
                 self.branches.push((first, last, key.into(), is_complete));
@@ -102,6 +119,27 @@ impl Told {
         self.marks.get(&line).copied()
     }
 
+    /// The lines of a part of the program that have marks, with these.
+    pub(crate) fn marks_in(&self, first: u32, last: u32) -> impl Iterator<Item = (u32, Mark)> {
+        let lines = first..=last.max(first);
+        self.marks.range(lines).map(|(line, mark)| (*line, *mark))
+    }
+
+    /// Whether a statement in these lines has run or failed, or was running.
+    pub(crate) fn has_run(&self, first: u32, last: u32) -> bool {
+        first <= last && self.marks_in(first, last).any(|(_, mark)| mark != Mark::Ahead)
+    }
+
+    /// The file of a binding that a line has written.
+    pub(crate) fn file(&self, line: u32) -> Option<&str> {
+        self.files.get(&line).map(SmolStr::as_str)
+    }
+
+    /// Why a line has failed.
+    pub(crate) fn failure(&self, line: u32) -> Option<&str> {
+        self.failures.get(&line).map(String::as_str)
+    }
+
     /// The last line that had been reached.
     pub(crate) fn position(&self) -> u32 {
         self.position
@@ -115,15 +153,16 @@ impl Told {
         self.branches.iter().find(is_meant).map(|branch| branch.3)
     }
 
-    /// The iteration of an active loop with these lines; 0 if it had not been entered.
-    pub(crate) fn iteration(&self, first: u32, last: u32) -> Option<u32> {
-        self.loops.iter().find(|found| (found.0, found.1) == (first, last)).map(|found| found.2)
+    /// The iteration of an active loop that starts in a line; 0 if it had not been entered.
+    pub(crate) fn iteration(&self, line: u32) -> Option<u32> {
+        self.loops.iter().find(|(first, _)| *first == line).map(|(_, iteration)| *iteration)
     }
 
-    /// Whether marks may be about a call: it was being executed, or nothing is told of calls.
-    pub(crate) fn executes_in(&self, frame: u32) -> bool {
-        let nothing_told: FxHashSet<bool> = self.frames.values().copied().collect();
-        !nothing_told.contains(&true) || self.frames.get(&frame) == Some(&true)
+    /// Whether marks may be about a call: it was being executed, or nothing is told of calls. Those of the program itself always are.
+    pub(crate) fn is_about(&self, frame: u32) -> bool {
+        frame == 0
+            || !self.frames.values().any(|executing| *executing)
+            || self.frames.get(&frame) == Some(&true)
     }
 }
 
@@ -161,25 +200,77 @@ fn section<'a>(state: &'a str, title: &str) -> impl Iterator<Item = &'a str> {
     state[start..].lines().skip(1).take_while(|line| !line.starts_with("## "))
 }
 
-/// The code of a line of the trace and what the comment behind it says.
-fn split_mark(line: &str) -> (&str, Option<Mark>) {
-    for (start, _) in line.match_indices('#') {
-        let comment = line[start..].trim_start_matches('#').trim().to_ascii_lowercase();
+/// The lines of a program by what stands in them, with and without their comments.
+struct Lines(FxHashMap<String, Vec<u32>>);
+
+impl Lines {
+    fn of(program: &Program) -> Self {
+        let mut lines: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+        for number in 1..=program.line_count() {
+            let line = program.line(number);
+            let (whole, code) = (one_line(line), one_line(&line[..comment_start(line)]));
+            if whole != code {
+                lines.entry(code).or_default().push(number);
+            }
+            lines.entry(whole).or_default().push(number);
+        }
+        lines.remove("");
+        Self(lines)
+    }
+
+    /// The first line from a number on that a line of the trace shows, and the comment that the trace adds to it. What stands in the program itself
+    /// is no mark, whatever it looks like.
+    fn find<'a>(&self, shown: &'a str, from: u32) -> Option<(u32, Option<&'a str>)> {
+        let mut best = self.first(shown, from).map(|number| (number, None));
+        let comments = shown.match_indices('#').map(|(start, _)| start).take(MAX_COMMENTS);
+        for start in comments.collect::<Vec<_>>().into_iter().rev() {
+            let Some(number) = self.first(&shown[..start], from) else { continue };
+            if best.is_none_or(|(known, _)| number < known) {
+                best = Some((number, Some(&shown[start..])));
+            }
+        }
+        best
+    }
+
+    fn first(&self, code: &str, from: u32) -> Option<u32> {
+        let numbers = self.0.get(&one_line(code))?;
+        numbers.get(numbers.partition_point(|number| *number < from)).copied()
+    }
+}
+
+/// Where the comment of a line starts: at the first `#` outside of quotes, or at its end.
+fn comment_start(line: &str) -> usize {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, c) in line.char_indices() {
+        match c {
+            '#' if !is_quoted => return at,
+            '"' if !is_escaped => is_quoted = !is_quoted,
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    line.len()
+}
+
+/// The mark in a comment, and the comment from there on.
+fn mark_in(comment: &str) -> Option<(Mark, &str)> {
+    comment.match_indices('#').find_map(|(start, _)| {
+        let comment = comment[start..].trim_start_matches('#').trim();
         // `# A; B` stands behind a string, about the line where the string begins first.
         let comment = comment.split("; ").next().unwrap_or_default();
-        let mark = if comment.starts_with("<--") || comment.starts_with("(failed") {
+        let lower = comment.to_ascii_lowercase();
+        let starts = |beginnings: &[&str]| beginnings.iter().any(|beginning| lower.starts_with(beginning));
+        let mark = if starts(&["(failed", "[failed", "<-- failed", "failed:"]) {
+            Mark::Failed
+        } else if starts(&["<--"]) {
             Mark::Executing
-        } else if comment.starts_with("-->")
-            || comment.starts_with("(complete")
-            || comment.starts_with("(skipped")
-        {
+        } else if starts(&["-->", "(complete", "(skipped"]) || lower == "complete" {
             Mark::Complete
-        } else if comment.starts_with("[not yet entered") || comment.starts_with("[...next") {
+        } else if starts(&["[not yet entered", "[...next"]) {
             Mark::Ahead
         } else {
-            continue;
+            return None;
         };
-        return (&line[..start], Some(mark));
-    }
-    (line, None)
+        Some((mark, comment))
+    })
 }

@@ -394,6 +394,7 @@ impl Runner<'_> {
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
         self.last = event.site.or(self.last);
         self.host.store.record(event, is_new)?;
+        self.host.recall.happened(event);
         (self.host.observer)(event, is_new);
         Ok(())
     }
@@ -507,6 +508,9 @@ impl Runner<'_> {
                 self.sessions += 1;
                 if self.host.harness.capabilities().writes_files {
                     self.host.store.prepare(&task.binding)?;
+                    if let Some(memory) = &task.memory {
+                        self.host.store.prepare_memory(&memory.place)?;
+                    }
                 }
             }
             self.agents += 1;

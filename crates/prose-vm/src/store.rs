@@ -27,6 +27,11 @@ pub trait Store {
         Ok(())
     }
 
+    /// Called before a session starts whose agent may write its memory itself: makes the folder that the agent is told to write to.
+    fn prepare_memory(&mut self, _place: &MemoryPlace) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What an agent has written to the file of a binding, without its head; none if there is no file (R31).
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
 
@@ -65,6 +70,12 @@ pub trait Recall {
     fn is_known(&self, request: RequestId) -> bool {
         let _ = request;
         false
+    }
+
+    /// Takes up an event of this execution, before anything is recalled that is asked for behind it. What keeps no events of the earlier
+    /// execution follows by them where the program is.
+    fn happened(&mut self, event: &Event) {
+        let _ = event;
     }
 
     /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs

@@ -160,8 +160,9 @@ fn r098_agents_write_their_results_and_the_machine_everything_else() {
     run.enter("s3", 3);
     run.bind("s3", 3, "c", "1");
     run.leave("s3", 3);
-    assert_eq!(run.read("bindings/a.md"), "# a, in the words of its agent\n\n---\n\nFirst.\n");
-    for (file, value) in [("bindings/b.md", "Second."), ("bindings/c.md", "1")] {
+    // The head is the machine's in any case (decision 21).
+    for (file, value) in [("bindings/a.md", "First."), ("bindings/b.md", "Second."), ("bindings/c.md", "1")] {
+        assert!(run.read(file).contains("\nkind: let\n\nsource:\n"), "{}", run.read(file));
         assert!(run.read(file).ends_with(&format!("---\n\n{value}\n")), "{}", run.read(file));
     }
     // What somebody else writes to `state.md` does not last.

@@ -7,7 +7,6 @@ mod support;
 mod binding_files;
 mod context_files;
 mod faults;
-mod foreign;
 mod in_context;
 mod journal;
 mod legacy;

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use prose_state::StateError;
+use prose_state::binding_file;
 use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunState;
 use prose_vm::effect::{
-    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, fingerprint,
+    Binding, BindingKind, ContextItem, Effect, Failure, MemoryPlace, MemoryScope, Outcome, Reply, Request,
+    RequestId, fingerprint,
 };
 use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::place::Site;
@@ -131,17 +133,19 @@ fn files_that_were_not_written_before_the_kill_are_brought_up() {
 }
 
 #[test]
-fn a_binding_that_its_agent_wrote_keeps_the_head_that_the_agent_gave_it() {
+fn r101_a_binding_that_its_agent_wrote_gets_its_head_from_the_machine() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "three.prose", TEXT);
     let path = run.store.folder().join("bindings/a.md");
-    let by_agent = "# a (mine)\n\n---\n\nFirst.";
-    fs::write(&path, by_agent).unwrap();
-    run.enter("s1", 1);
-    let a = run.ask("s1", 1, "a", 0);
     let reply = Reply { text: "First.".into(), wrote_binding: true, ..Reply::default() };
-    run.reply_with(&a, reply.clone());
-    assert_eq!(fs::read_to_string(&path).unwrap(), by_agent);
+    run.enter("s1", 1);
+    let expected = binding_file::write(&run.binding("a", 0, 1), "First.");
+    for by_agent in ["First.\n", "# a (mine)\n\n---\n\nFirst.", "# a\n\nkind: let\n\n---\n\nFirst.\n"] {
+        fs::write(&path, by_agent).unwrap();
+        let a = run.ask("s1", 1, "a", 0);
+        run.reply_with(&a, reply.clone());
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{by_agent}");
+    }
     let binding = run.binding("a", 0, 1);
     assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some("First."));
     assert_eq!(run.store.read_binding(&run.binding("b", 0, 2)).unwrap(), None);
@@ -618,4 +622,18 @@ fn a_run_that_does_not_exist() {
          use letters, digits and `_`"
     );
     assert!(message("..").starts_with("`..` is refused: it would lead out of the folder"));
+}
+
+#[test]
+fn r030_the_folders_exist_that_agents_are_told_to_write_to() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let mut binding = run.binding("a", 0, 1);
+    binding.path = "imports/alice--research/bindings/a.md".into();
+    run.store.prepare(&binding).unwrap();
+    assert!(run.store.folder().join("imports/alice--research/bindings").is_dir());
+    let folder = "agents/captain/".into();
+    let place = MemoryPlace { agent: "captain".into(), scope: MemoryScope::Execution, folder };
+    run.store.prepare_memory(&place).unwrap();
+    assert!(run.store.folder().join("agents/captain").is_dir());
 }

@@ -1,0 +1,375 @@
+//! How what is asked for stands in the run that stopped: whether it had ended, failed, or not run (decision 22).
+//!
+//! The trace has the first word: what it says has not ended is done again, whatever files there are. A file proves a session only where the trace
+//! says nothing of it, and only in the iteration that the run had come to.
+
+use prose_vm::effect::{Failure, Outcome, Question, Reply, Request, SessionTask};
+use prose_vm::event::LoopKind;
+
+use super::{Execution, ForeignRecall};
+use crate::program::{Try, bound_name};
+use crate::told::Mark;
+use crate::way::{Standpoint, number, steps};
+
+/// What stands for the result of a session that nothing captures and that left no file.
+const NOT_KEPT: &str = "(the result was not kept)";
+
+/// The message of an error whose own is not told.
+const NOT_TOLD: &str = "it failed in the run that stopped, and state.md does not say why";
+
+/// How a place stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stand {
+    how: How,
+    /// The innermost statement around the place, or that at the place itself.
+    pub(super) own: Option<Standpoint>,
+    /// The innermost `try` in whose body the place is, if its body has failed.
+    failed: Option<Standpoint>,
+}
+
+/// How far what is around a place had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// It had been entered, or nothing is told of it.
+    Open,
+    /// It had ended.
+    Complete,
+    /// The place is in an iteration before the one that the run had come to.
+    Earlier,
+    /// It had not been entered.
+    NotRun,
+}
+
+impl ForeignRecall {
+    fn execution(&self, at: Standpoint) -> Option<&Execution> {
+        self.executions.get(self.way.folder(at.program)?)
+    }
+
+    /// The mark of a statement, if it is about this execution of it.
+    fn mark(&self, at: Standpoint) -> Option<Mark> {
+        let Execution { told, program, .. } = self.execution(at)?;
+        let mark = told.mark(at.line).filter(|_| told.is_about(at.frame))?;
+        // A list of branches says more of one than that it comes next.
+        let is_branch =
+            || bound_name(program.line(at.line)).is_some_and(|name| told.branch(name, at.line) == Some(true));
+        Some(if mark == Mark::Ahead && is_branch() { Mark::Complete } else { mark })
+    }
+
+    /// How a place stands, as far as the statements around it tell. That of the innermost one itself is left to who asks.
+    pub(super) fn stand(&self, place: &str) -> Stand {
+        let mut stand = Stand { how: How::Open, own: None, failed: None };
+        for (around, next) in steps(place) {
+            if let Some(at) = self.way.statement(around) {
+                // The one before is around this one, so its mark is about this one as well.
+                self.enter(&mut stand);
+                stand.own = Some(at);
+            }
+            if stand.how == How::Open
+                && let Some(nth) = number(next, "i")
+                && let Some(at) = self.way.loop_at(around)
+                && self.mark(at) != Some(Mark::Complete)
+            {
+                self.iterate(&mut stand, at, nth + 1);
+            }
+            if matches!(stand.how, How::Open | How::Complete)
+                && next == "try"
+                && let Some(at) = self.way.try_at(around)
+                && self.has_failed(at)
+            {
+                stand.failed = Some(at);
+            }
+            if stand.how == How::NotRun {
+                break;
+            }
+        }
+        stand
+    }
+
+    /// Takes the mark of the innermost statement for one around what comes.
+    fn enter(&self, stand: &mut Stand) {
+        let Some(mark) = stand.own.and_then(|own| self.mark(own)) else { return };
+        match (stand.how, mark) {
+            (How::Open | How::Complete, Mark::Ahead) => stand.how = How::NotRun,
+            (How::Open, Mark::Complete) => stand.how = How::Complete,
+            _ => {}
+        }
+    }
+
+    /// Compares an iteration, from 1, with the one that the run had come to.
+    fn iterate(&self, stand: &mut Stand, at: Standpoint, iteration: u32) {
+        let Some(Execution { told, program, .. }) = self.execution(at) else { return };
+        if !told.is_about(at.frame) {
+            return;
+        }
+        let stopped = match told.iteration(at.line) {
+            Some(stopped) => stopped,
+            None if self.is_past(at, program.last_line(at.line)) => return,
+            // The marks tell of the first iteration then.
+            None => 1,
+        };
+        stand.how = match iteration.cmp(&stopped) {
+            std::cmp::Ordering::Less => How::Earlier,
+            std::cmp::Ordering::Equal => How::Open,
+            std::cmp::Ordering::Greater => How::NotRun,
+        };
+    }
+
+    /// Whether the run had come behind a line, as far as that can be told: lines of blocks stand anywhere.
+    fn is_past(&self, at: Standpoint, line: u32) -> bool {
+        at.frame == 0 && self.execution(at).is_some_and(|execution| execution.told.position() > line)
+    }
+
+    /// Whether the body of a `try` has failed: what handles that has run, or what comes behind it where nothing handles it.
+    fn has_failed(&self, at: Standpoint) -> bool {
+        let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
+        let Some(found) = program.try_at(at.line).filter(|_| told.is_about(at.frame)) else { return false };
+        match (found.catch, found.finally) {
+            (Some((first, last)), _) => told.has_run(first, last),
+            (None, Some((first, last))) => {
+                let has_failed = |line: &u32| told.mark(*line) == Some(Mark::Failed);
+                told.has_run(first, last) && found.sessions.iter().any(has_failed)
+            }
+            (None, None) => false,
+        }
+    }
+
+    pub(super) fn session(
+        &self,
+        execution: &Execution,
+        request: &Request,
+        task: &SessionTask,
+        file: &str,
+    ) -> Option<Outcome> {
+        let stand = self.stand(request.place.as_str());
+        if stand.how == How::NotRun {
+            return None;
+        }
+        let own = stand.own?;
+        let is_captured = task.binding.frame > 0 || !file.starts_with("anon_");
+        let is_in_loop = steps(request.place.as_str()).any(|(_, next)| number(next, "i").is_some());
+        // Machines number sessions that nothing captures in ways of their own; the trace says which file is meant.
+        let named = execution.told.file(own.line).filter(|_| self.mark(own).is_some());
+        let named = named.and_then(|named| execution.bindings.get(named));
+        let by_name = execution.bindings.get(file);
+        let stored = if is_captured || is_in_loop { by_name.or(named) } else { named.or(by_name) };
+        if let Some(failed) = self.failure(&stand, own, stored.is_some()) {
+            return Some(Outcome::Failed(failed));
+        }
+        let is_done = match (stand.how, self.mark(own)) {
+            (How::NotRun, _) => false,
+            (How::Earlier, _) => true,
+            (_, Some(Mark::Executing | Mark::Failed | Mark::Ahead)) => false,
+            (_, Some(Mark::Complete)) => !self.is_of_earlier_iteration(request.place.as_str(), own),
+            (how, None) => match execution.told.branch(&task.binding.name, own.line) {
+                Some(is_complete) if execution.told.is_about(own.frame) => is_complete,
+                _ => how == How::Complete || (stored.is_some() && !self.is_preceded_by_open(own)),
+            },
+        };
+        if !is_done {
+            return None;
+        }
+        let reply = match stored {
+            Some(stored) => {
+                Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() }
+            }
+            None if is_captured => return None,
+            None => {
+                let line = own.line;
+                let lost = format!("the session in line {line} is complete, but its result was not kept");
+                Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() }
+            }
+        };
+        Some(Outcome::Reply(reply))
+    }
+
+    /// Whether something that runs before a statement in the same body had not ended.
+    fn is_preceded_by_open(&self, own: Standpoint) -> bool {
+        let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
+        let is_open = |mark| matches!(mark, Mark::Executing | Mark::Ahead);
+        own.line > 1
+            && told.is_about(own.frame)
+            && told
+                .marks_in(1, own.line - 1)
+                .any(|(line, mark)| is_open(mark) && program.precedes(line, own.line))
+    }
+
+    /// Whether a mark was left by the iteration before: something above it in the loop is being executed.
+    fn is_of_earlier_iteration(&self, place: &str, own: Standpoint) -> bool {
+        let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
+        let around = steps(place).filter_map(|(around, _)| self.way.loop_at(around));
+        around.filter(|at| (at.program, at.frame) == (own.program, own.frame)).any(|at| {
+            let is_later = told.iteration(at.line).is_some_and(|iteration| iteration > 1);
+            is_later
+                && at.line < own.line
+                && told.marks_in(at.line + 1, own.line - 1).any(|(line, mark)| {
+                    mark == Mark::Executing && line < own.line && program.precedes(line, own.line)
+                })
+        })
+    }
+
+    /// What a session in the body of a `try` that failed has failed by, if it is the one.
+    pub(super) fn failure(&self, stand: &Stand, own: Standpoint, has_file: bool) -> Option<Failure> {
+        let at = stand.failed?;
+        let Execution { told, program, bindings, .. } = self.execution(at)?;
+        let found = program.try_at(at.line)?;
+        let is_it = match self.mark(own) {
+            Some(Mark::Executing | Mark::Failed) => true,
+            Some(Mark::Ahead) => false,
+            Some(Mark::Complete) => {
+                is_last_of_all(found, own)
+                    && found.sessions.iter().all(|line| told.mark(*line) == Some(Mark::Complete))
+            }
+            None if !has_file => true,
+            None => {
+                let is_open = |line: &u32| matches!(told.mark(*line), Some(Mark::Executing | Mark::Failed));
+                is_last_of_all(found, own) && !found.sessions.iter().any(is_open)
+            }
+        };
+        let told_why = || {
+            let name = found.error.as_ref()?;
+            let file = if at.frame == 0 { format!("{name}.md") } else { format!("{name}__{}.md", at.frame) };
+            Some(bindings.get(&file)?.value.trim().to_owned())
+        };
+        is_it.then(|| {
+            let why = told.failure(own.line).map(str::to_owned).or_else(told_why);
+            Failure::session(why.filter(|why| !why.is_empty()).unwrap_or_else(|| NOT_TOLD.to_owned()))
+        })
+    }
+
+    /// What a condition came to.
+    pub(super) fn judge(&self, place: &str, question: &Question) -> Option<bool> {
+        let (around, _) = place.rsplit_once('/')?;
+        let (statement, step) = around.rsplit_once('/')?;
+        if let Some(nth) = number(step, "i")
+            && let Some(kind) = question.of_loop
+        {
+            let goes_on = self.goes_on(statement, nth)?;
+            let at = self.way.loop_at(statement)?;
+            let is_negated = self.is_negated(at, at.line);
+            return Some((goes_on == (kind == LoopKind::While)) != is_negated);
+        }
+        let nth = number(step, "if")?;
+        let stand = self.stand(statement);
+        let own = stand.own?;
+        let Execution { told, program, .. } = self.execution(own)?;
+        let line = program.condition_line(own.line, nth as usize)?;
+        let last = program.last_line(own.line);
+        let was_met = match (stand.how, self.mark(own)) {
+            (How::NotRun, _) | (How::Open | How::Complete, Some(Mark::Ahead)) => return None,
+            (How::Open | How::Complete, mark) if told.is_about(own.frame) => {
+                if self.has_run_below(own, line) {
+                    true
+                } else {
+                    // That the statement itself was being executed says nothing: its condition may have been what it waited for.
+                    let has_run = stand.how == How::Complete
+                        || mark == Some(Mark::Complete)
+                        || told.has_run(own.line + 1, last)
+                        || self.is_past(own, last);
+                    if !has_run {
+                        return None;
+                    }
+                    false
+                }
+            }
+            // Marks are about another execution; the files of this one show which way it took.
+            (how, _) => {
+                let end = end_of_body(program, line);
+                match self.has_files(own, line + 1, end) {
+                    true => true,
+                    false if how == How::Earlier => self.has_run_below(own, line),
+                    false if self.has_files(own, own.line + 1, program.line_count()) => false,
+                    false => return None,
+                }
+            }
+        };
+        Some(was_met != self.is_negated(own, line))
+    }
+
+    /// Whether the loop at a place went on after so many iterations.
+    fn goes_on(&self, place: &str, done: u32) -> Option<bool> {
+        let stand = self.stand(place);
+        let at = self.way.loop_at(place)?;
+        let Execution { told, program, .. } = self.execution(at)?;
+        let last = program.last_line(at.line);
+        let recorded = told.iteration(at.line).filter(|_| told.is_about(at.frame));
+        let mark = self.mark(at);
+        // How often it went round is not told: once gives every file that there is.
+        let ended = |rounds: Option<u32>| Some(done < rounds.filter(|rounds| *rounds > 0).unwrap_or(1));
+        match stand.how {
+            How::NotRun => None,
+            How::Earlier => ended(None),
+            How::Complete => ended(recorded),
+            How::Open => match (mark, recorded) {
+                (Some(Mark::Ahead), _) | (_, Some(0)) => None,
+                (Some(Mark::Complete), _) => ended(recorded),
+                // One judgement stands before each iteration that was entered.
+                (_, Some(rounds)) => (done < rounds).then_some(true),
+                _ if self.is_past(at, last) => ended(None),
+                _ => {
+                    (done == 0 && told.is_about(at.frame) && told.has_run(at.line + 1, last)).then_some(true)
+                }
+            },
+        }
+    }
+
+    /// Which option was taken.
+    pub(super) fn choose(&self, place: &str, question: &Question) -> Option<usize> {
+        let (statement, _) = place.rsplit_once('/')?;
+        let stand = self.stand(statement);
+        let own = stand.own?;
+        if stand.how == How::NotRun || self.mark(own) == Some(Mark::Ahead) {
+            return None;
+        }
+        let Execution { told, program, .. } = self.execution(own)?;
+        let is_told = told.is_about(own.frame) && stand.how != How::Earlier;
+        (own.line..=program.last_line(own.line)).find_map(|line| {
+            let label = program.line(line).trim().strip_prefix("option")?.trim_start().strip_prefix('"')?;
+            let index = question.labels.iter().position(|found| {
+                label.strip_prefix(found.as_str()).is_some_and(|rest| rest.starts_with('"'))
+            })?;
+            let has_run = (is_told && self.has_run_below(own, line))
+                || (!is_told && self.has_files(own, line + 1, end_of_body(program, line)));
+            has_run.then_some(index)
+        })
+    }
+
+    /// Whether the condition in a line is a text with `not` before it, which is judged without the `not`.
+    fn is_negated(&self, at: Standpoint, line: u32) -> bool {
+        let header = self.execution(at).map_or("", |execution| execution.program.line(line));
+        let words = header.split("**").next().unwrap_or_default();
+        words.split_whitespace().next_back() == Some("not")
+    }
+
+    /// Whether a statement in the body below a header has run.
+    fn has_run_below(&self, at: Standpoint, header: u32) -> bool {
+        self.execution(at).is_some_and(|Execution { told, program, .. }| {
+            told.has_run(header + 1, end_of_body(program, header))
+        })
+    }
+
+    /// Whether there are files of what lines bind in a call.
+    fn has_files(&self, at: Standpoint, first: u32, last: u32) -> bool {
+        let Some(Execution { bindings, program, .. }) = self.execution(at) else { return false };
+        let suffix = if at.frame == 0 { String::new() } else { format!("__{}", at.frame) };
+        let names = (first..=last).filter_map(|line| bound_name(program.line(line)));
+        names.into_iter().any(|name| bindings.contains_key(&format!("{name}{suffix}.md")))
+    }
+}
+
+/// Whether a session is the last thing in the body of a `try` that can have failed.
+fn is_last_of_all(found: &Try, own: Standpoint) -> bool {
+    !found.fails_by_itself && found.sessions.last() == Some(&own.line)
+}
+
+/// The last line of the body below a header, by its indentation.
+fn end_of_body(program: &crate::program::Program, header: u32) -> u32 {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let of_header = indent(program.line(header));
+    (header + 1..=program.line_count())
+        .take_while(|line| {
+            let text = program.line(*line);
+            text.trim().is_empty() || indent(text) > of_header
+        })
+        .last()
+        .unwrap_or(header)
+}
