@@ -167,7 +167,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         Err(message) => return refuse(terminal, &message),
     };
     let run = details.summary.id.clone();
-    let original = match resumed::program(&details, &project) {
+    let original = match resumed::program(&details, &project, args.accept_changes) {
         Ok(original) => original,
         Err(message) => return refuse(terminal, &message),
     };

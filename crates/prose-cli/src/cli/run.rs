@@ -112,7 +112,7 @@ pub(crate) struct RunArgs {
     pub(crate) input_file: Option<PathBuf>,
 
     /// How the state is kept
-    #[arg(long, value_enum, value_name = "STATE", default_value_t = State::Filesystem)]
+    #[arg(long, visible_alias = "backend", value_enum, value_name = "STATE", default_value_t = State::Filesystem)]
     pub(crate) state: State,
 
     /// The same as `--state in-context`
@@ -224,14 +224,16 @@ pub(crate) struct ExamplesArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum State {
     /// In files below `.prose/runs`, so that the run can be resumed after anything
+    #[value(alias = "filesystem+")]
     Filesystem,
     /// In the narration alone, for small programs
+    #[value(alias = "in-context+")]
     InContext,
     /// In a database of the run, which is not built yet (R4)
-    #[value(hide = true)]
+    #[value(hide = true, alias = "sqlite+")]
     Sqlite,
     /// In a shared database, which is not built yet (R4)
-    #[value(hide = true)]
+    #[value(hide = true, alias = "postgres+")]
     Postgres,
 }
 

@@ -1,12 +1,18 @@
 //! Which program a run goes on with.
 
 use std::fs;
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Component, Path, PathBuf};
+use std::thread::available_parallelism;
 
 use prose_markdown::program_at_path;
+use prose_registry::Reference;
 use prose_run::Project;
 use prose_state::folder::PROGRAM_FILE;
 use prose_state::runs::RunDetails;
+use prose_syntax::ast::{AstNode, Use};
+
+use crate::check::walk;
 
 /// The program that a run goes on with.
 pub(crate) struct Original {
@@ -17,7 +23,11 @@ pub(crate) struct Original {
 }
 
 /// Which program a run goes on with, or why there is none.
-pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Original, String> {
+pub(crate) fn program(
+    details: &RunDetails,
+    project: &Project,
+    accept_changes: bool,
+) -> Result<Original, String> {
     let copy = details.summary.folder.join(PROGRAM_FILE);
     let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
     let from = details.head.as_ref().map(|head| head.from.as_str());
@@ -28,19 +38,71 @@ pub(crate) fn program(details: &RunDetails, project: &Project) -> Result<Origina
     }
     // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative
     // paths lies beside the program itself and not beside the copy.
-    let kept = fs::read_to_string(&copy);
-    let original = details.summary.program.as_ref().map(|name| project.root.join(name.as_str()));
-    let gone = from
-        .map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
-    match (kept, original) {
-        (Ok(kept), Some(original)) if fs::read_to_string(&original).is_ok_and(|text| text == kept) => {
-            Ok(at(&original, None))
-        }
-        (Ok(_), _) => Ok(at(&copy, gone)),
-        (Err(error), _) => Err(format!(
+    let kept = fs::read_to_string(&copy).map_err(|error| {
+        format!(
             "the program of the run {} is gone, and its copy `{}` cannot be read: {error}; put the program there to go on",
             details.summary.id,
             copy.display()
+        )
+    })?;
+    let name = details.summary.program.as_deref().map(Path::new).filter(|name| is_inside(name));
+    let original = name.map(|name| project.root.join(name)).filter(|path| path.is_file());
+    let is_same = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == kept);
+    if let Some(original) = original.as_deref().filter(|path| is_same(path)) {
+        return Ok(at(original, None));
+    }
+    let gone = from
+        .map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
+    let Some(import) = local_imports(&kept).into_iter().find(|import| !is_beside(&copy, import, project))
+    else {
+        return Ok(at(&copy, gone));
+    };
+    if let Some(found) = name.and_then(|name| same_program(project, name, is_same)) {
+        return Ok(at(&found, None));
+    }
+    let run = &details.summary.id;
+    match (original, name) {
+        (Some(original), _) if accept_changes => Ok(at(&original, None)),
+        (Some(original), _) => Err(format!(
+            "the program `{}` has changed since the run {run} was started, and `{import}`, which it imports, is looked for next to it; undo the change, \
+            or use `--accept-changes` to go on with the program as it is",
+            original.display()
+        )),
+        (None, name) => Err(format!(
+            "the program of the run {run} imports `{import}`, which is looked for next to the program, and no program {}with the text of `{}` is in \
+            {}; put it back, or name its path from there on the line `program:` of `{}`",
+            name.map(|name| format!("`{}` ", name.display())).unwrap_or_default(),
+            copy.display(),
+            project.root.display(),
+            details.summary.folder.join("state.md").display(),
         )),
     }
+}
+
+/// Whether a path that a run tells stays in the folder that it starts from.
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// The paths of the programs that a program imports from the disk.
+fn local_imports(text: &str) -> Vec<String> {
+    let root = prose_syntax::parse(text).syntax();
+    let paths = root.children().filter_map(Use::cast).filter_map(|found| found.path());
+    let paths = paths.map(|path| path.syntax().text().to_string().trim().trim_matches('"').to_owned());
+    paths.filter(|path| Reference::parse(path).is_ok_and(|reference| reference.is_local())).collect()
+}
+
+/// Whether what the copy of a program imports lies next to the copy, and in the project: whoever made the folder of a run does not say what else is
+/// read.
+fn is_beside(copy: &Path, import: &str, project: &Project) -> bool {
+    let path = copy.parent().unwrap_or(Path::new("")).join(import);
+    let (Ok(path), Ok(root)) = (path.canonicalize(), project.root.canonicalize()) else { return false };
+    path.starts_with(root)
+}
+
+/// A program of a project with a name and the text that is wanted: a run of another machine may leave out the folder of its program.
+fn same_program(project: &Project, name: &Path, is_same: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let threads = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let programs = walk::programs(std::slice::from_ref(&project.root), threads).programs;
+    programs.into_iter().find(|path| path.file_name() == name.file_name() && is_same(path))
 }

@@ -401,3 +401,72 @@ let more = shared()                # <-- EXECUTING
         Reused 1 result of the earlier execution, ran 2.
     "#]]);
 }
+
+/// A run that another machine has made of a program that imports one next to it.
+fn made_elsewhere(name: &str, files: &[(&str, &str)]) -> Workspace {
+    let workspace = Workspace::new(files);
+    let run = ".prose/runs/20260115-143052-a7b3c9";
+    workspace.write(&format!("{run}/program.prose"), IMPORTS.as_bytes());
+    let state = format!(
+        "# Execution State\n\nprogram: {name}\n\n## Execution Trace\n\n```prose\nlet research = session \"Research\"  # --> bindings/research.md\n```\n"
+    );
+    workspace.write(&format!("{run}/state.md"), state.as_bytes());
+    workspace.write(&format!("{run}/bindings/research.md"), b"Tides come and go.\n");
+    workspace
+}
+
+const IMPORTS: &str =
+    "use \"./shared.prose\" as shared\nlet research = session \"Research\"\noutput text = shared()\n";
+const SHARED: &str = "output o = session \"Inside\"\n";
+
+#[test]
+fn imports_of_a_run_of_another_machine_lie_next_to_its_program() {
+    // A machine may say what its program is called and not where it lies.
+    for name in ["flows/report.prose", "report.prose"] {
+        let files = [
+            ("flows/report.prose", IMPORTS),
+            ("flows/shared.prose", SHARED),
+            ("report.prose", "session \"x\"\n"),
+        ];
+        let run = made_elsewhere(name, &files).prose(&["resume", "-q"]);
+        assert_eq!(run.status, 0, "{name}: {run:?}");
+    }
+    let next_to_the_copy = [(".prose/runs/20260115-143052-a7b3c9/shared.prose", SHARED)];
+    assert_eq!(made_elsewhere("report.prose", &next_to_the_copy).prose(&["resume", "-q"]).status, 0);
+}
+
+#[test]
+fn imports_of_a_run_of_another_machine_that_cannot_be_found_say_why() {
+    made_elsewhere("report.prose", &[("shared.prose", SHARED)]).check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID imports `./shared.prose`, which is looked for next to the program, and no program `report.prose` with the text of `FOLDER/.prose/runs/ID/program.prose` is in FOLDER; put it back, or name its path from there on the line `program:` of `FOLDER/.prose/runs/ID/state.md`
+    "#]]);
+    // Nothing outside of the project is looked at.
+    for name in ["../report.prose", "/etc/report.prose"] {
+        let run = made_elsewhere(name, &[]).prose(&["resume"]);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(!run.stderr.contains(name), "{run:?}");
+    }
+    let changed = IMPORTS.replace("Research", "Look around");
+    let workspace = made_elsewhere("report.prose", &[("report.prose", &changed), ("shared.prose", SHARED)]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to go on with the program as it is
+    "#]]);
+    let run = workspace.prose(&["resume", "--accept-changes", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn the_state_system_has_two_names() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    for backend in ["in-context", "in-context+"] {
+        let run = workspace.prose(&["run", "two.prose", "--backend", backend, "--script", "answers.toml"]);
+        assert!(run.status == 0 && run.stdout.contains("State mode: in-context"), "{run:?}");
+    }
+    let run =
+        workspace.prose(&["run", "two.prose", "--backend", "sqlite+", "--script", "answers.toml", "-q"]);
+    assert!(run.status == 0 && run.stderr.contains("no state system `sqlite`"), "{run:?}");
+}
