@@ -350,3 +350,21 @@ fn a_rename_to_what_is_no_name_is_refused_with_the_reason() {
         assert_eq!(client.request("textDocument/rename", params)["error"]["code"], -32602);
     });
 }
+
+/// Settings, imports and programs of the workspace that are pipes without a writer, and those without an end.
+#[test]
+#[cfg(unix)]
+fn pipes_and_endless_files_keep_nobody_waiting() {
+    let mut workspace = Workspace::new(&[]);
+    let path = |name: &str| workspace.folder.path().join(name);
+    for name in ["prose.toml", "prose.lock", "pipe.prose", "found.prose"] {
+        assert!(std::process::Command::new("mkfifo").arg(path(name)).status().unwrap().success());
+    }
+    std::fs::File::create(path("endless.prose")).unwrap().set_len(1 << 40).unwrap();
+    // It looks through the folder once more.
+    workspace.restart();
+    workspace.open("main.prose", "use \"./pipe.prose\" as a\nuse \"./endless.prose\" as b\na()\nb()\n");
+    let pushed = workspace.pushed_whole("main.prose")["diagnostics"].to_string();
+    assert!(pushed.contains("is a named pipe, not a file"), "{pushed}");
+    assert!(pushed.contains("is too large: a program has at most 16 MiB"), "{pushed}");
+}

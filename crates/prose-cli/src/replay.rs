@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context;
+use prose_files::{Limit, read_named_text};
 
 use crate::Status;
 use crate::cli::ReplayArgs;
@@ -12,7 +13,7 @@ use crate::terminal::{Terminal, counted};
 pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let path = args.file.display();
     let recording =
-        std::fs::read_to_string(&args.file).with_context(|| format!("`{path}` cannot be read"))?;
+        read_named_text(&args.file, Limit::NARRATION).map_err(|error| anyhow::anyhow!("`{path}` {error}"))?;
     let replayed = prose_lsp::replay(&recording).with_context(|| format!("`{path}`"))?;
     // A test of nothing would pass for ever.
     anyhow::ensure!(

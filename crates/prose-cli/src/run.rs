@@ -9,12 +9,13 @@ mod recorded;
 mod resumed;
 mod terminal_inputs;
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_files::Limit;
 use prose_run::{Around, Finished, Markers, Order, Project, Start};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
@@ -191,16 +192,15 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
 
 fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
     let read = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        prose_files::read_stream(io::stdin().lock(), Limit::NARRATION)
     } else {
-        std::fs::read(path)
+        prose_files::read_named(path, Limit::NARRATION)
     };
     let text = match read {
         // One that was cut off may end in the middle of a character.
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
-            let message = format!("the narration `{}` cannot be read: {error}", path.display());
+            let message = format!("the narration `{}` {error}", path.display());
             return refuse(terminal, &message);
         }
     };

@@ -144,7 +144,7 @@ fn a_file_that_is_no_text_is_named_with_the_place() {
         status: 2
         ---- stderr
         error: `latin1.prose` is not valid UTF-8: byte 0xfc at offset 21, in line 2
-        error: `utf16.prose` is encoded in UTF-16; save it as UTF-8, the encoding of programs
+        error: `utf16.prose` is encoded in UTF-16; save it as UTF-8
         1 file is clean; 2 could not be checked.
     "#]]);
 }
@@ -290,14 +290,14 @@ mod unix {
     }
 
     #[test]
-    fn a_file_of_four_gibibytes_is_refused_before_it_is_read() {
+    fn a_file_that_is_too_large_is_refused_before_it_is_read() {
         let workspace = Workspace::new(&[("a.prose", CLEAN)]);
         // A hole takes no room on the disk.
         std::fs::File::create(workspace.path("huge.prose")).unwrap().set_len(1 << 32).unwrap();
         workspace.prose(&["check"]).check(expect![[r#"
             status: 2
             ---- stderr
-            error: `huge.prose` is too large: a program must be smaller than 4 GiB
+            error: `huge.prose` is too large: a program has at most 16 MiB
             1 file is clean; 1 could not be checked.
         "#]]);
     }

@@ -1,8 +1,8 @@
 //! Finding and reading the file.
 
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use prose_files::{Limit, ReadError};
 use prose_syntax::{Code, Diagnostic, TextRange, TextSize};
 
 use crate::Config;
@@ -24,7 +24,9 @@ pub struct Loaded {
 /// The nearest `prose.toml` in the folder `start`, or in that of the file `start`, or in a folder above.
 pub fn find(start: &Path) -> Option<PathBuf> {
     let start = without_detours(&std::path::absolute(start).ok()?);
-    start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
+    // One that cannot be read, such as a pipe, must not let the settings of a folder above count in silence.
+    let is_there = |path: &PathBuf| path.metadata().is_ok_and(|metadata| !metadata.is_dir());
+    start.ancestors().map(|folder| folder.join(FILE_NAME)).find(is_there)
 }
 
 /// An absolute path without `..`, since the folders above `a/..` are not those above `a`.
@@ -48,8 +50,8 @@ pub fn programs_in(folder: &Path) -> Vec<String> {
 }
 
 /// Reads a file of settings. It fails only if the file cannot be read; bytes that are not UTF-8 are a problem among others.
-pub fn load(path: &Path) -> io::Result<Loaded> {
-    let bytes = std::fs::read(path)?;
+pub fn load(path: &Path) -> Result<Loaded, ReadError> {
+    let bytes = prose_files::read(path, Limit::SETTINGS)?;
     let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (config, mut problems) = Config::parse(&text);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use prose_files::ReadError;
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 
 use crate::setting::Reader;
@@ -33,7 +34,7 @@ pub struct Overrides {
 
 impl Project {
     /// Reads the settings at a path. A file that cannot be read is like none; why is returned beside it.
-    pub fn load(path: PathBuf) -> (Self, Option<std::io::Error>) {
+    pub fn load(path: PathBuf) -> (Self, Option<ReadError>) {
         match file::load(&path) {
             Ok(file::Loaded { config, problems, text }) => {
                 (Self { path: Some(path), config, problems, text }, None)
@@ -82,7 +83,7 @@ impl Project {
 pub struct Projects {
     by_folder: HashMap<PathBuf, Arc<Project>>,
     by_file: HashMap<PathBuf, Arc<Project>>,
-    failures: Vec<(PathBuf, std::io::Error)>,
+    failures: Vec<(PathBuf, ReadError)>,
 }
 
 impl Projects {
@@ -116,7 +117,7 @@ impl Projects {
     }
 
     /// The files that could not be read since this was last asked.
-    pub fn take_failures(&mut self) -> Vec<(PathBuf, std::io::Error)> {
+    pub fn take_failures(&mut self) -> Vec<(PathBuf, ReadError)> {
         std::mem::take(&mut self.failures)
     }
 

@@ -40,7 +40,7 @@ fn a_relative_path_is_one_from_the_working_folder() {
 fn a_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prose.toml");
-    assert_eq!(load(&path).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+    assert!(load(&path).unwrap_err().is_missing());
     fs::write(&path, "[check]\nprofile = 'strict'\nx = 1\n").unwrap();
     let loaded = load(&path).unwrap();
     assert_eq!(loaded.config.check.profile, Profile::Strict);

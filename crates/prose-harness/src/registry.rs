@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_files::{Limit, ReadError};
 use prose_syntax::suggest;
 use prose_vm::harness::{Harness, Workplace};
 
@@ -99,8 +100,8 @@ pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness
 
 fn script(_: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
     let path = settings.script.as_ref().ok_or(HarnessError::NoScript)?;
-    let text =
-        std::fs::read_to_string(path).map_err(|error| HarnessError::Unreadable(path.clone(), error))?;
+    let read = prose_files::read_text(path, Limit::SCRIPT);
+    let text = read.map_err(|error| HarnessError::Unreadable(path.clone(), error))?;
     let script =
         Script::parse(path.display().to_string(), &text, settings.seed).map_err(HarnessError::Script)?;
     Ok(Arc::new(script))
@@ -126,7 +127,7 @@ pub enum HarnessError {
     /// The command harness without a command.
     NoCommand,
     /// A script that cannot be read from the disk.
-    Unreadable(PathBuf, std::io::Error),
+    Unreadable(PathBuf, ReadError),
     /// A script with mistakes.
     Script(ScriptErrors),
 }
@@ -151,7 +152,7 @@ impl fmt::Display for HarnessError {
                 "the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = [\"my-agent\", \"--quiet\"]`",
             ),
             HarnessError::Unreadable(path, error) => {
-                write!(f, "the script `{}` cannot be read: {error}", path.display())
+                write!(f, "the script `{}` {error}", path.display())
             }
             HarnessError::Script(errors) => errors.fmt(f),
         }

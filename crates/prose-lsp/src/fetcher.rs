@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use std::time::Duration;
 use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
+use prose_files::Limit;
 use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -267,27 +267,11 @@ impl Loader for Imports<'_> {
 
 /// The text of a program on the disk.
 pub(crate) fn read_program(path: &Path) -> Result<String, NoText> {
-    let read = || {
-        let metadata = path.metadata()?;
-        // Opening a pipe may wait forever, and a device may have no end.
-        if !metadata.is_file() {
-            return Ok(Err("is no file with a text"));
+    prose_files::read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
+        true => NoText::Missing,
+        false => {
+            tracing::warn!("{} {error}", path.display());
+            NoText::Unreadable(error.to_string())
         }
-        if u32::try_from(metadata.len()).is_err() {
-            return Ok(Err("is too large: a program must be smaller than 4 GiB"));
-        }
-        std::fs::read_to_string(path).map(Ok)
-    };
-    let unreadable = |why: String| {
-        tracing::warn!("{} {why}", path.display());
-        NoText::Unreadable(why)
-    };
-    match read() {
-        Ok(read) => read.map_err(|why| unreadable(why.to_owned())),
-        Err(error) => Err(match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NoText::Missing,
-            ErrorKind::InvalidData => unreadable("is not valid UTF-8; save it as that".to_owned()),
-            _ => unreadable(format!("cannot be read: {error}")),
-        }),
-    }
+    })
 }

@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use std::{env, fmt};
 
 use dashmap::DashMap;
 use etcetera::BaseStrategy;
+use prose_files::Limit;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -378,17 +379,14 @@ fn write_with(path: &Path, bytes: &[u8], builder: &tempfile::Builder<'_, '_>) ->
     match file.persist(path) {
         Ok(_) => Ok(()),
         // Windows does not replace a file that another process reads. If that one has put the same there, all is well.
-        Err(_) if fs::read(path).is_ok_and(|found| found == bytes) => Ok(()),
+        Err(_) if read(path, bytes.len()).is_some_and(|found| found == bytes) => Ok(()),
         Err(error) => Err(error.error),
     }
 }
 
 /// The content of a file that has at most `most` bytes; a larger one is none of ours.
 fn read(path: &Path, most: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = fs::File::open(path).ok()?;
-    file.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() <= most).then_some(bytes)
+    prose_files::read(path, Limit { what: "a file of the cache", bytes: most as u64 }).ok()
 }
 
 /// Removes what is damaged. In a cache that cannot be written to it stays, and is found damaged again.

@@ -173,6 +173,10 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 fn read_private(path: &Path) -> Result<Option<String>, CredentialsProblem> {
     let unreadable =
         |error: io::Error| CredentialsProblem::Unreadable { path: path.to_owned(), error: error.to_string() };
+    // A pipe that nobody writes to would be waited for.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(unreadable(io::Error::other("it is no file")));
+    }
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prose_files::{Limit, ReadError, read_text};
 use prose_reference::{GitProgram, Reference};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -80,6 +80,8 @@ pub enum LockMismatch {
 /// Why a lock file cannot be read or written.
 #[derive(Debug)]
 pub enum LockError {
+    /// What keeps it from being read.
+    Unreadable(PathBuf, ReadError),
     /// What the system says.
     Io(PathBuf, io::Error),
     /// The file has another form.
@@ -91,10 +93,10 @@ pub enum LockError {
 impl Lock {
     /// The lock file at a path. `None` if there is none.
     pub fn load(path: &Path) -> Result<Option<Self>, LockError> {
-        let text = match fs::read_to_string(path) {
+        let text = match read_text(path, Limit::LOCK) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(LockError::Io(path.to_owned(), error)),
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(LockError::Unreadable(path.to_owned(), error)),
         };
         Self::parse(&text, path).map(Some)
     }
@@ -118,7 +120,7 @@ impl Lock {
     /// Writes the file, as a whole. One that has the same text already is left alone.
     pub fn save(&self, path: &Path) -> Result<(), LockError> {
         let text = self.to_string();
-        if fs::read_to_string(path).is_ok_and(|found| found == text) {
+        if read_text(path, Limit::LOCK).is_ok_and(|found| found == text) {
             return Ok(());
         }
         write_for_all(path, text.as_bytes()).map_err(|error| LockError::Io(path.to_owned(), error))
@@ -292,6 +294,7 @@ impl LockError {
     /// What is wrong, as the rest of a sentence that starts with the path.
     pub fn reason(&self) -> String {
         match self {
+            LockError::Unreadable(_, error) => error.to_string(),
             LockError::Io(_, error) => format!("cannot be read or written: {error}"),
             LockError::Malformed(_, error) => format!(
                 "is no lock file; if two branches were merged, take one side and run `prose lock`: {error}"
@@ -305,7 +308,10 @@ impl LockError {
 
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (LockError::Io(path, _) | LockError::Malformed(path, _) | LockError::Version(path, _)) = self;
+        let (LockError::Unreadable(path, _)
+        | LockError::Io(path, _)
+        | LockError::Malformed(path, _)
+        | LockError::Version(path, _)) = self;
         write!(f, "{} {}", path.display(), self.reason())
     }
 }

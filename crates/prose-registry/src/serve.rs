@@ -1,7 +1,6 @@
 //! A registry for development: the programs of a folder, on loopback.
 
 use std::convert::Infallible;
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +12,7 @@ use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NO
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use prose_files::Limit;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -165,6 +165,5 @@ fn decode(segment: &str) -> Option<String> {
 /// The text of a file that really lies in the folder.
 fn read_within(dir: &Path, path: &Path) -> Option<Vec<u8>> {
     let path = dir.join(path).canonicalize().ok().filter(|path| path.starts_with(dir))?;
-    let metadata = fs::metadata(&path).ok()?;
-    (metadata.is_file() && metadata.len() <= MOST_BYTES as u64).then(|| fs::read(path).ok()).flatten()
+    prose_files::read(&path, Limit { what: "a program of a registry", bytes: MOST_BYTES as u64 }).ok()
 }

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prose_files::{Limit, ReadError, read_text};
 use prose_reference::Reference;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,8 @@ struct Index {
 /// Why a folder of vendored copies cannot be read or written.
 #[derive(Debug)]
 pub enum VendorError {
+    /// What keeps a file from being read.
+    Unreadable(PathBuf, ReadError),
     /// What the system says about a file.
     Io(PathBuf, io::Error),
     /// The index has another form.
@@ -61,10 +64,10 @@ impl Vendor {
     pub fn load(dir: impl Into<PathBuf>) -> Result<Option<Self>, VendorError> {
         let dir = dir.into();
         let path = dir.join(INDEX);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path, Limit::LOCK) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(VendorError::Io(path, error)),
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(VendorError::Unreadable(path, error)),
         };
         let index: Index = toml::from_str(&text)
             .map_err(|error| VendorError::Malformed(path, malformed::reason(&text, &error)))?;
@@ -90,7 +93,7 @@ impl Vendor {
             .map_err(|error| VendorError::Malformed(path.clone(), error.to_string()))?;
         write_for_all(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
         let path = dir.join(IGNORE);
-        if fs::read_to_string(&path).map_or(true, |text| text.starts_with(IGNORE_HEADING)) {
+        if read_text(&path, Limit::LOCK).map_or(true, |text| text.starts_with(IGNORE_HEADING)) {
             let names = copies.values().map(|copy| format!("/{}\n", copy.file));
             let text = IGNORE_HEADING.to_owned() + &names.collect::<String>();
             write_for_all(&path, text.as_bytes()).map_err(|error| VendorError::Io(path, error))?;
@@ -117,7 +120,7 @@ impl Vendor {
     pub fn damaged(&self) -> impl Iterator<Item = PathBuf> {
         let is_whole = |copy: &Copied, path: &Path| {
             is_plain(&copy.file)
-                && fs::read_to_string(path).is_ok_and(|text| Hash::of(&text) == copy.source.sha256)
+                && read_text(path, Limit::PROGRAM).is_ok_and(|text| Hash::of(&text) == copy.source.sha256)
         };
         let files = self.copies.values().map(|copy| (copy, self.dir.join(&copy.file)));
         files.filter(move |(copy, path)| !is_whole(copy, path)).map(|(_, path)| path)
@@ -129,7 +132,7 @@ impl Vendor {
         let vendor = Self::load(path.parent()?).ok()??;
         let file = path.file_name()?.to_str()?;
         let copy = vendor.copies.into_values().find(|copy| copy.file == file)?;
-        Some(Program { text: fs::read_to_string(path).ok()?.into(), source: copy.source })
+        Some(Program { text: read_text(path, Limit::PROGRAM).ok()?.into(), source: copy.source })
     }
 
     /// The file that has the copy of a program.
@@ -141,7 +144,7 @@ impl Vendor {
     /// The copy of a program. One that was changed since it was written is none.
     pub fn get(&self, reference: &Reference) -> Option<Program> {
         let copy = self.copies.get(&reference.to_string()).filter(|copy| is_plain(&copy.file))?;
-        let text = fs::read_to_string(self.dir.join(&copy.file)).ok()?;
+        let text = read_text(&self.dir.join(&copy.file), Limit::PROGRAM).ok()?;
         if Hash::of(&text) != copy.source.sha256 {
             tracing::warn!(file = copy.file, "a vendored copy was changed and is not used");
             return None;
@@ -186,7 +189,9 @@ impl VendorError {
     /// The file that it is about.
     pub fn path(&self) -> &Path {
         match self {
-            VendorError::Io(path, _) | VendorError::Malformed(path, _) => path,
+            VendorError::Unreadable(path, _) | VendorError::Io(path, _) | VendorError::Malformed(path, _) => {
+                path
+            }
         }
     }
 }
@@ -194,6 +199,7 @@ impl VendorError {
 impl fmt::Display for VendorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            VendorError::Unreadable(path, error) => write!(f, "`{}` {error}", path.display()),
             VendorError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             VendorError::Malformed(path, error) => {
                 write!(

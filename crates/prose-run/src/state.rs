@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
+use prose_files::Limit;
 use prose_harness::command::CommandSettings;
 use prose_narration::transcript::TranscriptRecall;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
@@ -143,7 +144,11 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     if details.summary.status == RunState::Completed {
         return Err(RunFailure::Over { run: run.to_string(), how: "come to its end" });
     }
-    let before = std::fs::read_to_string(details.summary.folder.join(prose_state::folder::PROGRAM_FILE)).ok();
+    let before = prose_files::read_text(
+        &details.summary.folder.join(prose_state::folder::PROGRAM_FILE),
+        Limit::PROGRAM,
+    )
+    .ok();
     let changed =
         details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &order.program));
     if let Some(difference) = changed.filter(|_| !accept_changes) {

@@ -9,6 +9,7 @@ use prose_analysis::host::{self, Loader, NoText};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
 use prose_analysis::location::{Fetched, Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_files::Limit;
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 use prose_vm::program::Program;
@@ -55,9 +56,9 @@ struct Importing<'a> {
 
 impl Loader for Importing<'_> {
     fn file(&mut self, path: &Path) -> Result<String, NoText> {
-        source::read_file(path).map_err(|why| match path.exists() {
-            true => NoText::Unreadable(why),
-            false => NoText::Missing,
+        prose_files::read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
+            true => NoText::Missing,
+            false => NoText::Unreadable(error.to_string()),
         })
     }
 

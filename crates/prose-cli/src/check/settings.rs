@@ -9,8 +9,8 @@ use prose_analysis::imports::normalized;
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
 use prose_syntax::Diagnostic;
 
+use super::Failure;
 use super::diagnose::Diagnosed;
-use super::{Failure, source};
 use crate::cli::CheckArgs;
 
 /// Where settings come from.
@@ -86,11 +86,10 @@ impl Settings {
 
     fn read(&mut self, path: &Path) -> Result<PathBuf, Failure> {
         let failure = |reason| Failure { path: path.to_owned(), reason };
-        source::check_readable(path).map_err(failure)?;
         let identity = identity(path);
         self.projects.at(identity.clone());
         match self.projects.take_failures().pop() {
-            Some((_, error)) => Err(failure(source::explain(path, &error))),
+            Some((_, error)) => Err(failure(error.to_string())),
             None => Ok(identity),
         }
     }
@@ -109,9 +108,7 @@ impl Settings {
     /// What could not be read of what was asked for with [`Settings::of`].
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
         let failures = self.projects.take_failures().into_iter();
-        failures
-            .map(|(path, error)| Failure { reason: source::explain(&path, &error), path: shown(&path) })
-            .collect()
+        failures.map(|(path, error)| Failure { reason: error.to_string(), path: shown(&path) }).collect()
     }
 
     /// Every file that was read, in the order of their paths.

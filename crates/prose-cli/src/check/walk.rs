@@ -11,7 +11,6 @@ use prose_markdown::is_markdown;
 
 use super::Failure;
 use super::settings::Settings;
-use super::source;
 
 /// What a walk came across.
 #[derive(Default)]
@@ -180,7 +179,7 @@ fn failure(error: &ignore::Error) -> Failure {
     let path = path_of(error).unwrap_or(Path::new("."));
     let reason = match error.io_error() {
         Some(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist".to_owned(),
-        Some(error) => format!("cannot be read: {}", source::reason(error)),
+        Some(error) => format!("cannot be read: {}", prose_files::reason(error)),
         None => format!("cannot be read: {error}"),
     };
     Failure { path: path.to_owned(), reason }

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::source::reason;
+use prose_files::{Limit, reason};
 
 /// Why a program is written anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,8 @@ pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Resu
     temporary.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
     // Without this, a power failure could leave an empty file under the old name.
     temporary.as_file().sync_all().map_err(unwritable)?;
-    if std::fs::read(&target).map_err(unwritable)? != old.as_bytes() {
+    let present = prose_files::read(&target, Limit::PROGRAM).map_err(|error| unwritable(error.into()))?;
+    if present != old.as_bytes() {
         return Err(format!("was changed while {}, and is left as it is", change.process()));
     }
     temporary.persist(&target).map_err(|error| unwritable(error.error))?;

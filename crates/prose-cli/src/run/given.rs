@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use prose_files::{Limit, read_named_text};
 use prose_vm::effect::InputRequest;
 use prose_vm::harness::Answer;
 use prose_vm::program::Program;
@@ -13,7 +14,6 @@ use smol_str::SmolStr;
 
 use super::progress::Bars;
 use super::terminal_inputs::TerminalInputs;
-use crate::check::source;
 use crate::terminal::one_line;
 
 /// The inputs of a run: those of the file, overridden by those of the command line.
@@ -62,7 +62,7 @@ pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<S
 
 fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
     let shown = path.display();
-    let text = source::read_file(path).map_err(|reason| format!("`{shown}` {reason}"))?;
+    let text = read_named_text(path, Limit::INPUTS).map_err(|error| format!("`{shown}` {error}"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let json: serde_json::Value = if is_json {

@@ -1,10 +1,10 @@
 //! Which program a run goes on with.
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::thread::available_parallelism;
 
+use prose_files::{Limit, read_text};
 use prose_markdown::program_at_path;
 use prose_registry::Reference;
 use prose_run::Project;
@@ -38,16 +38,16 @@ pub(crate) fn program(
     }
     // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative
     // paths lies beside the program itself and not beside the copy.
-    let kept = fs::read_to_string(&copy).map_err(|error| {
+    let kept = read_text(&copy, Limit::PROGRAM).map_err(|error| {
         format!(
-            "the program of the run {} is gone, and its copy `{}` cannot be read: {error}; put the program there to go on",
+            "the program of the run {} is gone, and its copy `{}` {error}; put the program there to go on",
             details.summary.id,
             copy.display()
         )
     })?;
     let name = details.summary.program.as_deref().map(Path::new).filter(|name| is_inside(name));
     let original = name.map(|name| project.root.join(name)).filter(|path| path.is_file());
-    let is_same = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == kept);
+    let is_same = |path: &Path| read_text(path, Limit::PROGRAM).is_ok_and(|text| text == kept);
     if let Some(original) = original.as_deref().filter(|path| is_same(path)) {
         return Ok(at(original, None));
     }

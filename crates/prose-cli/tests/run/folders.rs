@@ -160,7 +160,7 @@ fn a_run_of_which_next_to_nothing_is_left() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` cannot be read: No such file or directory (os error 2); put the program there to go on
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
     "#]]);
     let run = workspace.prose(&["runs", "list"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -176,7 +176,7 @@ fn a_run_of_which_next_to_nothing_is_left() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` cannot be read: No such file or directory (os error 2); put the program there to go on
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
     "#]]);
     workspace.check(
         &["runs", "rm", "2"],

@@ -9,6 +9,7 @@ mod folders;
 mod inputs;
 mod markdown;
 mod output;
+mod prepared_files;
 #[cfg(unix)]
 mod processes;
 mod refused;

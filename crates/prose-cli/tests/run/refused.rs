@@ -90,7 +90,7 @@ fn a_harness_that_cannot_work_leaves_no_run_behind() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: the script `missing.toml` cannot be read: No such file or directory (os error 2)
+        error: the script `missing.toml` does not exist
     "#]],
     );
     workspace.check(

@@ -70,7 +70,7 @@ fn what_cannot_be_resumed_says_why() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: the narration `missing.txt` cannot be read: No such file or directory (os error 2)
+        error: the narration `missing.txt` does not exist
     "#]],
     );
     workspace.check(&["resume", "--transcript", "empty.txt", "two.prose", "--json"], expect![[r#"

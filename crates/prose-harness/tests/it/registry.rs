@@ -90,7 +90,7 @@ fn what_cannot_be_made_is_explained() {
     );
     settings.script = Some("no-such-file.toml".into());
     let error = harness("script", &settings).err().unwrap().to_string();
-    assert!(error.starts_with("the script `no-such-file.toml` cannot be read: "), "{error}");
+    assert_eq!(error, "the script `no-such-file.toml` does not exist");
     let script = tempfile::NamedTempFile::new().unwrap();
     fs::write(&script, "[[sesion]]").unwrap();
     settings.script = Some(script.path().to_owned());

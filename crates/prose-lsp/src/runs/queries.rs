@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::{AnalysisHost, Text};
+use prose_files::{Limit, read, read_text};
 use prose_ide::flow_graph;
 use prose_run::Project;
 use prose_state::binding_file;
@@ -178,7 +179,7 @@ fn events(folder: &Path, after: u64, runs: &Runs) -> Result<Value, String> {
     let mut answer = shown(&summary, runs);
     answer["events"] = json!(events);
     answer["problem"] = json!(problem);
-    answer["text"] = json!(std::fs::read_to_string(folder.join(PROGRAM_FILE)).ok());
+    answer["text"] = json!(read_text(&folder.join(PROGRAM_FILE), Limit::PROGRAM).ok());
     Ok(answer)
 }
 
@@ -265,7 +266,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
             // An agent that was given a path has read what lay there.
             let path = item.path.as_deref().filter(|_| text.is_none());
             let text =
-                text.or_else(|| Some(binding_file::read_bytes(&std::fs::read(root.join(path?)).ok()?)));
+                text.or_else(|| Some(binding_file::read_bytes(&read(&root.join(path?), Limit::STATE).ok()?)));
             json!({ "name": item.name, "text": text, "file": file.as_deref() })
         })
         .collect();
@@ -317,8 +318,8 @@ fn memory_file(root: &Path, run: &Path, scope: MemoryScope, folder: &str) -> Pat
 
 fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
     let path = folder.join(PROGRAM_FILE);
-    let program = std::fs::read_to_string(&path)
-        .map_err(|error| format!("the program of the run cannot be read: {}: {error}", path.display()))?;
+    let program = read_text(&path, Limit::PROGRAM)
+        .map_err(|error| format!("the program of the run: `{}` {error}", path.display()))?;
     // Nobody else is to know this program, so it is analysed by itself.
     let mut host = AnalysisHost::default();
     let shown = Shown::alone(Rope::from_str(&program));

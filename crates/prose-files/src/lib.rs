@@ -1,0 +1,16 @@
+//! Files that somebody else may have prepared.
+//!
+//! [`read()`] and [`read_text`] read the files that a person, a program or a project names: at most so many bytes, and nothing that would block a
+//! reader. [`Folder`] is an open folder whose files are private and below which no link is followed. [`private`] repairs the permissions of
+//! files that earlier versions have written.
+
+mod folder;
+#[cfg(any(not(unix), test))]
+mod portable;
+pub mod private;
+mod read;
+#[cfg(unix)]
+mod unix;
+
+pub use folder::{Folder, FolderError, Identity};
+pub use read::{Limit, ReadError, decode, read, read_named, read_named_text, read_stream, read_text, reason};
