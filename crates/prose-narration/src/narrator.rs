@@ -219,7 +219,10 @@ impl Narrator {
                 self.effect(event, *request, effect, outcome);
             }
             What::Warning { message } => self.warned(event, message),
-            What::Queued { .. } | What::Begun { .. } => {}
+            What::Queued { .. }
+            | What::Begun { .. }
+            | What::MemoryAwaited { .. }
+            | What::MemoryAcquired { .. } => {}
             What::Resumed { .. } => self.resumed(),
             What::RunEnded(end) => self.run_ended(end),
         }

@@ -43,6 +43,26 @@ impl Tree {
         Ok(Self { root, known: FxHashSet::default() })
     }
 
+    /// The folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Brings a file inside to the disk.
+    pub(crate) fn sync(&self, relative: &str) -> Result<(), StateError> {
+        let path = self.path(relative)?;
+        fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StateError::io("sync", &path))
+    }
+
+    /// Removes a file inside, if there is one.
+    pub(crate) fn remove(&self, relative: &str) -> Result<(), StateError> {
+        let path = self.path(relative)?;
+        match fs::remove_file(&path) {
+            Err(error) if !is_absent(&error) => Err(StateError::io("remove", &path)(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// The path of a file inside, of which only names are looked at: nothing on the disk.
     pub(crate) fn path(&self, relative: &str) -> Result<PathBuf, StateError> {
         let mut path = self.root.clone();

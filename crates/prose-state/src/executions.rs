@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use prose_vm::effect::RequestId;
 use prose_vm::event::{Event, Status, What};
 use prose_vm::place::Site;
 use rustc_hash::FxHashMap;
@@ -43,6 +44,22 @@ impl Executions {
     /// The executions whose `state.md` is out of date.
     pub(crate) fn dirty(&mut self) -> impl Iterator<Item = &mut StateFile> {
         self.files.values_mut().filter(|file| file.is_dirty)
+    }
+
+    /// Notes what a session of a program waits for, or that it does not wait any more.
+    pub(crate) fn wait_for(&mut self, request: RequestId, awaited: Option<(u32, String)>) {
+        match awaited {
+            Some((program, text)) => {
+                if let Some(file) = self.files.get_mut(&program) {
+                    file.is_dirty |= file.waiting.insert(request, text).is_none();
+                }
+            }
+            None => {
+                for file in self.files.values_mut() {
+                    file.is_dirty |= file.waiting.remove(&request).is_some();
+                }
+            }
+        }
     }
 
     /// An execution that has ended, which changes no more.

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
+use prose_vm::effect::{
+    Binding, Effect, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request, RequestId,
+};
 use prose_vm::event::{Event, What};
-use prose_vm::store::Store;
+use prose_vm::place::Place;
+use prose_vm::store::{Store, Turn};
 use prose_vm::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -24,10 +27,11 @@ use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::memory::Memories;
-use crate::recall::{JournalRecall, Matching};
-use crate::remembered::Journals;
+use crate::recall::{JournalRecall, LookedUp, Matching};
 pub use crate::remembered::Remembered;
+use crate::remembered::{Journals, LeftMemories};
 use crate::repair::{self, repair};
+use crate::turns::Turns;
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -44,6 +48,14 @@ pub struct FilesystemStore {
     written_by_agent: FxHashSet<RequestId>,
     /// The files of bindings as they were before the sessions started that may write to them.
     prepared: FxHashMap<String, Identity>,
+    turns: Turns,
+    /// What sessions have left of memories in earlier executions.
+    left_memories: LeftMemories,
+    /// The number of the last event that happened before this execution.
+    replayed_to: u64,
+    /// Places of sessions with a memory whose results another machine has left, with that memory.
+    recalled: FxHashSet<Place>,
+    is_foreign: bool,
     /// What the files of bindings should hold as far as the run has been executed again.
     replayed: FxHashMap<String, (Binding, Value)>,
     /// Given back last, when nothing is written any more.
@@ -111,6 +123,8 @@ impl FilesystemStore {
         let mut notes = Vec::new();
         let journals = Journals { folder: &folder, run: id };
         let mut inputs = None;
+        let mut turns = Turns::default();
+        let memories = Memories::new(project, &folder);
         let (recall, journal) = match (path.is_file(), how) {
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
@@ -119,6 +133,7 @@ impl FilesystemStore {
                     recall = JournalRecall::open(&path, Matching::Exact)?;
                 }
                 recall.take_off_end(id)?;
+                notes.extend(take_open_turns(&mut recall, &path, id, &memories, &mut turns)?);
                 let journal = Journal::go_on(&path, recall.sound())?;
                 if journal.last_seq() == 0 {
                     inputs = repair::inputs(&folder, id)?;
@@ -149,7 +164,11 @@ impl FilesystemStore {
             tree.write(PROGRAM_FILE, text.as_bytes())?;
         }
         let writes_all = journal.last_seq() == 0;
-        let store = Self::new(project, id.into(), folder, text, lock, journal, tree, writes_all);
+        let left_memories = journals.left_memories()?;
+        let is_foreign = matches!(recall, Remembered::Foreign(_));
+        let replayed_to = journal.last_seq();
+        let store = Self::new(project, id.into(), folder.clone(), text, lock, journal, tree, writes_all);
+        let store = Self { turns, left_memories, replayed_to, is_foreign, ..store };
         Ok(Resumed { store, recall, notes, inputs })
     }
 
@@ -176,6 +195,11 @@ impl FilesystemStore {
             written_by_agent: FxHashSet::default(),
             prepared: FxHashMap::default(),
             replayed: FxHashMap::default(),
+            turns: Turns::default(),
+            left_memories: LeftMemories::default(),
+            replayed_to: 0,
+            recalled: FxHashSet::default(),
+            is_foreign: false,
             _lock: lock,
         }
     }
@@ -211,7 +235,7 @@ impl FilesystemStore {
                     }
                 }
             }
-            What::MemoryWritten { .. } => self.memories.take_up(event, is_new)?,
+            What::MemoryWritten { place, .. } => self.take_up_memory(event, place, is_new)?,
             What::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
                 self.writer.files().tree.write(&path, text.as_bytes())?;
@@ -231,6 +255,34 @@ impl FilesystemStore {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes up that a session has written a memory, unless an earlier execution has done so.
+    fn take_up_memory(&self, event: &Event, place: &MemoryPlace, is_new: bool) -> Result<(), StateError> {
+        let folder = self.memories.make(place)?;
+        if !is_new {
+            // The files follow the journal at once, so that only those of its last line may be missing.
+            if event.seq < self.replayed_to {
+                return Ok(());
+            }
+            let _lock = self.turns.for_writing(&folder)?;
+            return self.memories.take_up_once(event);
+        }
+        let _lock = self.turns.for_writing(&folder)?;
+        match self.left_memories.find(event) {
+            Some((_, true)) => Ok(()),
+            Some((at, false)) => self.memories.take_up_once(&Event { at, ..event.clone() }),
+            // An agent of another machine writes its memory itself.
+            None if self.recalled.contains(&event.place) && self.memories.read(place)?.text.is_some() => {
+                Ok(())
+            }
+            None => self.memories.take_up(event),
+        }
+    }
+
+    /// Says in `state.md` that a session waits for a memory, or that it does not wait any more.
+    fn show_waiting(&self, request: RequestId, awaited: Option<(u32, String)>) {
+        self.writer.files().executions.wait_for(request, awaited);
     }
 
     /// Brings the files of bindings to where the run has stopped. One may be missing or hold an earlier value if the process was killed between writing
@@ -310,6 +362,43 @@ impl Store for FilesystemStore {
         Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
     }
 
+    fn take_turn(&mut self, request: &Request, place: &MemoryPlace) -> io::Result<Turn> {
+        let folder = self.memories.make(place)?;
+        if place.scope == MemoryScope::Execution {
+            // Nobody else has it.
+            self.memories.finish(place)?;
+            return Ok(Turn::Taken);
+        }
+        let turn = self.turns.take(request.id, &folder)?;
+        let awaited = matches!(turn, Turn::Waits(_)).then(|| {
+            let text = format!(
+                "the memory of {} for line {}, which another run is using",
+                place.agent, request.site.line
+            );
+            (request.site.program, text)
+        });
+        self.show_waiting(request.id, awaited);
+        if matches!(turn, Turn::Taken) {
+            // What a run has not finished that was killed is finished before the memory is read.
+            self.memories.finish(place)?;
+        }
+        Ok(turn)
+    }
+
+    fn end_turn(&mut self, request: RequestId) {
+        self.turns.end(request);
+        self.show_waiting(request, None);
+    }
+
+    fn recalled(&mut self, request: &Request) {
+        if self.is_foreign
+            && let Effect::Session(task) = &request.effect
+            && task.memory.is_some()
+        {
+            self.recalled.insert(request.place.clone());
+        }
+    }
+
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
         Ok(self.memories.read(place)?)
     }
@@ -325,4 +414,48 @@ impl Store for FilesystemStore {
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
         Ok(self.memories.has_written(memory)?)
     }
+}
+
+/// Takes the turns of the sessions that were at work when the run stopped, as far as their agents remember what they did then. Where another run has
+/// written since, or is at work with the memory, it is looked up anew, and the run goes on from there.
+fn take_open_turns(
+    recall: &mut JournalRecall,
+    path: &Path,
+    run: &str,
+    memories: &Memories,
+    turns: &mut Turns,
+) -> Result<Option<String>, StateError> {
+    let mut changed: Vec<SmolStr> = Vec::new();
+    'again: loop {
+        for LookedUp { seq, request, place, memory } in recall.open_memories()? {
+            let is_same = match &place {
+                None => false,
+                Some(place) => {
+                    let folder = memories.make(place)?;
+                    let is_ours =
+                        place.scope == MemoryScope::Execution || turns.take_at_once(request, &folder)?;
+                    if is_ours {
+                        memories.finish(place)?;
+                    }
+                    is_ours && memories.read(place)? == memory
+                }
+            };
+            if is_same {
+                continue;
+            }
+            changed.extend(place.map(|place| place.agent).filter(|agent| !changed.contains(agent)));
+            *turns = Turns::default();
+            repair(path, run, Some(seq))?;
+            *recall = JournalRecall::open(path, Matching::Exact)?;
+            continue 'again;
+        }
+        break;
+    }
+    Ok((!changed.is_empty()).then(|| {
+        let agents: Vec<String> = changed.iter().map(|agent| format!("`{agent}`")).collect();
+        format!(
+            "the memory of {} has changed since the run stopped; the session that was at work is told what is remembered now",
+            agents.join(", ")
+        )
+    }))
 }

@@ -1,18 +1,22 @@
 //! The state of a run that keeps no files of its own (R106 to R110): its narration is its state, and only what agents remember beyond the run is on the
 //! disk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse};
+use prose_vm::effect::{
+    Binding, Effect, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse, Request, RequestId,
+};
 use prose_vm::event::{Event, What};
-use prose_vm::store::Store;
+use prose_vm::place::Place;
+use prose_vm::store::{Store, Turn};
 
 use crate::context_file;
 use crate::folder::Project;
 use crate::memory::Memories;
+use crate::turns::Turns;
 
 /// Keeps what agents remember: that of the run in its own memory, that of the project and of the person where it always lies (R42).
 #[derive(Debug)]
@@ -22,6 +26,9 @@ pub struct InContextStore {
     /// Whether what lasts longer than the run is written.
     writes: bool,
     kept: HashMap<MemoryPlace, Memory>,
+    turns: Turns,
+    /// The places of sessions with a memory that an earlier execution has had answered.
+    recalled: HashSet<Place>,
 }
 
 impl InContextStore {
@@ -29,7 +36,14 @@ impl InContextStore {
     pub fn new(project: &Project) -> Self {
         // Nothing is written below the folder of a run that has none.
         let files = Memories::new(project, Path::new(""));
-        Self { project: project.clone(), files, writes: true, kept: HashMap::new() }
+        Self {
+            project: project.clone(),
+            files,
+            writes: true,
+            kept: HashMap::new(),
+            turns: Turns::default(),
+            recalled: HashSet::new(),
+        }
     }
 
     /// The store of a run that reads what other runs do, and writes nothing: a dry run.
@@ -48,7 +62,37 @@ impl Store for InContextStore {
             self.kept.insert(place.clone(), memory);
             return Ok(());
         }
-        Ok(self.files.take_up(event, is_new)?)
+        let folder = self.files.make(place)?;
+        let _lock = self.turns.for_writing(&folder)?;
+        // A narration does not say what an agent has sent along with its reply, but the record of the session is there.
+        if !is_new || self.recalled.contains(&event.place) && self.files.has_segment_of(event)? {
+            return Ok(());
+        }
+        Ok(self.files.take_up(event)?)
+    }
+
+    fn recalled(&mut self, request: &Request) {
+        if let Effect::Session(task) = &request.effect
+            && task.memory.is_some()
+        {
+            self.recalled.insert(request.place.clone());
+        }
+    }
+
+    fn take_turn(&mut self, request: &Request, place: &MemoryPlace) -> io::Result<Turn> {
+        if place.scope == MemoryScope::Execution || !self.writes {
+            return Ok(Turn::Taken);
+        }
+        let folder = self.files.make(place)?;
+        let turn = self.turns.take(request.id, &folder)?;
+        if matches!(turn, Turn::Taken) {
+            self.files.finish(place)?;
+        }
+        Ok(turn)
+    }
+
+    fn end_turn(&mut self, request: RequestId) {
+        self.turns.end(request);
     }
 
     fn settle(&mut self) -> io::Result<()> {

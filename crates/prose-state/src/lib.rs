@@ -31,6 +31,7 @@ mod scan;
 mod state_file;
 mod told;
 mod trace;
+mod turns;
 mod way;
 
 pub use error::{Damage, StateError};

@@ -8,6 +8,8 @@ use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
 use prose_vm::event::{Event, What};
 use prose_vm::names::segment_file;
 
+use serde::{Deserialize, Serialize};
+
 use crate::disk::{self, Tree, check_part};
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project, resolved};
@@ -15,6 +17,9 @@ use crate::state_file::timestamp;
 
 /// The file with what an agent knows now.
 const MEMORY_FILE: &str = "memory.md";
+
+/// The file with what is about to be written to both.
+const PENDING_FILE: &str = ".memory-pending.json";
 
 /// How old a file has to be that a killed run may have left beside a memory, since other runs write there, too.
 const LONG_AGO: Duration = Duration::from_secs(60);
@@ -107,42 +112,128 @@ impl Memories {
         Ok(folder.join(MEMORY_FILE).is_file() && folder.join(segment).is_file())
     }
 
-    /// Writes a memory and the record of a segment. The record comes last: where it stands, the memory has been written too.
-    pub(crate) fn write(
-        &self,
-        place: &MemoryPlace,
-        memory: &str,
-        segment: u32,
-        record: &str,
-        is_new: bool,
-    ) -> Result<(), StateError> {
+    /// The folder of a memory, made if it does not exist, without links in its path: by it a memory is known.
+    pub(crate) fn make(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
+        Ok(Tree::new(&self.folder(place)?)?.root().to_owned())
+    }
+
+    /// Writes what a process was about to write that was killed. Only who has the turn at the memory may do so.
+    pub(crate) fn finish(&self, place: &MemoryPlace) -> Result<(), StateError> {
+        finish_write(&Tree::new(&self.folder(place)?)?)
+    }
+
+    /// Writes what a session has left of its agent's memory. Memory and segment are written together: what is to be written stands in a file of its own
+    /// first, so that whoever takes the next turn finishes what a process did not that was killed.
+    fn write(&self, written: &Written<'_>) -> Result<(), StateError> {
+        let Written { place, memory, segment, at, prompt, record } = *written;
         let mut tree = Tree::new(&self.folder(place)?)?;
         tree.remove_temporary_files(LONG_AGO);
-        tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
-        // Another run may have taken the number since this one looked; its record stays (R47, R49).
-        let mut segment = segment;
-        while is_new && self.has_segment(place, segment)? {
-            segment += 1;
+        finish_write(&tree)?;
+        let mut memory = memory.to_owned();
+        let mut number = segment;
+        // Another run has written since this one looked, so its record stays (R47, R49), and so does what its agent remembers.
+        while tree.read(&segment_file(&place.agent, number))?.is_some() {
+            number += 1;
         }
-        tree.write_lasting(&segment_file(&place.agent, segment), record.as_bytes())
-    }
-
-    /// Takes up that a session has written a memory. In a run that is executed again, other runs may have written the memory since; where the segment
-    /// stands, this run has written both.
-    pub(crate) fn take_up(&self, event: &Event, is_new: bool) -> Result<(), StateError> {
-        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else {
-            return Ok(());
+        if number > segment {
+            let newer = self.read(place)?.text.unwrap_or_default();
+            memory =
+                format!("{}\n\n## Segment {number} Summary\n\n{}\n", newer.trim_end(), record.trim_end());
+        }
+        let pending = Pending {
+            memory,
+            segment: segment_file(&place.agent, number),
+            record: segment_record(number, at, prompt, record),
         };
-        if is_new || !self.has_segment(place, *segment)? {
-            let record = segment_record(*segment, event.at, prompt, record);
-            self.write(place, memory, *segment, &record, is_new)?;
-        }
-        Ok(())
+        let text = serde_json::to_vec(&pending)
+            .map_err(|error| StateError::io("write", &tree.root().join(PENDING_FILE))(error.into()))?;
+        tree.write_lasting(PENDING_FILE, &text)?;
+        tree.sync(PENDING_FILE)?;
+        finish_write(&tree)
     }
 
-    fn has_segment(&self, place: &MemoryPlace, segment: u32) -> Result<bool, StateError> {
-        Ok(self.folder(place)?.join(segment_file(&place.agent, segment)).is_file())
+    /// Takes up that a session has written a memory.
+    pub(crate) fn take_up(&self, event: &Event) -> Result<(), StateError> {
+        let Some(written) = Written::of(event) else { return Ok(()) };
+        self.write(&written)
     }
+
+    /// The same for what an earlier execution may have written already.
+    pub(crate) fn take_up_once(&self, event: &Event) -> Result<(), StateError> {
+        let Some(written) = Written::of(event) else { return Ok(()) };
+        if self.has_applied(&written)? { Ok(()) } else { self.write(&written) }
+    }
+
+    /// Whether a segment says that a session has written its memory.
+    fn has_applied(&self, written: &Written<'_>) -> Result<bool, StateError> {
+        let Written { place, segment, at, prompt, record, .. } = *written;
+        let tree = Tree::new(&self.folder(place)?)?;
+        finish_write(&tree)?;
+        // Where other runs had taken its number, it has a later one.
+        for number in segment.. {
+            match tree.read(&segment_file(&place.agent, number))? {
+                None => return Ok(false),
+                Some(found) if found == segment_record(number, at, prompt, record).as_bytes() => {
+                    return Ok(true);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the segments from a number on is that of a session with this task.
+    pub(crate) fn has_segment_of(&self, event: &Event) -> Result<bool, StateError> {
+        let Some(Written { place, prompt, .. }) = Written::of(event) else { return Ok(false) };
+        let tree = Tree::new(&self.folder(place)?)?;
+        let line = format!("prompt: {}", serde_json::Value::from(prompt));
+        for number in 1..=self.read(place)?.segments {
+            let found = tree.read(&segment_file(&place.agent, number))?.unwrap_or_default();
+            if String::from_utf8_lossy(&found).lines().take(5).any(|found| found == line) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What a session has left of its agent's memory.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    place: &'a MemoryPlace,
+    memory: &'a str,
+    segment: u32,
+    at: u64,
+    prompt: &'a str,
+    record: &'a str,
+}
+
+impl<'a> Written<'a> {
+    fn of(event: &'a Event) -> Option<Self> {
+        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else { return None };
+        Some(Self { place, memory, segment: *segment, at: event.at, prompt, record })
+    }
+}
+
+/// What is about to be written to a memory.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    memory: String,
+    /// The name of the segment's file.
+    segment: String,
+    record: String,
+}
+
+/// Writes what a process was about to write that was killed.
+fn finish_write(tree: &Tree) -> Result<(), StateError> {
+    let Some(bytes) = tree.read(PENDING_FILE)? else { return Ok(()) };
+    let mut tree = Tree::new(tree.root())?;
+    // The file is put in its place as a whole, so that one that cannot be read is none of ours.
+    if let Ok(Pending { memory, segment, record }) = serde_json::from_slice(&bytes) {
+        tree.write_lasting(&segment, record.as_bytes())?;
+        tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
+    }
+    tree.remove(PENDING_FILE)
 }
 
 /// The file of a segment (R47). The prompt stands on one line, as a text of JSON.

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{Effect, Memory, Outcome, Request, RequestId, fingerprint};
+use prose_vm::effect::{Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, fingerprint};
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::store::{Recall, Waiting};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::{Damage, StateError};
-use crate::reader::{JournalReader, Lines, Places};
-use crate::repair::truncate;
+use crate::reader::{Glance, JournalReader, Lines, Places};
+use crate::repair::{repair, truncate};
 use crate::scan::{Scan, StartedSession};
 
 /// By what a request is known again.
@@ -50,8 +50,29 @@ pub struct JournalRecall {
     /// The events of the earlier execution, read as they are asked for.
     events: Option<JournalReader>,
     next_event: Option<Event>,
+    /// Memories that were looked up for sessions of which the journal does not say that they are over, by the places of these.
+    open: FxHashMap<SmolStr, OpenMemory>,
     sound: Sound,
     problem: Option<StateError>,
+}
+
+/// Where a journal tells of a memory and of its session.
+#[derive(Debug, Default)]
+struct OpenMemory {
+    looked_up: u64,
+    started: Option<u64>,
+    is_over: bool,
+}
+
+/// A memory that was looked up for a session that is not over.
+#[derive(Debug)]
+pub(crate) struct LookedUp {
+    /// The number of the event that records it.
+    pub(crate) seq: u64,
+    pub(crate) request: RequestId,
+    /// Where it lies; none if the session has not started, which says so.
+    pub(crate) place: Option<MemoryPlace>,
+    pub(crate) memory: Memory,
 }
 
 /// The part of a journal that can be read.
@@ -92,6 +113,7 @@ impl JournalRecall {
             reused: 0,
             events: None,
             next_event: None,
+            open: FxHashMap::default(),
             sound: Sound::default(),
             problem: None,
         })
@@ -107,7 +129,7 @@ impl JournalRecall {
     }
 
     fn index_scan(&mut self, scan: &Scan) -> Result<(), StateError> {
-        let mut over = u64::MAX;
+        let mut failed = None;
         if self.matching == Matching::PlaceAndAsked
             && let Some(end) = scan.end
             && let What::RunEnded(RunEnd { status: RunStatus::Failed, error, .. }) =
@@ -116,19 +138,17 @@ impl JournalRecall {
             // What the run failed by is asked again.
             let message = error.as_ref().map_or("", |error| &error.message);
             let offsets: Vec<u64> = scan.effects.iter().map(|effect| effect.offset).collect();
-            let failed = self.failed_by(&offsets, message)?;
-            let failed = scan.effects.iter().find(|effect| Some(effect.offset) == failed);
-            over = failed.map_or(u64::MAX, |effect| effect.seq);
+            failed = self.failed_by(&offsets, message)?;
         }
         let answered: FxHashSet<&str> = scan
             .effects
             .iter()
-            .filter(|effect| effect.seq < over && effect.kind == "session")
+            .filter(|effect| Some(effect.offset) != failed && effect.kind == "session")
             .map(|effect| first_attempt(&effect.place))
             .collect();
         let mut known: FxHashSet<&str> = FxHashSet::default();
         let mut lost = scan.lost.iter().peekable();
-        for effect in scan.effects.iter().filter(|effect| effect.seq < over) {
+        for effect in scan.effects.iter().filter(|effect| Some(effect.offset) != failed) {
             while let Some(lost) = lost.next_if(|lost| lost.seq < effect.seq) {
                 // It has an order of its own, between what came before and behind.
                 let order = self.offsets.len() as u32;
@@ -184,6 +204,7 @@ impl JournalRecall {
         let mut lines = Lines::open(&self.path)?;
         let mut kinds: FxHashSet<SmolStr> = FxHashSet::default();
         loop {
+            let lines_start = lines.end();
             let glance = match lines.next() {
                 Ok(Some(glance)) => glance,
                 Ok(None) => break,
@@ -193,6 +214,9 @@ impl JournalRecall {
                 }
                 Err(error) => return Err(error),
             };
+            if self.matching == Matching::Exact {
+                note_memory(&mut self.open, &glance, lines_start);
+            }
             let is_end = glance.event == "run-ended";
             let is_new_kind = !kinds.contains(glance.event.as_ref());
             let is_effect = glance.event == "effect";
@@ -249,9 +273,33 @@ impl JournalRecall {
             let error = error.map(|error| (error.line, error.to_string()));
             return Err(StateError::Ended { run: run.to_owned(), error });
         };
-        truncate(&self.path, offset)?;
+        if self.offsets.iter().any(|other| *other > offset) {
+            // What was answered after that stays answered.
+            let seq = self.places.event_at(offset)?.seq;
+            repair(&self.path, run, Some(seq))?;
+        } else {
+            truncate(&self.path, offset)?;
+        }
         *self = Self::open(&self.path, self.matching)?;
         Ok(())
+    }
+
+    /// The memories that were looked up for sessions that are not over, in the order in which they were.
+    pub(crate) fn open_memories(&mut self) -> Result<Vec<LookedUp>, StateError> {
+        let mut found = Vec::new();
+        for OpenMemory { looked_up, started, .. } in self.open.values().filter(|open| !open.is_over) {
+            let Event { seq, what, .. } = self.places.event_at(*looked_up)?;
+            let What::Effect { request, outcome: Outcome::Memory(memory), .. } = what else { continue };
+            let place = match started.map(|started| self.places.event_at(started)).transpose()? {
+                Some(Event { what: What::SessionStarted { task, .. }, .. }) => {
+                    task.memory.as_ref().map(|MemoryUse { place, .. }| place.clone())
+                }
+                _ => None,
+            };
+            found.push(LookedUp { seq, request, place, memory });
+        }
+        found.sort_by_key(|found| found.seq);
+        Ok(found)
     }
 
     /// Where the one of some outcomes stands that an error came from.
@@ -324,6 +372,32 @@ impl JournalRecall {
             }
             self.seen = Some(request.id);
         }
+    }
+}
+
+/// Notes which memories have been looked up, and which of their sessions have started and are over.
+fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &Glance<'_>, offset: u64) {
+    match glance.event.as_ref() {
+        "effect" if glance.effect.as_deref() == Some("memory") => {
+            if let Some(session) = glance.place.strip_suffix(MEMORY_STEP) {
+                let looked_up = OpenMemory { looked_up: offset, ..OpenMemory::default() };
+                open.insert(session.into(), looked_up);
+            }
+        }
+        _ if open.is_empty() => {}
+        "session-started" => {
+            if let Some(open) = open.get_mut(first_attempt(&glance.place)) {
+                open.started = Some(offset);
+                open.is_over = false;
+            }
+        }
+        // What an agent has answered is not asked again, even if nothing tells of the end of its session.
+        "effect" if glance.effect.as_deref() == Some("session") => {
+            if let Some(open) = open.get_mut(first_attempt(&glance.place)) {
+                open.is_over = true;
+            }
+        }
+        _ => {}
     }
 }
 

@@ -4,15 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Outcome, RequestId};
-use prose_vm::event::Event;
+use prose_vm::event::{Event, What};
 use prose_vm::store::{Recall, Waiting};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::error::StateError;
 use crate::foreign::ForeignRecall;
+use crate::reader::Places;
 use crate::recall::{JournalRecall, Matching};
 use crate::repair::Kept;
+use crate::scan::Scan;
 
 /// What is known of an earlier execution.
 #[derive(Debug)]
@@ -69,6 +71,41 @@ impl Recall for Remembered {
     }
 }
 
+/// What sessions have left of the memories of their agents before.
+#[derive(Debug, Default)]
+pub(crate) struct LeftMemories(FxHashMap<SmolStr, Left>);
+
+#[derive(Debug)]
+struct Left {
+    at: u64,
+    /// Whether something happened after it, so that it is known to have been written.
+    is_written: bool,
+}
+
+impl LeftMemories {
+    fn add(&mut self, event: &Event, is_last: bool) {
+        if let Some(key) = Self::key(event) {
+            let left = self.0.entry(key).or_insert(Left { at: event.at, is_written: false });
+            left.is_written |= !is_last;
+        }
+    }
+
+    /// When a session left a memory before, and whether that is known to have been written.
+    pub(crate) fn find(&self, event: &Event) -> Option<(u64, bool)> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let left = self.0.get(&Self::key(event)?)?;
+        Some((left.at, left.is_written))
+    }
+
+    fn key(event: &Event) -> Option<SmolStr> {
+        let What::MemoryWritten { place, memory, prompt, record, .. } = &event.what else { return None };
+        let parts = [place.folder.as_ref(), place.agent.as_str(), memory, prompt, record];
+        Some(prose_vm::effect::digest(&serde_json::json!([place.scope, parts]).to_string()))
+    }
+}
+
 /// The folder of a run, in which its journals lie.
 pub(crate) struct Journals<'a> {
     pub(crate) folder: &'a Path,
@@ -111,6 +148,23 @@ impl Journals<'_> {
         let earlier: Vec<PathBuf> = earlier.collect();
         self.recall_each(&earlier, &later, Matching::Asked, &mut recalls)?;
         Ok(recalls)
+    }
+
+    /// What sessions have left of the memories of their agents, as the journals tell that are not written to any more.
+    pub(crate) fn left_memories(&self) -> Result<LeftMemories, StateError> {
+        let mut left = LeftMemories::default();
+        let earlier = (1..=self.count()).flat_map(|change| {
+            std::iter::once(self.path(change)).chain(Kept(self.folder).of_earlier(change))
+        });
+        for path in earlier.chain(Kept(self.folder).all()) {
+            let scan = Scan::read(&path, self.run)?;
+            let last = scan.records.last().map(|record| record.offset);
+            let mut places = Places::open(&path)?;
+            for offset in scan.memories {
+                left.add(&places.event_at(offset)?, Some(offset) == last);
+            }
+        }
+        Ok(left)
     }
 
     fn recall_each(

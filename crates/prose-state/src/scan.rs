@@ -74,6 +74,8 @@ pub(crate) struct Scan {
     pub(crate) seed: u32,
     /// Whether the first line of the run is whole.
     pub(crate) has_head: bool,
+    /// The lines that say what sessions have left of the memories of their agents.
+    pub(crate) memories: Vec<u64>,
     /// The line with the inputs that the program was started with, if it is whole.
     pub(crate) inputs: Option<u64>,
     /// Where the last event starts, if it says that the run has ended.
@@ -331,6 +333,7 @@ impl<'a> Scanner<'a> {
                     self.asked.insert(request, lost("judge"));
                 }
             }
+            "memory-written" => self.scan.memories.push(offset),
             "session-ended" => self.ended.extend(seen.request.map(|request| (request, seen.lost("session")))),
             "bound" => self.ended.extend(seen.reply.map(|request| (request, seen.lost("session")))),
             "inputs-received" if seen.place.is_empty() && self.scan.inputs.is_none() => {
@@ -430,6 +433,8 @@ impl RawLines {
         self.number += 1;
         if read == MOST_BYTES_OF_LINE && !self.line.ends_with(b"\n") {
             self.next += skip_line(&mut self.reader).map_err(io())?;
+            self.line = Vec::new();
+            return Ok(Some(RawLine { number: self.number, start, bytes: &[], oddity: Some("is too long") }));
         }
         let mut bytes = self.line.as_slice();
         let mut oddity = None;
@@ -484,5 +489,13 @@ fn parts(line: &[u8]) -> Vec<(u64, &[u8])> {
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    bytes.windows(what.len()).position(|window| window == what)
+    let first = *what.first()?;
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().position(|byte| *byte == first)?;
+        if bytes[at..].starts_with(what) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
-use prose_vm::effect::{Binding, MemoryScope};
+use prose_vm::effect::{Binding, MemoryScope, RequestId};
 use prose_vm::event::{DefinedAgent, LoopKind, Status};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -28,6 +28,8 @@ pub(crate) struct StateFile {
     pub(crate) started: u64,
     pub(crate) updated: u64,
     pub(crate) trace: Trace,
+    /// What sessions wait for besides their agents.
+    pub(crate) waiting: BTreeMap<RequestId, String>,
     /// Whether something has changed since the file was written.
     pub(crate) is_dirty: bool,
     parallels: BTreeMap<Box<str>, Parallel>,
@@ -108,6 +110,7 @@ impl StateFile {
             started: at,
             updated: at,
             trace: Trace::new(text),
+            waiting: BTreeMap::new(),
             is_dirty: true,
             parallels: BTreeMap::new(),
             loops: BTreeMap::new(),
@@ -235,9 +238,13 @@ impl StateFile {
         let (started, updated) = (timestamp(self.started), timestamp(self.updated));
         let _ = write!(
             out,
-            "# Execution State\n\nrun: {}\nprogram: {}\nstarted: {started}\nupdated: {updated}\n\n## Execution Trace\n\n",
+            "# Execution State\n\nrun: {}\nprogram: {}\nstarted: {started}\nupdated: {updated}\n",
             self.run, self.name
         );
+        for awaited in self.waiting.values() {
+            let _ = writeln!(out, "waiting: {awaited}");
+        }
+        out.push_str("\n## Execution Trace\n\n");
         let shown = self.trace.write(&mut out);
         out.push_str("\n## Active Constructs\n\n");
         self.write_constructs(&mut out, shown);

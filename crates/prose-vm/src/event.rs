@@ -12,8 +12,8 @@ use crate::value::Value;
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number in the run, from 1 without gaps. [`What::Resumed`], [`What::Queued`] and [`What::Begun`], which are not recorded, have the
-    /// number of the event before them.
+    /// Its number in the run, from 1 without gaps. [`What::Resumed`], [`What::Queued`], [`What::Begun`], [`What::MemoryAwaited`] and
+    /// [`What::MemoryAcquired`], which are not recorded, have the number of the event before them.
     pub seq: u64,
     /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
     pub at: u64,
@@ -225,6 +225,10 @@ pub enum What {
     /// A request has to wait until an agent is free (R58). It is told and not recorded, since it is said of an execution and not of the run; how long
     /// it waited is in the `effect` event of the request.
     Queued { request: RequestId },
+    /// The session of an agent waits until another run is done with the memory of that agent.
+    MemoryAwaited { request: RequestId, agent: SmolStr },
+    /// The turn of that request at the memory has come.
+    MemoryAcquired { request: RequestId },
     /// An agent begins with a request that was queued. It is told and not recorded.
     Begun { request: RequestId },
     /// Something the person should know.

@@ -39,6 +39,8 @@ pub enum Said {
     Ask(Request),
     /// The answer to an earlier question is not needed any more: the work for it should stop (R52).
     Cancel(RequestId),
+    /// The session is over that a memory was asked for: other runs may use the memory.
+    EndTurn(RequestId),
 }
 
 /// An event before it has a number and a time.
@@ -173,6 +175,11 @@ impl World {
         Asked { world: Rc::clone(self), id }
     }
 
+    /// The turn that a request for a memory has when it is answered.
+    pub(crate) fn turn(self: &Rc<Self>, request: RequestId) -> MemoryTurn {
+        MemoryTurn { world: Rc::clone(self), request }
+    }
+
     /// A future that may lie in itself. Where too many lie in one another, it becomes a task of its own.
     pub(crate) fn nest<T: 'static>(
         self: &Rc<Self>,
@@ -205,6 +212,18 @@ impl World {
         // Spawning fails only when the pool is gone, and then nobody polls the handle either.
         _ = self.spawner.spawn_local(remote);
         handle.boxed_local()
+    }
+}
+
+/// The turn of a session at the memory of its agent. Dropping it ends the turn.
+pub(crate) struct MemoryTurn {
+    world: Rc<World>,
+    request: RequestId,
+}
+
+impl Drop for MemoryTurn {
+    fn drop(&mut self) {
+        self.world.said.borrow_mut().push(Said::EndTurn(self.request));
     }
 }
 

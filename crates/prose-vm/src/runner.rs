@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::io;
+use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,7 +23,7 @@ use crate::harness::{Answer, Harness};
 use crate::machine::{Happening, Machine, Said};
 use crate::place::{Place, Site};
 use crate::room::Room;
-use crate::store::{Recall, Store, Waiting};
+use crate::store::{Recall, Store, Turn, Waiting};
 use crate::value::Value;
 
 /// What a run needs around it.
@@ -179,6 +180,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         usage: None,
         last_to_wait: None,
         began: BTreeMap::new(),
+        memories_awaited: BTreeSet::new(),
         resumed: false,
         last: None,
     };
@@ -192,7 +194,17 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     end
 }
 
-type Work = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
+type Work = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
+
+/// The work for an answer.
+type Answering = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
+
+/// What has come of some work.
+enum Done {
+    Outcome(Outcome),
+    /// It is worth trying again to take the turn of the request at a memory.
+    Waited,
+}
 
 struct Runner<'a> {
     host: Host<'a>,
@@ -224,6 +236,8 @@ struct Runner<'a> {
     last_to_wait: Option<RequestId>,
     /// When agents began with the requests that had to wait for one.
     began: BTreeMap<RequestId, u64>,
+    /// Requests that wait for their turn at a memory.
+    memories_awaited: BTreeSet<RequestId>,
     /// Whether it was told that the run goes on.
     resumed: bool,
     /// The part of the text that the last event was about.
@@ -243,6 +257,7 @@ impl Runner<'_> {
                         self.waiting.insert(request.id, request);
                     }
                     Said::Cancel(id) => self.cancel(id),
+                    Said::EndTurn(id) => self.host.store.end_turn(id),
                 }
             }
             if let Some(end) = machine.end() {
@@ -280,8 +295,16 @@ impl Runner<'_> {
                 reason = &mut self.host.interrupted => return self.interrupt(reason),
                 Some(done) = self.running.next() => {
                     // One that was cancelled is not waited for by anybody.
-                    let Ok((id, outcome)) = done else { continue };
+                    let Ok((id, done)) = done else { continue };
                     let Some(request) = self.waiting.get(&id) else { continue };
+                    let outcome = match done {
+                        Done::Outcome(outcome) => outcome,
+                        Done::Waited => {
+                            self.handles.remove(&id);
+                            self.at_once.insert(id);
+                            continue;
+                        }
+                    };
                     let needs_agent = request.effect.needs_agent();
                     if needs_agent {
                         self.agents -= 1;
@@ -326,6 +349,7 @@ impl Runner<'_> {
         self.goes_on = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
             self.host.harness.recalled(request);
+            self.host.store.recalled(request);
         }
         Some(recalled)
     }
@@ -400,6 +424,8 @@ impl Runner<'_> {
     }
 
     fn cancel(&mut self, id: RequestId) {
+        self.host.store.end_turn(id);
+        self.memories_awaited.remove(&id);
         if let Some(request) = self.waiting.remove(&id)
             && let Some(handle) = self.handles.remove(&id)
         {
@@ -421,13 +447,26 @@ impl Runner<'_> {
     /// The memory or the file that a session asks for. It is read before anything else goes on: what an agent knows then depends neither on how many
     /// agents work at the same time nor on how long they take.
     fn looked_up(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
-        for id in &self.at_once {
-            let Some(request) = self.waiting.get(id).filter(|_| !self.is_known(*id)) else { continue };
+        let mut next = self.at_once.first().copied();
+        while let Some(id) = next {
+            next = self.at_once.range((Bound::Excluded(id), Bound::Unbounded)).next().copied();
+            let Some(request) = self.waiting.get(&id).filter(|_| !self.is_known(id)) else { continue };
             let found = match &request.effect {
-                Effect::Memory(place) => Outcome::Memory(match self.host.harness.memory(request, place) {
-                    Some(memory) => memory,
-                    None => self.host.store.read_memory(place)?,
-                }),
+                Effect::Memory(place) => {
+                    if let Turn::Waits(turn) = self.host.store.take_turn(request, place)? {
+                        let agent = place.agent.clone();
+                        self.await_memory(id, agent, turn);
+                        continue;
+                    }
+                    let memory = match self.host.harness.memory(request, place) {
+                        Some(memory) => memory,
+                        None => self.host.store.read_memory(place)?,
+                    };
+                    if self.memories_awaited.remove(&id) {
+                        self.say_aside(What::MemoryAcquired { request: id });
+                    }
+                    Outcome::Memory(memory)
+                }
                 Effect::File(path) => {
                     outcome(self.host.store.read_file(path).map(|text| Outcome::Value(Value::Text(text))))
                 }
@@ -436,9 +475,29 @@ impl Runner<'_> {
                 }
                 _ => continue,
             };
-            return Ok(Some((*id, found)));
+            return Ok(Some((id, found)));
         }
         Ok(None)
+    }
+
+    /// Waits for the turn of a request at a memory.
+    fn await_memory(
+        &mut self,
+        id: RequestId,
+        agent: SmolStr,
+        turn: Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) {
+        self.at_once.remove(&id);
+        self.push(
+            id,
+            Box::pin(async move {
+                turn.await;
+                (id, Done::Waited)
+            }),
+        );
+        if self.memories_awaited.insert(id) {
+            self.say_aside(What::MemoryAwaited { request: id, agent });
+        }
     }
 
     fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
@@ -534,13 +593,23 @@ impl Runner<'_> {
         let Some(work) = self.waiting.get(&id).cloned().and_then(|request| self.work(request)) else {
             return;
         };
+        self.push(
+            id,
+            Box::pin(async move {
+                let (id, outcome) = work.await;
+                (id, Done::Outcome(outcome))
+            }),
+        );
+    }
+
+    fn push(&mut self, id: RequestId, work: Work) {
         let (handle, registration) = AbortHandle::new_pair();
         self.handles.insert(id, handle);
         self.running.push(Abortable::new(work, registration));
     }
 
     /// What answers a request; none for what is looked up at once.
-    fn work(&self, request: Request) -> Option<Work> {
+    fn work(&self, request: Request) -> Option<Answering> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
         let allow = self.host.limits.allow_unenforced_permissions;

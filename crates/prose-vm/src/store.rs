@@ -1,7 +1,9 @@
 //! What a run needs of those who keep its state.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
@@ -35,6 +37,18 @@ pub trait Store {
     /// What an agent has written to the file of a binding, without its head; none if there is no file (R31).
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
 
+    /// Takes the turn of a request at the memory of an agent, before it is read. While one run has a turn, other runs wait, so that each reads what the one
+    /// before has written (R48, R49). Asked again when the run has waited.
+    fn take_turn(&mut self, _request: &Request, _place: &MemoryPlace) -> io::Result<Turn> {
+        Ok(Turn::Taken)
+    }
+
+    /// The session is over that a request for a memory was made for, or the request is not needed any more.
+    fn end_turn(&mut self, _request: RequestId) {}
+
+    /// The outcome of a request is known from an earlier execution, which may also have done what follows from it.
+    fn recalled(&mut self, _request: &Request) {}
+
     /// What an agent remembers.
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory>;
 
@@ -48,6 +62,14 @@ pub trait Store {
 
     /// Whether an agent has written its memory and its segment.
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
+}
+
+/// Whether a request has its turn at a memory.
+pub enum Turn {
+    /// It has.
+    Taken,
+    /// Another run has it. The future ends when it is worth trying again.
+    Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
 /// The requests that wait, in the order in which they were made.

@@ -117,6 +117,11 @@ impl<'a> Progress<'a> {
             }
             _ if !is_new => {}
             What::Resumed { .. } => self.line(format_args!("What was recorded is done; the run goes on.")),
+            What::MemoryAwaited { agent, .. } => {
+                self.line(format_args!(
+                    "{indent}waits for the memory of {agent}, which another run is using"
+                ));
+            }
             What::Retrying { delay_ms, .. } if *delay_ms > 0 => {
                 let delay = humantime::format_duration(Duration::from_millis(*delay_ms));
                 self.line(format_args!("{indent}waits {delay} before it tries again"));

@@ -25,6 +25,8 @@ pub(crate) struct Trace {
     /// The first line of the statement that started last.
     current: Option<SmolStr>,
     waits_for: Option<SmolStr>,
+    /// The agents whose memories other runs are using, by the requests that wait for them.
+    memories_awaited: BTreeMap<RequestId, SmolStr>,
 }
 
 /// The lines of a statement in the text that the run was started with, counted from 0.
@@ -90,6 +92,12 @@ impl Trace {
                 self.waits_for = Some(name.clone().unwrap_or_else(|| prompt.as_ref().into()));
             }
             What::InputGiven { .. } => self.waits_for = None,
+            What::MemoryAwaited { request, agent } => {
+                self.memories_awaited.insert(*request, agent.clone());
+            }
+            What::MemoryAcquired { request } => {
+                self.memories_awaited.remove(request);
+            }
             What::Caught { .. } => self.failing.clear(),
             What::RunEnded(end) => {
                 self.stop_all();
@@ -139,6 +147,7 @@ impl Trace {
     /// Whatever is still open will not go on.
     pub(crate) fn stop_all(&mut self) {
         self.waits_for = None;
+        self.memories_awaited.clear();
         self.stop(&Place::root());
     }
 
@@ -181,6 +190,11 @@ impl Trace {
         let done = counted(self.sessions_done);
         if let Some(name) = &self.waits_for {
             return format!("{done} done; waits for the input `{name}`");
+        }
+        if let Some(agent) = self.memories_awaited.values().next()
+            && self.sessions_under_way.is_empty()
+        {
+            return format!("{done} done; waits for the memory of {agent}, which another run is using");
         }
         let under_way = match self.sessions_under_way.len() {
             0 => String::new(),

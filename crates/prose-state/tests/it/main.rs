@@ -17,3 +17,4 @@ mod resume;
 mod runs;
 mod scale;
 mod state_md;
+mod turns;

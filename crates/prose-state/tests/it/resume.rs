@@ -213,7 +213,10 @@ fn results_after_a_damaged_line_are_used_and_what_it_said_is_asked_again() {
         assert!(recall.may_know_more());
         // It is asked by the same number, or by another one if the program goes another way up to it.
         let later = Request { id: RequestId(7), ..asked[2].clone() };
-        assert_eq!(recall.recall(&waiting(&[&asked[1], &later])), Some((RequestId(7), reply("c!"))));
+        // It is told when the lost one has come again, and not asked meanwhile.
+        assert_eq!(recall.recall(&waiting(&[&asked[1], &later])), None);
+        assert!(recall.is_known(later.id) && !recall.is_known(asked[1].id) && recall.may_know_more());
+        assert_eq!(recall.recall(&waiting(&[&later])), Some((RequestId(7), reply("c!"))));
         assert!(!recall.may_know_more());
         // A run that is killed again finds the same.
         recall = resume(&project, &id, Resume::Exact).recall;

@@ -10,6 +10,7 @@ use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
 use crate::event::What;
+use crate::machine::MemoryTurn;
 use crate::names;
 use crate::program::At;
 
@@ -27,6 +28,8 @@ pub(super) struct Remembered {
     /// What is told about the memory before the task and behind it.
     before: String,
     behind: String,
+    /// Ends with the session.
+    _turn: MemoryTurn,
 }
 
 impl Remembered {
@@ -69,10 +72,13 @@ impl Cx {
             }
             None => return Ok(None),
         };
-        let known = match self.step("memory").ask(Effect::Memory(place.clone())).await {
+        let asked = self.step("memory").ask(Effect::Memory(place.clone()));
+        let request = asked.id;
+        let known = match asked.await {
             Outcome::Memory(memory) => memory,
             outcome => return self.unexpected(&outcome),
         };
+        let turn = self.run.world.turn(request);
         let segment = {
             let mut segments = self.run.segments.borrow_mut();
             let last = segments.entry(Arc::clone(&place.folder)).or_default();
@@ -94,7 +100,7 @@ impl Cx {
         } else {
             memory_in_text(agent, &memory)
         };
-        Ok(Some(Remembered { memory, before, behind }))
+        Ok(Some(Remembered { memory, before, behind, _turn: turn }))
     }
 
     /// What an agent with files is told about its memory (R44).
