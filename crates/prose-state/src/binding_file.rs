@@ -66,6 +66,14 @@ pub fn kind(text: &str) -> Option<&str> {
     head.lines().find_map(|line| line.strip_prefix("kind:")).map(str::trim)
 }
 
+/// The first line of the statement that a head names as the source of the value; none where there is no such line.
+pub fn source(text: &str) -> Option<&str> {
+    let head = &text[..value_start(text, true)?];
+    let mut lines = head.lines().skip_while(|line| line.trim_end() != "source:").skip(1);
+    lines.by_ref().find(|line| line.starts_with("```"))?;
+    lines.next().filter(|line| !line.trim().is_empty() && !line.starts_with("```"))
+}
+
 /// The byte behind the line `---`.
 fn value_start(text: &str, minds_fences: bool) -> Option<usize> {
     let mut fence: Option<&str> = None;

@@ -1,6 +1,7 @@
 //! Goes on with a run that another machine has made, which keeps no journal (R104): what its `state.md` and its files tell is taken for what came of
 //! its requests.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::binding_file;
 use crate::error::StateError;
 use crate::folder::PROGRAM_FILE;
-use crate::program::Program;
+use crate::program::{Program, one_line};
 use crate::recall::later_than;
 use crate::state_file::STATE_FILE;
 use crate::told::Told;
@@ -35,6 +36,8 @@ pub struct ForeignRecall {
     executions: BTreeMap<String, Execution>,
     /// Where the execution is that asks.
     way: Way,
+    /// The execution ids that calls had in the run that stopped, by their program and their id now, where these may differ.
+    calls: RefCell<FxHashMap<(u32, u32), u32>>,
     known: VecDeque<(RequestId, Outcome)>,
     seen: Option<RequestId>,
     reused: u32,
@@ -53,6 +56,8 @@ struct Execution {
 #[derive(Debug)]
 struct Stored {
     is_input: bool,
+    /// The first line of the statement that the head names as its source.
+    source: Option<String>,
     value: String,
 }
 
@@ -62,6 +67,7 @@ impl ForeignRecall {
         let mut recall = Self {
             executions: BTreeMap::new(),
             way: Way::default(),
+            calls: RefCell::default(),
             known: VecDeque::new(),
             seen: None,
             reused: 0,
@@ -110,7 +116,8 @@ impl ForeignRecall {
                 let text = String::from_utf8_lossy(&bytes);
                 let is_input = binding_file::kind(&text) == Some("input");
                 let value = binding_file::read(&text).to_owned();
-                bindings.insert(file, Stored { is_input, value });
+                let source = binding_file::source(&text).map(one_line);
+                bindings.insert(file, Stored { is_input, source, value });
             }
         }
         self.executions.insert(name.clone(), Execution { program, told, bindings });

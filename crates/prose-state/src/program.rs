@@ -251,13 +251,17 @@ impl Program {
         starts_here.map(|(_, last)| *last).max().unwrap_or(line)
     }
 
+    /// The lines of the block whose definition a line is in.
+    pub(crate) fn block_around(&self, line: u32) -> Option<(u32, u32)> {
+        self.blocks.iter().copied().find(|(first, last)| *first <= line && line <= *last)
+    }
+
     /// Whether a statement ends above a line and runs before it wherever both run: they are in one body, and neither is beside the other in a
     /// `parallel`.
     pub(crate) fn precedes(&self, line: u32, other: u32) -> bool {
         let has_both = |(first, last): &(u32, u32)| *first < line && other <= *last;
-        let block_of = |line: u32| self.blocks.iter().find(|(first, last)| *first <= line && line <= *last);
         self.last_line(line) < other
-            && block_of(line) == block_of(other)
+            && self.block_around(line) == self.block_around(other)
             && !self.parallels.iter().any(has_both)
     }
 

@@ -7,6 +7,9 @@ use smol_str::SmolStr;
 
 use crate::program::{Program, one_line};
 
+/// The title of the table with the calls on the stack.
+const CALL_STACK: &str = "## Call Stack";
+
 /// How many `#` of a line are looked at: those inside of strings, that of a comment of the program, and that of the mark.
 const MAX_COMMENTS: usize = 32;
 
@@ -38,8 +41,16 @@ pub(crate) struct Told {
     branches: Vec<(u32, u32, SmolStr, bool)>,
     /// Loops that were active, with their first lines and their iteration.
     loops: Vec<(u32, u32)>,
-    /// The calls on the stack, with whether they were being executed.
-    frames: FxHashMap<u32, bool>,
+    /// The calls on the stack; none if nothing is told of a stack.
+    stack: Option<FxHashMap<u32, Frame>>,
+}
+
+/// A call on the stack.
+#[derive(Debug)]
+struct Frame {
+    block: SmolStr,
+    depth: u32,
+    is_executing: bool,
 }
 
 impl Told {
@@ -105,12 +116,18 @@ impl Told {
     }
 
     fn read_frames(&mut self, state: &str) {
-        for line in section(state, "## Call Stack") {
+        if !state.contains(CALL_STACK) {
+            return;
+        }
+        let stack = self.stack.insert(FxHashMap::default());
+        for line in section(state, CALL_STACK) {
             let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
-            if let [id, _, _, status, ..] = cells[..]
+            if let [id, block, depth, status, ..] = cells[..]
                 && let Ok(id) = id.parse()
             {
-                self.frames.insert(id, status.eq_ignore_ascii_case("executing"));
+                let is_executing = status.eq_ignore_ascii_case("executing");
+                let depth = depth.parse().unwrap_or_default();
+                stack.insert(id, Frame { block: block.into(), depth, is_executing });
             }
         }
     }
@@ -158,12 +175,43 @@ impl Told {
         self.loops.iter().find(|(first, _)| *first == line).map(|(_, iteration)| *iteration)
     }
 
-    /// Whether marks may be about a call: it was being executed, or nothing is told of calls. Those of the program itself always are.
-    pub(crate) fn is_about(&self, frame: u32) -> bool {
-        frame == 0
-            || !self.frames.values().any(|executing| *executing)
-            || self.frames.get(&frame) == Some(&true)
+    /// The execution id of the call at that depth of the stack; none if no call was so deep. None at all if nothing is told of the stack.
+    pub(crate) fn call_at(&self, depth: u32) -> Option<Option<u32>> {
+        let stack = self.stack.as_ref()?;
+        let mut calls = stack.iter().filter(|(_, frame)| frame.depth == depth);
+        let call = calls.next().map(|(id, _)| *id);
+        // Calls in branches run beside each other; they are known by their ids then.
+        if calls.next().is_some() { None } else { Some(call) }
     }
+
+    /// The block of a call that was made from a call, or from the program itself, and had not ended.
+    pub(crate) fn called_from(&self, frame: u32) -> Option<&str> {
+        let stack = self.stack.as_ref()?;
+        let depth = if frame == 0 { 0 } else { stack.get(&frame)?.depth };
+        stack.values().find(|call| call.depth == depth + 1).map(|call| call.block.as_str())
+    }
+
+    /// Whether the marks in the body of a block, between these lines, may be about a call: it was being executed, or it is the innermost one of its
+    /// block, or nothing is told of the stack and something in the body was being executed.
+    pub(crate) fn is_about(&self, frame: u32, (first, last): (u32, u32)) -> bool {
+        let Some(stack) = &self.stack else {
+            return self.marks_in(first, last).any(|(_, mark)| mark == Mark::Executing);
+        };
+        let Some(found) = stack.get(&frame) else {
+            // The marks of a call that has ended stay until the next one: the files in them say which one it was.
+            let files = self.files.iter().filter(|(line, _)| (first..=last).contains(*line));
+            let mut frames = files.map(|(_, file)| frame_of(file)).peekable();
+            return frames.peek().is_some() && frames.all(|id| id == frame);
+        };
+        let is_inner = |other: &Frame| other.block == found.block && other.depth > found.depth;
+        found.is_executing || !stack.values().any(is_inner)
+    }
+}
+
+/// The execution id in the name of a file such as `result__43.md`; 0 where there is none.
+pub(crate) fn frame_of(file: &str) -> u32 {
+    let name = file.strip_suffix(".md").unwrap_or(file);
+    name.rsplit_once("__").and_then(|(_, id)| id.parse().ok()).unwrap_or(0)
 }
 
 /// The construct that a title names: whether it is a loop, and its lines in the program. The numbers in titles that models write are often a few lines

@@ -4,6 +4,8 @@
 
 mod blocks;
 mod documents;
+mod forged;
+mod imitated;
 mod loops;
 mod tries;
 
@@ -43,7 +45,10 @@ pub(crate) struct Went {
 impl Foreign {
     /// The run of a program with a trace, which may be a whole `state.md`, and the values of bindings by their files.
     pub(crate) fn new(program: &str, state: &str, bindings: &[(&str, &str)]) -> Self {
-        let foreign = Self { folder: TempDir::new().unwrap(), program: program.to_owned() };
+        // What the disk is busy with is no part of these tests.
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        let foreign = Self { folder: folder.unwrap(), program: program.to_owned() };
         foreign.write("program.prose", program);
         if !state.is_empty() {
             let whole = format!("# Execution State\n\n## Execution Trace\n\n```prose\n{state}```\n");

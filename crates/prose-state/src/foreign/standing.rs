@@ -6,13 +6,16 @@
 use prose_vm::effect::{Failure, Outcome, Question, Reply, Request, SessionTask};
 use prose_vm::event::LoopKind;
 
-use super::{Execution, ForeignRecall};
-use crate::program::{Try, bound_name};
-use crate::told::Mark;
+use super::{Execution, ForeignRecall, Stored};
+use crate::program::{Try, bound_name, one_line};
+use crate::told::{Mark, frame_of};
 use crate::way::{Standpoint, number, steps};
 
 /// What stands for the result of a session that nothing captures and that left no file.
 const NOT_KEPT: &str = "(the result was not kept)";
+
+/// The execution id of a call that had not been made.
+const NO_CALL: u32 = u32::MAX;
 
 /// The message of an error whose own is not told.
 const NOT_TOLD: &str = "it failed in the run that stopped, and state.md does not say why";
@@ -45,10 +48,53 @@ impl ForeignRecall {
         self.executions.get(self.way.folder(at.program)?)
     }
 
+    fn statement(&self, place: &str) -> Option<Standpoint> {
+        self.way.statement(place).map(|at| self.as_it_was(at))
+    }
+
+    fn loop_at(&self, place: &str) -> Option<Standpoint> {
+        self.way.loop_at(place).map(|at| self.as_it_was(at))
+    }
+
+    fn try_at(&self, place: &str) -> Option<Standpoint> {
+        self.way.try_at(place).map(|at| self.as_it_was(at))
+    }
+
+    /// A standpoint with the execution id that its call had in the run that stopped.
+    fn as_it_was(&self, at: Standpoint) -> Standpoint {
+        let frame = self.calls.borrow().get(&(at.program, at.frame)).copied();
+        Standpoint { frame: frame.unwrap_or(at.frame), ..at }
+    }
+
+    /// Finds out which execution id a call had. A loop that has ended is not repeated as often as it was, so that calls behind it have other ids; the
+    /// call that was being executed is known by its depth on the stack then.
+    fn identify(&self, stand: &Stand, call: Standpoint, id: u32, depth: u32) {
+        if stand.how != How::Open || self.calls.borrow().contains_key(&(call.program, id)) {
+            return;
+        }
+        let Some(on_stack) = self.execution(call).and_then(|execution| execution.told.call_at(depth)) else {
+            return;
+        };
+        if !self.is_about(call) || self.mark(call) == Some(Mark::Complete) {
+            return;
+        }
+        let mut calls = self.calls.borrow_mut();
+        let is_taken =
+            |known: u32| calls.iter().any(|((program, _), it)| *program == call.program && *it == known);
+        let it = on_stack.filter(|known| !is_taken(*known) && !self.is_preceded_by_open(call));
+        calls.insert((call.program, id), it.unwrap_or(NO_CALL));
+    }
+
+    /// Whether marks are about this execution of a statement.
+    fn is_about(&self, at: Standpoint) -> bool {
+        let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
+        at.frame == 0 || program.block_around(at.line).is_none_or(|block| told.is_about(at.frame, block))
+    }
+
     /// The mark of a statement, if it is about this execution of it.
     fn mark(&self, at: Standpoint) -> Option<Mark> {
         let Execution { told, program, .. } = self.execution(at)?;
-        let mark = told.mark(at.line).filter(|_| told.is_about(at.frame))?;
+        let mark = told.mark(at.line).filter(|_| self.is_about(at))?;
         // A list of branches says more of one than that it comes next.
         let is_branch =
             || bound_name(program.line(at.line)).is_some_and(|name| told.branch(name, at.line) == Some(true));
@@ -58,22 +104,30 @@ impl ForeignRecall {
     /// How a place stands, as far as the statements around it tell. That of the innermost one itself is left to who asks.
     pub(super) fn stand(&self, place: &str) -> Stand {
         let mut stand = Stand { how: How::Open, own: None, failed: None };
+        let mut depth = 0;
         for (around, next) in steps(place) {
-            if let Some(at) = self.way.statement(around) {
+            if let Some(at) = self.statement(around) {
                 // The one before is around this one, so its mark is about this one as well.
                 self.enter(&mut stand);
                 stand.own = Some(at);
             }
+            if number(next, "m").is_some() {
+                depth = 0;
+            }
+            if let (Some(id), Some(call)) = (number(next, "f"), stand.own) {
+                depth += 1;
+                self.identify(&stand, call, id, depth);
+            }
             if stand.how == How::Open
                 && let Some(nth) = number(next, "i")
-                && let Some(at) = self.way.loop_at(around)
+                && let Some(at) = self.loop_at(around)
                 && self.mark(at) != Some(Mark::Complete)
             {
                 self.iterate(&mut stand, at, nth + 1);
             }
             if matches!(stand.how, How::Open | How::Complete)
                 && next == "try"
-                && let Some(at) = self.way.try_at(around)
+                && let Some(at) = self.try_at(around)
                 && self.has_failed(at)
             {
                 stand.failed = Some(at);
@@ -98,7 +152,7 @@ impl ForeignRecall {
     /// Compares an iteration, from 1, with the one that the run had come to.
     fn iterate(&self, stand: &mut Stand, at: Standpoint, iteration: u32) {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return };
-        if !told.is_about(at.frame) {
+        if !self.is_about(at) {
             return;
         }
         let stopped = match told.iteration(at.line) {
@@ -122,7 +176,10 @@ impl ForeignRecall {
     /// Whether the body of a `try` has failed: what handles that has run, or what comes behind it where nothing handles it.
     fn has_failed(&self, at: Standpoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
-        let Some(found) = program.try_at(at.line).filter(|_| told.is_about(at.frame)) else { return false };
+        let Some(found) = program.try_at(at.line) else { return false };
+        if !self.is_about(at) {
+            return found.catch.is_some_and(|(first, last)| self.has_files(at, first, last));
+        }
         match (found.catch, found.finally) {
             (Some((first, last)), _) => told.has_run(first, last),
             (None, Some((first, last))) => {
@@ -145,14 +202,27 @@ impl ForeignRecall {
             return None;
         }
         let own = stand.own?;
-        let is_captured = task.binding.frame > 0 || !file.starts_with("anon_");
+        // Its call may have had another id.
+        let file = match task.binding.frame {
+            frame if frame == own.frame => file.to_owned(),
+            frame => file.replacen(&format!("__{frame}"), &format!("__{}", own.frame), 1),
+        };
+        let file = file.as_str();
+        let is_captured = !task.binding.name.starts_with("anon_");
         let is_in_loop = steps(request.place.as_str()).any(|(_, next)| number(next, "i").is_some());
-        // Machines number sessions that nothing captures in ways of their own; the trace says which file is meant.
         let named = execution.told.file(own.line).filter(|_| self.mark(own).is_some());
-        let named = named.and_then(|named| execution.bindings.get(named));
-        let by_name = execution.bindings.get(file);
-        let stored = if is_captured || is_in_loop { by_name.or(named) } else { named.or(by_name) };
-        if let Some(failed) = self.failure(&stand, own, stored.is_some()) {
+        let named = named
+            .filter(|named| frame_of(named) == own.frame)
+            .and_then(|named| execution.bindings.get(named));
+        let stored = match is_captured {
+            true => execution.bindings.get(file).or(named),
+            // Machines number sessions that nothing captures in ways of their own; the trace says which file is meant.
+            false if named.is_some() && !is_in_loop => named,
+            false => self.anonymous(execution, own, file).or(named),
+        };
+        // A file may be of the iteration before.
+        let has_file = stored.is_some() && !self.is_repeated(request.place.as_str());
+        if let Some(failed) = self.failure(&stand, own, has_file) {
             return Some(Outcome::Failed(failed));
         }
         let is_done = match (stand.how, self.mark(own)) {
@@ -161,18 +231,26 @@ impl ForeignRecall {
             (_, Some(Mark::Executing | Mark::Failed | Mark::Ahead)) => false,
             (_, Some(Mark::Complete)) => !self.is_of_earlier_iteration(request.place.as_str(), own),
             (how, None) => match execution.told.branch(&task.binding.name, own.line) {
-                Some(is_complete) if execution.told.is_about(own.frame) => is_complete,
-                _ => how == How::Complete || (stored.is_some() && !self.is_preceded_by_open(own)),
+                Some(is_complete) if self.is_about(own) => is_complete,
+                _ if how == How::Complete => true,
+                _ => has_file && !self.is_preceded_by_open(own),
             },
         };
         if !is_done {
             return None;
         }
         let reply = match stored {
+            // What an earlier iteration of it left would be there if it had not failed.
+            None if stand.how == How::Earlier && self.was_recovered(request.place.as_str(), is_captured) => {
+                return Some(Outcome::Failed(Failure::session(NOT_TOLD)));
+            }
             Some(stored) => {
                 Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() }
             }
-            None if is_captured => return None,
+            // Others go on with it, so it is asked for.
+            None if is_captured && stand.how != How::Earlier && self.mark(own) == Some(Mark::Complete) => {
+                return None;
+            }
             None => {
                 let line = own.line;
                 let lost = format!("the session in line {line} is complete, but its result was not kept");
@@ -182,12 +260,55 @@ impl ForeignRecall {
         Some(Outcome::Reply(reply))
     }
 
+    /// The file of a session that nothing captures: the one of that number, or another one that names the statement as its source.
+    fn anonymous<'a>(&self, execution: &'a Execution, own: Standpoint, file: &str) -> Option<&'a Stored> {
+        let line = one_line(execution.program.line(own.line));
+        let program = &execution.program;
+        let is_a_line =
+            |source: &str| (1..=program.line_count()).any(|line| one_line(program.line(line)) == source);
+        let is_of_it = |stored: &Stored| {
+            stored.source.as_ref().is_none_or(|source| *source == line || !is_a_line(source))
+        };
+        if let Some(stored) = execution.bindings.get(file).filter(|stored| is_of_it(stored)) {
+            return Some(stored);
+        }
+        let suffix = if own.frame == 0 { ".md".to_owned() } else { format!("__{}.md", own.frame) };
+        let others = execution.bindings.iter().filter(|(name, stored)| {
+            let number = name.strip_prefix("anon_").and_then(|rest| rest.strip_suffix(suffix.as_str()));
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+                && stored.source.as_ref() == Some(&line)
+        });
+        others.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, stored)| stored)
+    }
+
+    /// Whether a place is in the body of a `try` that has been recovered from: its handler has left files, or a result is missing that has to be there.
+    fn was_recovered(&self, place: &str, is_missing: bool) -> bool {
+        let mut tries = steps(place).filter(|(_, next)| *next == "try");
+        tries.any(|(around, _)| {
+            self.try_at(around).is_some_and(|at| {
+                let found = self.execution(at).and_then(|execution| execution.program.try_at(at.line));
+                let catch = found.and_then(|found| found.catch);
+                catch.is_some_and(|(first, last)| is_missing || self.has_files(at, first, last))
+            })
+        })
+    }
+
+    /// Whether a place is in a later iteration than the first one of a loop, so that files there may be of the iteration before.
+    fn is_repeated(&self, place: &str) -> bool {
+        let loops = steps(place).filter_map(|(around, _)| self.loop_at(around));
+        loops.into_iter().any(|at| {
+            self.execution(at).is_some_and(|Execution { told, .. }| {
+                self.is_about(at) && told.iteration(at.line).is_some_and(|iteration| iteration > 1)
+            })
+        })
+    }
+
     /// Whether something that runs before a statement in the same body had not ended.
     fn is_preceded_by_open(&self, own: Standpoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
         let is_open = |mark| matches!(mark, Mark::Executing | Mark::Ahead);
         own.line > 1
-            && told.is_about(own.frame)
+            && self.is_about(own)
             && told
                 .marks_in(1, own.line - 1)
                 .any(|(line, mark)| is_open(mark) && program.precedes(line, own.line))
@@ -196,7 +317,7 @@ impl ForeignRecall {
     /// Whether a mark was left by the iteration before: something above it in the loop is being executed.
     fn is_of_earlier_iteration(&self, place: &str, own: Standpoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
-        let around = steps(place).filter_map(|(around, _)| self.way.loop_at(around));
+        let around = steps(place).filter_map(|(around, _)| self.loop_at(around));
         around.filter(|at| (at.program, at.frame) == (own.program, own.frame)).any(|at| {
             let is_later = told.iteration(at.line).is_some_and(|iteration| iteration > 1);
             is_later
@@ -244,7 +365,7 @@ impl ForeignRecall {
             && let Some(kind) = question.of_loop
         {
             let goes_on = self.goes_on(statement, nth)?;
-            let at = self.way.loop_at(statement)?;
+            let at = self.loop_at(statement)?;
             let is_negated = self.is_negated(at, at.line);
             return Some((goes_on == (kind == LoopKind::While)) != is_negated);
         }
@@ -256,7 +377,7 @@ impl ForeignRecall {
         let last = program.last_line(own.line);
         let was_met = match (stand.how, self.mark(own)) {
             (How::NotRun, _) | (How::Open | How::Complete, Some(Mark::Ahead)) => return None,
-            (How::Open | How::Complete, mark) if told.is_about(own.frame) => {
+            (How::Open | How::Complete, mark) if self.is_about(own) => {
                 if self.has_run_below(own, line) {
                     true
                 } else {
@@ -288,26 +409,34 @@ impl ForeignRecall {
     /// Whether the loop at a place went on after so many iterations.
     fn goes_on(&self, place: &str, done: u32) -> Option<bool> {
         let stand = self.stand(place);
-        let at = self.way.loop_at(place)?;
+        let at = self.loop_at(place)?;
         let Execution { told, program, .. } = self.execution(at)?;
         let last = program.last_line(at.line);
-        let recorded = told.iteration(at.line).filter(|_| told.is_about(at.frame));
+        let recorded = told.iteration(at.line).filter(|_| self.is_about(at));
         let mark = self.mark(at);
         // How often it went round is not told: once gives every file that there is.
-        let ended = |rounds: Option<u32>| Some(done < rounds.filter(|rounds| *rounds > 0).unwrap_or(1));
+        let was_entered = || {
+            let is_about = stand.how != How::Earlier && self.is_about(at);
+            (is_about && told.has_run(at.line + 1, last)) || self.has_files(at, at.line + 1, last)
+        };
+        let ended = |rounds: Option<u32>| Some(done < rounds.unwrap_or_else(|| u32::from(was_entered())));
         match stand.how {
             How::NotRun => None,
             How::Earlier => ended(None),
             How::Complete => ended(recorded),
+            How::Open if !self.is_about(at) => {
+                // Marks are about another call; the files of this one show whether it came here, and past it.
+                let was_here = self.has_files(at, at.line + 1, last);
+                let was_after = self.has_files(at, last + 1, program.line_count());
+                (was_here || was_after).then_some(done < u32::from(was_here))
+            }
             How::Open => match (mark, recorded) {
                 (Some(Mark::Ahead), _) | (_, Some(0)) => None,
                 (Some(Mark::Complete), _) => ended(recorded),
                 // One judgement stands before each iteration that was entered.
                 (_, Some(rounds)) => (done < rounds).then_some(true),
                 _ if self.is_past(at, last) => ended(None),
-                _ => {
-                    (done == 0 && told.is_about(at.frame) && told.has_run(at.line + 1, last)).then_some(true)
-                }
+                _ => (done == 0 && self.is_about(at) && told.has_run(at.line + 1, last)).then_some(true),
             },
         }
     }
@@ -320,8 +449,8 @@ impl ForeignRecall {
         if stand.how == How::NotRun || self.mark(own) == Some(Mark::Ahead) {
             return None;
         }
-        let Execution { told, program, .. } = self.execution(own)?;
-        let is_told = told.is_about(own.frame) && stand.how != How::Earlier;
+        let Execution { program, .. } = self.execution(own)?;
+        let is_told = self.is_about(own) && stand.how != How::Earlier;
         (own.line..=program.last_line(own.line)).find_map(|line| {
             let label = program.line(line).trim().strip_prefix("option")?.trim_start().strip_prefix('"')?;
             let index = question.labels.iter().position(|found| {
@@ -340,19 +469,35 @@ impl ForeignRecall {
         words.split_whitespace().next_back() == Some("not")
     }
 
-    /// Whether a statement in the body below a header has run.
+    /// Whether a statement in the body below a header has run, or calls the block that was being executed.
     fn has_run_below(&self, at: Standpoint, header: u32) -> bool {
-        self.execution(at).is_some_and(|Execution { told, program, .. }| {
-            told.has_run(header + 1, end_of_body(program, header))
-        })
+        let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
+        let end = end_of_body(program, header);
+        let calls = |block: &str| {
+            let is_call = |line: &str| {
+                let called = line.split_once("do ").map(|(_, called)| called.trim_start());
+                let rest = called.and_then(|called| called.strip_prefix(block));
+                rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+            };
+            (header + 1..=end).any(|line| told.mark(line).is_none() && is_call(program.line(line)))
+        };
+        told.has_run(header + 1, end) || told.called_from(at.frame).is_some_and(calls)
     }
 
-    /// Whether there are files of what lines bind in a call.
+    /// Whether there are files of what lines have given in a call.
     fn has_files(&self, at: Standpoint, first: u32, last: u32) -> bool {
         let Some(Execution { bindings, program, .. }) = self.execution(at) else { return false };
         let suffix = if at.frame == 0 { String::new() } else { format!("__{}", at.frame) };
-        let names = (first..=last).filter_map(|line| bound_name(program.line(line)));
-        names.into_iter().any(|name| bindings.contains_key(&format!("{name}{suffix}.md")))
+        let lines = || (first..=last).map(|line| program.line(line));
+        lines().filter_map(bound_name).any(|name| bindings.contains_key(&format!("{name}{suffix}.md")))
+            || bindings.iter().any(|(file, stored)| {
+                file.starts_with("anon_")
+                    && frame_of(file) == at.frame
+                    && stored
+                        .source
+                        .as_ref()
+                        .is_some_and(|source| lines().any(|line| one_line(line) == *source))
+            })
     }
 }
 
