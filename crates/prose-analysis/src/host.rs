@@ -11,6 +11,7 @@ use salsa::Setter;
 use smol_str::SmolStr;
 
 use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
+use crate::diagnostics::release;
 use crate::importers::Importers;
 use crate::imports::{import_places, normalized};
 use crate::location::{Fetched, Location, Note, Origin, Registry, Remote};
@@ -176,8 +177,9 @@ impl AnalysisHost {
     /// Forgets what is known of a path: imports find no program there until it is looked for again.
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {
-            // The text takes the most memory.
+            // What was made of the text is kept until it is made anew.
             file.set_text(&mut self.db).to(Text::new(""));
+            release(&self.db, file);
             self.importers.changed(file);
             for place in self.db.places_of(file) {
                 self.db.set_content(place.location(&self.db).clone(), Content::Unknown);

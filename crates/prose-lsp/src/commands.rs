@@ -66,7 +66,7 @@ pub(crate) fn import_actions(view: &View<'_>, range: TextRange) -> Vec<Value> {
     let (db, file) = (view.db, view.snapshot.file);
     let mut actions = Vec::new();
     for import in import_sites(db, file) {
-        let is_here = import.range(db, file).is_some_and(|place| place.intersect(range).is_some());
+        let is_here = import.range(db).is_some_and(|place| place.intersect(range).is_some());
         if !is_here || remote(db, file, &import.path).is_none() {
             continue;
         }

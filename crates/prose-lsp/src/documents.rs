@@ -30,7 +30,12 @@ pub(crate) struct Document {
     pub(crate) published: Option<Published>,
     /// The document that the text is a part of, if it is a program in a Markdown document.
     part_of: Option<PartOf>,
+    /// Whether the client was told that the document is too large to be analysed.
+    told_too_large: bool,
 }
+
+/// Larger documents are not analysed: a program on the disk may not be larger either.
+pub(crate) const MAX_ANALYSED_BYTES: usize = 16 << 20;
 
 /// Where the text of a program is that is not a document of its own.
 #[derive(Debug, Clone)]
@@ -118,6 +123,7 @@ impl Document {
             unknown: Unknown::Everything,
             published: None,
             part_of: None,
+            told_too_large: false,
         })
     }
 
@@ -149,6 +155,23 @@ impl Document {
         &self.text
     }
 
+    /// Whether the document is so large that it is kept without being analysed: for the analysis it is empty.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.text.len_bytes() > MAX_ANALYSED_BYTES
+    }
+
+    /// Whether the document has become too large since this was last asked.
+    pub(crate) fn became_too_large(&mut self) -> bool {
+        let is_too_large = self.is_too_large();
+        let was_too_large = std::mem::replace(&mut self.told_too_large, is_too_large);
+        is_too_large && !was_too_large
+    }
+
+    /// The text as the analysis sees it.
+    fn analysed(&self) -> Rope {
+        if self.is_too_large() { Rope::new() } else { self.text.clone() }
+    }
+
     /// Replaces the whole text.
     pub(crate) fn replace(&mut self, text: &str) -> Result<(), TooLong> {
         check_length(text.len())?;
@@ -160,10 +183,15 @@ impl Document {
     /// Replaces the bytes of `range`, which lies inside the text and between characters, by `inserted`.
     pub(crate) fn edit(&mut self, range: Range<usize>, inserted: &str) -> Result<(), TooLong> {
         check_length(self.text.len_bytes() - range.len() + inserted.len())?;
+        let was_too_large = self.is_too_large();
         let chars = self.text.byte_to_char(range.start)..self.text.byte_to_char(range.end);
         let start = chars.start;
         self.text.remove(chars);
         self.text.insert(start, inserted);
+        if was_too_large || self.is_too_large() {
+            self.forget_parse();
+            return Ok(());
+        }
         let splice = Splice { old: range, new_len: inserted.len() };
         self.unknown = match std::mem::replace(&mut self.unknown, Unknown::Everything) {
             Unknown::Nothing => Unknown::Edit(splice),
@@ -207,8 +235,9 @@ impl Document {
     }
 
     fn contents(&self) -> Arc<str> {
-        let mut contents = String::with_capacity(self.text.len_bytes());
-        contents.extend(self.text.chunks());
+        let text = self.analysed();
+        let mut contents = String::with_capacity(text.len_bytes());
+        contents.extend(text.chunks());
         contents.into()
     }
 
@@ -220,15 +249,16 @@ impl Document {
         host: &AnalysisHost,
         config: Arc<FileConfig>,
     ) -> Snapshot {
+        let text = self.analysed();
         let (uri, shown) = match &self.part_of {
             Some(part_of) => (&part_of.uri, part_of.shown.clone()),
-            None => (name, Shown::alone(self.text.clone())),
+            None => (name, Shown::alone(text.clone())),
         };
         Snapshot {
             name: Arc::clone(name),
             uri: Arc::clone(uri),
             version: self.version,
-            text: self.text.clone(),
+            text,
             shown,
             parse: Arc::clone(parse(host.db(), file)),
             file,
@@ -362,6 +392,26 @@ mod tests {
         assert_eq!(before.parse.syntax().text().to_string(), "session \"a\"\n");
         assert_eq!((after.version, after.text.to_string()), (2, "session \"b\"\n".to_owned()));
         assert_eq!(after.parse.syntax().text().to_string(), "session \"b\"\n");
+    }
+
+    #[test]
+    fn a_document_that_is_too_large_is_empty_for_the_analysis() {
+        let mut host = AnalysisHost::default();
+        let line = "session \"Go\"\n";
+        let mut document = document(&line.repeat(MAX_ANALYSED_BYTES / line.len()));
+        assert!(!snapshot(&mut document, &mut host).text.to_string().is_empty());
+
+        document.edit(0..0, &line.repeat(2)).unwrap();
+        assert!(document.became_too_large() && !document.became_too_large());
+        let large = snapshot(&mut document, &mut host);
+        assert_eq!((large.text.len_bytes(), large.parse.syntax().text().len()), (0, 0.into()));
+
+        document.edit(line.len()..document.text().len_bytes(), "").unwrap();
+        let small = snapshot(&mut document, &mut host);
+        assert_eq!(
+            (small.text.to_string(), small.parse.syntax().text().to_string()),
+            (line.into(), line.into())
+        );
     }
 
     #[test]

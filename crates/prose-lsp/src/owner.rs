@@ -22,12 +22,12 @@ use prose_analysis::location::{Origin, Remote};
 use prose_analysis::{AnalysisHost, SourceFile};
 use prose_imports::Fulfilled;
 use serde_json::Value;
-use tower_lsp_server::ls_types::WatchKind;
+use tower_lsp_server::ls_types::{MessageType, WatchKind};
 
 use crate::commands::Command;
 use crate::convert::{ContentChange, Session, path_of_uri};
 use crate::diagnostics;
-use crate::documents::{Document, DocumentUri, Snapshot, TooLong};
+use crate::documents::{Document, DocumentUri, MAX_ANALYSED_BYTES, Snapshot, TooLong};
 use crate::face::Face;
 use crate::fetcher::{Fetcher, When};
 use crate::json::json;
@@ -348,6 +348,7 @@ impl Owner {
                 }
                 self.mark_edited(&uri);
                 self.mark_unpublished(&uri);
+                self.tell_if_too_large(&uri);
             }
             Err(TooLong) => tracing::error!("{uri} is not served: {TOO_LONG}"),
         }
@@ -389,6 +390,24 @@ impl Owner {
         } else {
             self.mark_edited(uri);
             self.mark_unpublished(uri);
+            self.tell_if_too_large(uri);
+        }
+    }
+
+    /// Tells the client that a document has become too large to be analysed.
+    fn tell_if_too_large(&mut self, uri: &DocumentUri) {
+        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
+        let Some(document) = self.documents.get_mut(uri).or(markdown) else { return };
+        if document.became_too_large() {
+            let name = document.path.file_name().unwrap_or(document.path.as_os_str()).display();
+            let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
+            let message = format!(
+                "`{name}` is not analysed: it has {} MB, more than the {} MB that a program may have",
+                megabytes(document.text().len_bytes()),
+                megabytes(MAX_ANALYSED_BYTES)
+            );
+            let params = serde_json::json!({ "type": MessageType::WARNING, "message": message });
+            self.notify(Notification { method: "window/showMessage", params, id: None });
         }
     }
 

@@ -213,6 +213,27 @@ fn assert_error(answer: &Value, code: i64, message: &str) {
 const EDITED: &str = "the document was edited while the answer was being made";
 
 #[test]
+fn a_document_that_is_too_large_is_told_and_answered_at_once() {
+    with_server(async |client| {
+        client.initialize(json!({ "textDocument": { "diagnostic": {} } })).await;
+        let uri = "file:///large/a.prose";
+        client.open(uri, 1, &"session: nobody\n".repeat(1 << 20 | 1)).await;
+        let told = client.receive().await;
+        assert_eq!(told["method"], "window/showMessage");
+        assert_eq!(
+            told["params"]["message"],
+            "`a.prose` is not analysed: it has 17 MB, more than the 16 MB that a program may have"
+        );
+        client.ask(1, "textDocument/diagnostic", uri).await;
+        assert_eq!(client.answer(json!(1)).await["result"]["items"], json!([]));
+        client.change(uri, 2, json!([{ "text": "session: nobody\n" }])).await;
+        client.ask(2, "textDocument/diagnostic", uri).await;
+        assert_eq!(client.answer(json!(2)).await["result"]["items"][0]["code"], "E007");
+        client.assert_silent().await;
+    });
+}
+
+#[test]
 fn every_read_sees_exactly_the_edits_before_it() {
     let uri = "file:///order.prose";
     with_document(uri, "", async |client| {

@@ -52,7 +52,9 @@ impl Owner {
         let Some(markdown) = self.markdown.get(uri) else { return };
         let (path, version) = (markdown.document.path.clone(), markdown.document.version());
         let (text, before) = (markdown.document.text().clone(), markdown.programs.clone());
-        let found = if self.settings.of(&path).serves_markdown() {
+        let is_too_large = markdown.document.is_too_large();
+        let is_served = !is_too_large && self.settings.of(&path).serves_markdown();
+        let found = if is_served {
             let found =
                 guard("finding the programs of a document", || prose_markdown::programs(&text.to_string()));
             // What was known of the document is then as good as nothing, since nobody knows where it stands now.
