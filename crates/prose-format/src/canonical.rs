@@ -7,7 +7,8 @@
 //! turned into an `until` with `not`. A chain that is a branch of a `parallel` becomes a `do:` in it, as several statements would be
 //! several branches; one that gives a branch its name, or is a part of a value, stays a chain.
 
-use std::collections::HashSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 
 use prose_syntax::ast::{ArrowChain, AstNode};
 use prose_syntax::chains::{as_statements, end};
@@ -84,12 +85,20 @@ fn without_chains_as_branches(text: String) -> String {
 /// The program with the agents and blocks that are defined in bodies before the statement that they are in, if they mean the same there.
 fn without_nested_definitions(text: String) -> String {
     let mut edits = Vec::new();
-    for statement in parse(&text).syntax().children() {
+    let root = parse(&text).syntax();
+    let of_program = OnceCell::new();
+    for statement in root.children() {
+        let around = Around {
+            of_program: &of_program,
+            of_statement: OnceCell::new(),
+            bodies: RefCell::default(),
+            statement: &statement,
+        };
         let mut hoisted = String::new();
         let mut removed = Vec::new();
         let mut nested = statement.descendants().skip(1).filter(is_definition).peekable();
         while let Some(definition) = nested.next() {
-            if !can_be_hoisted(&definition, &statement) {
+            if !can_be_hoisted(&definition, &around) {
                 continue;
             }
             let range = definition.text_range();
@@ -116,31 +125,69 @@ fn is_definition(node: &SyntaxNode) -> bool {
 
 /// Whether a definition in a body means the same at the top level: it names nothing that the statement around it binds, an agent no variable
 /// at all, and its body has something else to do.
-fn can_be_hoisted(definition: &SyntaxNode, statement: &SyntaxNode) -> bool {
-    let range = definition.text_range();
+fn can_be_hoisted(definition: &SyntaxNode, around: &Around<'_>) -> bool {
     let Some(body) = definition.parent().filter(|body| body.kind() == SyntaxKind::BLOCK) else {
         return false;
     };
-    let Some(root) = statement.parent() else { return false };
-    let is_alone = body.children().all(|node| is_definition(&node));
+    if around.is_alone(body) || has_texts(definition) {
+        return false;
+    }
+    let inside = Names::of(definition);
     let is_agent = definition.kind() == SyntaxKind::AGENT;
-    let binds = |node: &SyntaxNode| {
-        // What is defined is known everywhere.
-        let is_outside = move |name: &SyntaxNode| {
-            !range.contains_range(name.text_range())
-                && !name.parent().is_some_and(|owner| is_definition(&owner))
-        };
-        name_nodes(node).filter(is_outside).map(|name| name.text().to_string()).collect::<Vec<_>>()
-    };
-    let around: HashSet<String> = if is_agent {
-        root.children()
-            .filter(|node| !is_definition(node) || node == statement)
-            .flat_map(|node| binds(&node))
-            .collect()
-    } else {
-        binds(statement).into_iter().collect()
-    };
-    !is_alone && !has_texts(definition) && !words(definition).any(|word| around.contains(&word))
+    !words(definition).any(|word| around.count(&word, is_agent) > inside.count(&word))
+}
+
+/// How often names are bound somewhere. What is defined is known everywhere, and does not count.
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn of(node: &SyntaxNode) -> Self {
+        Self::of_all(std::iter::once(node.clone()))
+    }
+
+    fn of_all(nodes: impl Iterator<Item = SyntaxNode>) -> Self {
+        let mut names = HashMap::new();
+        for name in nodes.flat_map(|node| name_nodes(&node).collect::<Vec<_>>()) {
+            if !name.parent().is_some_and(|owner| is_definition(&owner)) {
+                *names.entry(name.text().to_string()).or_default() += 1;
+            }
+        }
+        Self(names)
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// What is bound in a statement at the top level and in the others, counted once somebody asks for it.
+struct Around<'a> {
+    /// In all statements that define nothing.
+    of_program: &'a OnceCell<Names>,
+    of_statement: OnceCell<Names>,
+    /// Whether there is nothing but definitions in a body.
+    bodies: RefCell<HashMap<SyntaxNode, bool>>,
+    statement: &'a SyntaxNode,
+}
+
+impl Around<'_> {
+    /// Whether a definition leaves a body with nothing to do, whatever else is defined in it.
+    fn is_alone(&self, body: SyntaxNode) -> bool {
+        let has_definitions_alone = |body: &SyntaxNode| body.children().all(|node| is_definition(&node));
+        *self.bodies.borrow_mut().entry(body).or_insert_with_key(has_definitions_alone)
+    }
+
+    /// How often a name is bound in the statement, or also in the others, `of_program`.
+    fn count(&self, name: &str, of_program: bool) -> usize {
+        let in_statement = || self.of_statement.get_or_init(|| Names::of(self.statement)).count(name);
+        if !of_program {
+            return in_statement();
+        }
+        let statements = || self.statement.parent().into_iter().flat_map(|root| root.children());
+        let names = || Names::of_all(statements().filter(|node| !is_definition(node)));
+        let elsewhere = self.of_program.get_or_init(names).count(name);
+        elsewhere + if is_definition(self.statement) { in_statement() } else { 0 }
+    }
 }
 
 fn size(bytes: usize) -> TextSize {
