@@ -21,6 +21,8 @@ pub struct CallGraph<'db> {
     pub root: Vec<Call<'db>>,
     /// The blocks of each name. There is one, unless the program is wrong.
     by_name: FxHashMap<SmolStr, Vec<usize>>,
+    /// The names of the blocks that call a block, each once.
+    callers: FxHashMap<SmolStr, Vec<SmolStr>>,
     /// For each name of blocks that certain calls lead back to, the cycle that it is part of.
     cycles: FxHashMap<SmolStr, CycleId>,
 }
@@ -82,6 +84,12 @@ pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
             }
         }
     }
+    let mut known: FxHashSet<(&SmolStr, &SmolStr)> = FxHashSet::default();
+    for caller in &graph.blocks {
+        for call in caller.calls.iter().filter(|call| known.insert((&caller.name, &call.block))) {
+            graph.callers.entry(call.block.clone()).or_default().push(caller.name.clone());
+        }
+    }
     graph.cycles = graph.find_cycles();
     graph
 }
@@ -92,14 +100,28 @@ impl<'db> CallGraph<'db> {
         self.by_name.get(name).into_iter().flatten().map(|at| &self.blocks[*at])
     }
 
-    /// Whether a run of one block may come to a call of another.
-    pub fn may_reach(&self, from: &str, to: &str) -> bool {
-        self.leads(from, to)
-    }
-
     /// Whether a run of a block may come to a call of the same block.
     pub fn is_recursive(&self, name: &str) -> bool {
-        self.may_reach(name, name)
+        self.leads(name, name)
+    }
+
+    /// Whether a run of one of some blocks may come to a call of a block. Where very many blocks lead there, one of them is taken to be
+    /// one of those.
+    pub(crate) fn may_be_reached_from(&self, to: &str, blocks: &FxHashSet<SmolStr>) -> bool {
+        const MOST_CALLERS: usize = 1000;
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        let mut waiting = vec![to];
+        while let Some(block) = waiting.pop() {
+            for caller in self.callers.get(block).into_iter().flatten() {
+                if blocks.contains(caller) || seen.len() > MOST_CALLERS {
+                    return true;
+                }
+                if seen.insert(caller) {
+                    waiting.push(caller);
+                }
+            }
+        }
+        false
     }
 
     /// The cycle of blocks that every run of one of them comes to, and comes back from, that a block is part of.

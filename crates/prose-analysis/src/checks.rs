@@ -27,7 +27,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
-use crate::model::{Body, NameId};
+use crate::model::{Body, NameId, ScopeId};
 use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolve};
@@ -97,6 +97,12 @@ pub(crate) struct Checker<'a, 'db> {
     looked_up: RefCell<FxHashMap<SmolStr, Option<Arc<Named<'db>>>>>,
     /// The names of the statement by their neighbourhood, once somebody has asked for it.
     neighbours: OnceCell<Neighbours<NameId>>,
+    /// The text of the statement, once somebody has asked for it.
+    text: OnceCell<String>,
+    /// What was not understood in the statement, in the order of the text, once somebody has asked for it.
+    errors: OnceCell<Vec<TextRange>>,
+    /// The names of the blocks of the statement by their frames, once somebody has asked for it.
+    frames: OnceCell<FxHashMap<ScopeId, SmolStr>>,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -127,6 +133,9 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         findings: Vec::new(),
         looked_up: RefCell::default(),
         neighbours: OnceCell::new(),
+        text: OnceCell::new(),
+        errors: OnceCell::new(),
+        frames: OnceCell::new(),
     };
     names::check(&mut checker);
     properties::check(&mut checker);

@@ -1,10 +1,9 @@
 //! Everything that is wrong with a file: what the parser found and what the checks found, in the order of the text.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextEdit, TextRange, TextSize};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::checks::{self, Elsewhere, Finding};
@@ -13,13 +12,26 @@ use crate::ignores;
 use crate::index::lookup;
 use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
-use crate::statements::{Statements, TopStatement, body, parse, statements};
+use crate::statements::{TopStatement, body, parse, statements};
 
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
 /// see [`Diagnostic::level`].
 #[salsa::tracked(returns(ref))]
 pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
     find(db, file, checks::check_imported(db, file)).into()
+}
+
+/// Gives back what is known of a file that was emptied: whatever is kept for a file is made anew, and what was kept for its statements goes with them.
+pub(crate) fn release(db: &dyn Db, file: SourceFile) {
+    diagnostics(db, file);
+    error_count(db, file);
+    crate::index::release(db, file);
+    crate::neighbours::neighbours(db, file);
+    crate::contract::lost_words(db, file);
+    crate::contract::inputs(db, file);
+    crate::imports::imported_programs(db, file);
+    crate::imports::import_places(db, file);
+    crate::statements::starts(db, file);
 }
 
 /// How many errors a file has in the default profile, without what is wrong with the programs that it imports.
@@ -41,7 +53,7 @@ fn find<'db>(
     let broken = broken_lines(syntax, text);
     let mut found: Vec<Diagnostic> = syntax.to_vec();
     let statements = statements(db, file);
-    let place = Placer { db, file, statements, starts: OnceCell::new() };
+    let place = Placer { db, file, surroundings: repairs::Surroundings::new(text) };
     let mut add = |start: TextSize, finding: &Finding<'db>| {
         let diagnostic = place.diagnostic(start, finding);
         // What follows from a line that was not understood is not worth saying.
@@ -57,7 +69,7 @@ fn find<'db>(
         }
     }
     for (statement, finding) in checks::check_file(db, file).iter().chain(of_imported) {
-        if let Some(start) = place.start(*statement) {
+        if let Some(start) = statement.start(db) {
             add(start, finding);
         }
     }
@@ -84,7 +96,7 @@ fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
 /// `session draft` lacks the `:` before an agent (E003), unless `draft` is a variable: then its value was meant to be the text.
 fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     let text = file.text(db).as_str();
-    let mut variables: Vec<SmolStr> = Vec::new();
+    let mut variables: FxHashSet<SmolStr> = FxHashSet::default();
     for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E003) {
         let Some(fix) = &mut diagnostic.fix else { continue };
         let is_missing_colon = |edit: &TextEdit| edit.range.is_empty() && edit.new_text == ":";
@@ -112,13 +124,13 @@ fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Dia
                 ),
             )
             .with_fix(Fix::guess("Put the variable into a text", vec![edit]));
-            variables.push(name);
+            variables.insert(name);
         }
     }
     // The session reads them.
     found.retain(|diagnostic| {
         let is_unread = matches!(diagnostic.code, Code::W115 | Code::W119);
-        !(is_unread && variables.iter().any(|name| text[diagnostic.range] == **name))
+        !(is_unread && variables.contains(&text[diagnostic.range]))
     });
 }
 
@@ -186,16 +198,14 @@ fn broken_lines(syntax: &[Diagnostic], text: &str) -> Vec<TextRange> {
 struct Placer<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
-    statements: &'a Statements<'db>,
-    /// Where each statement starts, once somebody has asked for it.
-    starts: OnceCell<FxHashMap<TopStatement<'db>, TextSize>>,
+    surroundings: repairs::Surroundings<'a>,
 }
 
 impl<'db> Placer<'_, 'db> {
     fn diagnostic(&self, start: TextSize, finding: &Finding<'db>) -> Diagnostic {
         let mut diagnostic = finding.diagnostic.clone().moved(|range| range + start);
         if let Some(last) = finding.until
-            && let Some(start) = self.start(last)
+            && let Some(start) = last.start(self.db)
         {
             diagnostic.range = diagnostic.range.cover(last.range(self.db, start));
         }
@@ -203,7 +213,7 @@ impl<'db> Placer<'_, 'db> {
             diagnostic.related.extend(self.related(*place, message));
         }
         for repair in &finding.repairs {
-            let edits = repairs::edits(self.db, self.file, start, repair);
+            let edits = repairs::edits(self.db, self.file, &self.surroundings, start, repair);
             match repair {
                 // What is never reached may be the larger part of a program, and the statement above it the mistake.
                 _ if diagnostic.code == Code::W118 => diagnostic.other_fixes.extend(edits),
@@ -220,14 +230,6 @@ impl<'db> Placer<'_, 'db> {
         diagnostic
     }
 
-    /// Where a statement of the file starts.
-    fn start(&self, statement: TopStatement<'db>) -> Option<TextSize> {
-        let starts = self.starts.get_or_init(|| {
-            self.statements.list.iter().map(|placed| (placed.statement, placed.start.into())).collect()
-        });
-        starts.get(&statement).copied()
-    }
-
     fn related(&self, place: Elsewhere<'db>, message: &str) -> Option<Related> {
         let (statement, range) = match place {
             Elsewhere::Name(site) => (site.statement, body(self.db, site.statement)[site.name].range),
@@ -235,11 +237,7 @@ impl<'db> Placer<'_, 'db> {
         };
         let file = statement.file(self.db);
         let is_here = file == self.file;
-        let start = match is_here {
-            true => self.start(statement)?,
-            false => statements(self.db, file).start(statement)?,
-        };
-        let range = range + start;
+        let range = range + statement.start(self.db)?;
         let path = (!is_here).then(|| Arc::from(file.path(self.db).to_string_lossy()));
         Some(Related::new(path, range, message))
     }

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
 use crate::location::{Location, Note, Origin, Remote};
-use crate::statements::{sequence, statements, summary};
+use crate::statements::{sequence, summary};
 
 /// What an imported path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
@@ -142,9 +142,9 @@ pub struct ImportSite<'db> {
 
 impl ImportSite<'_> {
     /// Where the import stands in its file.
-    pub fn range(&self, db: &dyn Db, file: SourceFile) -> Option<TextRange> {
+    pub fn range(&self, db: &dyn Db) -> Option<TextRange> {
         let statement = self.site?.statement;
-        Some(statement.range(db, statements(db, file).start(statement)?))
+        Some(statement.range(db, statement.start(db)?))
     }
 }
 

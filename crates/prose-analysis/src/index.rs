@@ -5,13 +5,14 @@
 use std::sync::Arc;
 
 use prose_syntax::suggest::nearest;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::model::{NameId, NameKind, Place, RefKind};
+use crate::neighbours::{MANY, Neighbours};
 use crate::statements::{TopStatement, sequence, summary};
-use crate::summary::Used;
+use crate::summary::{Persist, Used};
 
 /// A name as the key of a query.
 #[salsa::interned(debug)]
@@ -67,6 +68,25 @@ pub struct Named<'db> {
     pub lost: bool,
     /// How it is used.
     pub uses: Uses,
+    /// What is asked of the variables again and again.
+    firsts: Firsts,
+}
+
+/// The first variables of some kinds of a name, as numbers in [`Named::variables`]: a program may bind one name very often, and ask for it as often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, salsa::SalsaValue)]
+struct Firsts {
+    /// Of the file.
+    root: Option<u32>,
+    /// Of the file, in another statement than that.
+    root_elsewhere: Option<u32>,
+    /// Of the file, declared with a keyword.
+    root_declared: Option<u32>,
+    /// Of the file, and not only assigned.
+    root_known: Option<u32>,
+    /// Not only assigned.
+    known: Option<u32>,
+    /// Of another block than the first one.
+    other_block: Option<u32>,
 }
 
 /// How a name is used in a file.
@@ -90,6 +110,64 @@ impl<'db> Named<'db> {
     /// The variables of the file itself.
     pub fn root_variables(&self) -> impl Iterator<Item = &VariableSite<'db>> {
         self.variables.iter().filter(|site| site.block.is_none())
+    }
+
+    fn nth(&self, nth: Option<u32>) -> Option<&VariableSite<'db>> {
+        self.variables.get(nth? as usize)
+    }
+
+    /// The first variable of the file itself.
+    pub fn first_root_variable(&self) -> Option<&VariableSite<'db>> {
+        self.nth(self.firsts.root)
+    }
+
+    /// The first variable of the file itself that another statement binds.
+    pub(crate) fn first_root_variable_outside(
+        &self,
+        statement: TopStatement<'db>,
+    ) -> Option<&VariableSite<'db>> {
+        let is_outside = |site: &&VariableSite<'db>| site.site.statement != statement;
+        self.first_root_variable().filter(is_outside).or_else(|| self.nth(self.firsts.root_elsewhere))
+    }
+
+    /// The first variable of the file itself that is declared with a keyword.
+    pub(crate) fn first_declared(&self) -> Option<&VariableSite<'db>> {
+        self.nth(self.firsts.root_declared)
+    }
+
+    /// Whether there is a variable that is not only assigned, of the file itself or of any block.
+    pub(crate) fn is_declared(&self, in_file: bool) -> bool {
+        if in_file { self.firsts.root_known.is_some() } else { self.firsts.known.is_some() }
+    }
+
+    /// Whether all of the variables are of one block, or of none.
+    pub(crate) fn is_of_one_block(&self) -> bool {
+        self.firsts.other_block.is_none()
+    }
+
+    fn find_firsts(&mut self) {
+        let mut firsts = Firsts::default();
+        let first = self.variables.first();
+        let mut root: Option<&VariableSite<'db>> = None;
+        for (nth, site) in self.variables.iter().enumerate() {
+            // Each binding takes at least one byte of a text whose length fits.
+            let note = |place: &mut Option<u32>, is_such: bool| {
+                if is_such {
+                    place.get_or_insert(nth as u32);
+                }
+            };
+            let (is_root, is_known) = (site.block.is_none(), site.kind != NameKind::Assigned);
+            if is_root {
+                let of_first = *root.get_or_insert(site);
+                note(&mut firsts.root_elsewhere, of_first.site.statement != site.site.statement);
+            }
+            note(&mut firsts.root, is_root);
+            note(&mut firsts.root_declared, is_root && site.kind.is_declaration());
+            note(&mut firsts.root_known, is_root && is_known);
+            note(&mut firsts.known, is_known);
+            note(&mut firsts.other_block, first.is_some_and(|first| first.block != site.block));
+        }
+        self.firsts = firsts;
     }
 
     /// Whether it is used as what it is not. That is reported where it is used, so it is not unused as well.
@@ -170,7 +248,10 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             named.uses.variable |= !named.variables.is_empty();
         }
     }
-    let names = names.into_iter().map(|(text, named)| (Symbol::new(db, file, text), Arc::new(named)));
+    let names = names.into_iter().map(|(text, mut named)| {
+        named.find_firsts();
+        (Symbol::new(db, file, text), Arc::new(named))
+    });
     Index { names: names.collect() }
 }
 
@@ -195,7 +276,53 @@ pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
 /// Whether a name was probably meant where another is used that stands for nothing.
 pub fn is_meant_elsewhere(db: &dyn Db, file: SourceFile, name: &str) -> bool {
     confused(db, file).as_ref().is_some_and(|confused| confused.unused == name)
-        || undefined(db, file).iter().any(|word| nearest(word, [name], |name| name).is_some())
+        || is_near_undefined(db, file, name)
+}
+
+fn is_near_undefined(db: &dyn Db, file: SourceFile, name: &str) -> bool {
+    let undefined = undefined(db, file);
+    let is_near = |word: &SmolStr| nearest(word, [name], |name| name).is_some();
+    match undefined.len() {
+        ..=MANY => undefined.iter().any(is_near),
+        _ => undefined_neighbours(db, file).of(name).any(|at| is_near(&undefined[at])),
+    }
+}
+
+/// The names that are used and stand for nothing, by their neighbourhood.
+#[salsa::tracked(returns(ref))]
+fn undefined_neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<usize> {
+    Neighbours::new(undefined(db, file).iter().enumerate())
+}
+
+/// The blocks that have a variable of a name.
+#[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub(crate) struct BindingBlocks {
+    /// Their names.
+    pub(crate) blocks: FxHashSet<SmolStr>,
+    /// Whether one of them is called.
+    pub(crate) is_called: bool,
+    /// Whether the variables are parameters, all of them.
+    pub(crate) are_params: bool,
+}
+
+/// The blocks that have a variable of a name.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn binding_blocks<'db>(db: &'db dyn Db, symbol: Symbol<'db>) -> BindingBlocks {
+    let Some(named) = named(db, symbol) else { return BindingBlocks::default() };
+    let blocks: FxHashSet<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
+    let is_called =
+        blocks.iter().any(|block| lookup(db, symbol.file(db), block).is_some_and(|named| named.uses.block));
+    let are_params = named.variables.iter().all(|site| site.kind == NameKind::Param);
+    BindingBlocks { blocks, is_called, are_params }
+}
+
+/// Whether one of the agents of a name has a memory.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn keeps_memory<'db>(db: &'db dyn Db, symbol: Symbol<'db>) -> bool {
+    let persists = |site: &Site<'db>| {
+        summary(db, site.statement).agent(site.name).is_none_or(|agent| agent.persist != Persist::No)
+    };
+    named(db, symbol).is_some_and(|named| named.agents.iter().any(persists))
 }
 
 /// The only unknown name of a file, and the variable that was probably meant by it.
@@ -254,15 +381,59 @@ pub(crate) fn confused(db: &dyn Db, file: SourceFile) -> Option<Confused> {
 }
 
 /// The names of the blocks whose headers were not understood.
+#[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub(crate) struct BrokenHeaders {
+    /// In the order of the alphabet.
+    names: Vec<SmolStr>,
+    /// The same, each backwards.
+    backwards: Vec<String>,
+}
+
+impl BrokenHeaders {
+    /// Whether one of the names starts with a word.
+    pub(crate) fn start_with(&self, word: &str) -> bool {
+        let at = self.names.partition_point(|name| name.as_str() < word);
+        self.names.get(at).is_some_and(|name| name.starts_with(word))
+    }
+
+    /// Whether one of the names ends with a word.
+    pub(crate) fn end_with(&self, word: &str) -> bool {
+        if self.backwards.is_empty() {
+            return false;
+        }
+        let word = backwards(word);
+        let at = self.backwards.partition_point(|name| *name < word);
+        self.backwards.get(at).is_some_and(|name| name.starts_with(&word))
+    }
+}
+
+fn backwards(word: &str) -> String {
+    word.chars().rev().collect()
+}
+
+/// The names of the blocks whose headers were not understood.
 #[salsa::tracked(returns(ref))]
-pub fn broken_headers(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
-    let mut names = Vec::new();
+pub(crate) fn broken_headers(db: &dyn Db, file: SourceFile) -> BrokenHeaders {
+    let mut names: Vec<SmolStr> = Vec::new();
     for statement in &sequence(db, file).list {
         let summary = summary(db, *statement);
         let broken = summary.blocks.iter().filter(|block| block.has_lost_params);
         names.extend(broken.filter_map(|block| Some(summary.name(block.name?)?.text.clone())));
     }
-    names
+    names.sort_unstable();
+    let mut backwards: Vec<String> = names.iter().map(|name| backwards(name)).collect();
+    backwards.sort_unstable();
+    BrokenHeaders { names, backwards }
+}
+
+/// Makes anew what is kept for a file that was emptied.
+pub(crate) fn release(db: &dyn Db, file: SourceFile) {
+    index(db, file);
+    undefined(db, file);
+    undefined_neighbours(db, file);
+    confused(db, file);
+    broken_headers(db, file);
+    has_nameless_input(db, file);
 }
 
 /// Whether an input of a file has lost its name: then a name that stands for nothing may be that.

@@ -666,6 +666,51 @@ impl Body {
         self.refs.iter().enumerate().map(|(index, data)| (RefId::nth(index), data))
     }
 
+    /// The statements that start in a range, outer ones before those in them.
+    pub(crate) fn stmts_in(&self, range: TextRange) -> impl Iterator<Item = (StmtId, &StmtData)> {
+        starting_in(&self.stmts, range, |data| data.range).map(|(index, data)| (StmtId::nth(index), data))
+    }
+
+    /// The names that are bound in a range, in the order of the text.
+    pub(crate) fn names_in(&self, range: TextRange) -> impl Iterator<Item = (NameId, &NameData)> {
+        starting_in(&self.names, range, |data| data.range).map(|(index, data)| (NameId::nth(index), data))
+    }
+
+    /// The names that are used in a range, in the order of the text.
+    pub(crate) fn refs_in(&self, range: TextRange) -> impl Iterator<Item = (RefId, &RefData)> {
+        starting_in(&self.refs, range, |data| data.range).map(|(index, data)| (RefId::nth(index), data))
+    }
+
+    /// The innermost statement around a part of the text.
+    pub(crate) fn stmt_around(&self, range: TextRange) -> Option<&StmtData> {
+        // Those that start before it and do not reach it are behind each other, or in one that reaches it.
+        let begun = self.stmts.partition_point(|data| data.range.start() <= range.start());
+        let mut at = begun.checked_sub(1)?;
+        loop {
+            let data = &self.stmts[at];
+            if data.range.contains_range(range) {
+                return Some(data);
+            }
+            at = match data.list.and_then(|list| self.before(list, at)) {
+                Some(before) => before,
+                None => at.checked_sub(1)?,
+            };
+        }
+    }
+
+    /// The statement that a list belongs to, if it stands before another one.
+    fn before(&self, list: ListId, at: usize) -> Option<usize> {
+        let owner = self[list].owner.0 as usize;
+        (owner < at).then_some(owner)
+    }
+
+    /// Whether statements and names are in the order of the text, so that those in a range are found without looking at the others.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.stmts.is_sorted_by_key(|data| data.range.start())
+            && self.names.is_sorted_by_key(|data| data.range.start())
+            && self.refs.is_sorted_by_key(|data| data.range.start())
+    }
+
     /// Every list of statements.
     pub fn lists(&self) -> impl ExactSizeIterator<Item = (ListId, &ListData)> {
         self.lists.iter().enumerate().map(|(index, data)| (ListId::nth(index), data))
@@ -713,6 +758,11 @@ impl Body {
             .copied()
     }
 
+    /// The name that answers to a text in a scope other than that of the file: the first one, but one that is only assigned if no other does.
+    pub fn answer(&self, scope: ScopeId, text: &SmolStr) -> Option<NameId> {
+        self.answers.get(&(scope, text.clone())).copied()
+    }
+
     /// The scope and those around it, from the inside out.
     pub fn scopes_around(&self, scope: ScopeId) -> impl Iterator<Item = ScopeId> {
         std::iter::successors(Some(scope), |scope| self[*scope].parent)
@@ -752,4 +802,15 @@ impl Body {
             Value::Expr(expr) => self[expr].range,
         }
     }
+}
+
+/// The parts that start in a range, with their numbers, of parts that are in the order of the text.
+fn starting_in<T>(
+    parts: &[T],
+    range: TextRange,
+    place: impl Fn(&T) -> TextRange + Copy,
+) -> impl Iterator<Item = (usize, &T)> {
+    let first = parts.partition_point(|part| place(part).start() < range.start());
+    let starts_in = move |(_, part): &(usize, &T)| place(part).start() <= range.end();
+    parts.iter().enumerate().skip(first).take_while(starts_in)
 }

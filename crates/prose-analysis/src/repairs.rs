@@ -1,7 +1,9 @@
 //! Fixes that reach beyond the statement they are for.
 
+use std::cell::{Cell, OnceCell};
+
 use prose_syntax::fix::line_ending;
-use prose_syntax::{Fix, TextEdit, TextRange, TextSize};
+use prose_syntax::{Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
@@ -54,21 +56,60 @@ pub enum Repair<'db> {
     },
 }
 
+/// What fixes have to know of a text, found once for many of them.
+pub(crate) struct Surroundings<'a> {
+    text: &'a str,
+    newline: &'static str,
+    /// The place where the comments begin that stand above the place that was last asked about.
+    above_comments: Cell<Option<(TextSize, TextSize)>>,
+    /// Where inputs go that are added: above the first statement that imports nothing.
+    inputs: OnceCell<Option<TextSize>>,
+}
+
+impl<'a> Surroundings<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let (above_comments, inputs) = (Cell::new(None), OnceCell::new());
+        Self { text, newline: line_ending(text), above_comments, inputs }
+    }
+
+    /// The start of the comment lines directly above a line, or of the line itself.
+    fn above_comments(&self, at: TextSize) -> TextSize {
+        match self.above_comments.get() {
+            Some((place, above)) if place == at => above,
+            _ => {
+                let above = above_comments(self.text, at);
+                self.above_comments.set(Some((at, above)));
+                above
+            }
+        }
+    }
+
+    /// Where an input goes that is added; none if nothing but imports is there.
+    fn inputs(&self, db: &dyn Db, file: SourceFile) -> Option<TextSize> {
+        *self.inputs.get_or_init(|| {
+            let is_import = |kind| matches!(kind, SyntaxKind::USE | SyntaxKind::IMPORT);
+            let list = &statements(db, file).list;
+            let first = list.iter().find(|placed| !is_import(placed.statement.kind(db)));
+            first.map(|placed| above_comments(self.text, placed.start.into()))
+        })
+    }
+}
+
 /// The fix; none where the place it should go to is not there.
 pub(crate) fn edits<'db>(
     db: &'db dyn Db,
     file: SourceFile,
+    surroundings: &Surroundings<'_>,
     start: TextSize,
     repair: &Repair<'db>,
 ) -> Option<Fix> {
-    let text = file.text(db).as_str();
-    let newline = line_ending(text);
+    let Surroundings { text, newline, .. } = *surroundings;
     let lines = |lines: &[&str]| lines.iter().flat_map(|line| [*line, newline]).collect::<String>();
     // A definition goes to the top level, above the statement that needs it and the comment above that.
-    let above = above_comments(text, start);
+    let above = || surroundings.above_comments(start);
     Some(match repair {
         Repair::AddPersist { agent } => {
-            let start = statements(db, file).start(agent.statement)?;
+            let start = agent.statement.start(db)?;
             let body = body(db, agent.statement);
             let name = &body[agent.name].text;
             let stmt = &body[body[agent.name].stmt];
@@ -90,24 +131,18 @@ pub(crate) fn edits<'db>(
         }
         Repair::AddAgent { name } => Fix::guess(
             format!("Add an agent `{name}`"),
-            vec![TextEdit::insert(above, lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""]))],
+            vec![TextEdit::insert(above(), lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""]))],
         ),
         Repair::AddBlock { name, params } => {
             let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
             let header = format!("block {name}{params}:");
             Fix::guess(
                 format!("Add a block `{name}`"),
-                vec![TextEdit::insert(above, lines(&[&header, "  session \"\"", ""]))],
+                vec![TextEdit::insert(above(), lines(&[&header, "  session \"\"", ""]))],
             )
         }
         Repair::AddInput { name } => {
-            let first = statements(db, file).list.iter().find(|placed| {
-                !matches!(
-                    placed.statement.kind(db),
-                    prose_syntax::SyntaxKind::USE | prose_syntax::SyntaxKind::IMPORT
-                )
-            });
-            let at = first.map_or(above, |placed| above_comments(text, placed.start.into()));
+            let at = surroundings.inputs(db, file).unwrap_or_else(above);
             Fix::guess(
                 format!("Add an input `{name}`"),
                 vec![TextEdit::insert(
@@ -117,7 +152,7 @@ pub(crate) fn edits<'db>(
             )
         }
         Repair::ChangeConst { name } => {
-            let start = statements(db, file).start(name.statement)?;
+            let start = name.statement.start(db)?;
             let body = body(db, name.statement);
             let stmt = &body[body[name.name].stmt];
             let Stmt::Let { is_const: true, .. } = stmt.stmt else { return None };
@@ -125,7 +160,7 @@ pub(crate) fn edits<'db>(
             Fix::guess("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
         }
         Repair::RemoveStatements { until } => {
-            let end = until.range(db, statements(db, file).start(*until)?).end();
+            let end = until.range(db, until.start(db)?).end();
             let range = whole_lines(text, TextRange::new(start, end));
             Fix::guess("Remove what is never reached", vec![TextEdit::delete(range)])
         }
@@ -133,7 +168,7 @@ pub(crate) fn edits<'db>(
             let lines = whole_lines(text, *range + start);
             // The comment above a statement of the file is about that; what is left of a statement keeps its own.
             let is_statement = range.start() == TextSize::new(0);
-            let first = if is_statement { above_comments(text, lines.start()) } else { lines.start() };
+            let first = if is_statement { surroundings.above_comments(lines.start()) } else { lines.start() };
             Fix::guess(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
         }
     })

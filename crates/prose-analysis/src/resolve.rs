@@ -1,7 +1,5 @@
 //! What each used name is the name of (A9, R16–R18).
 
-use smol_str::SmolStr;
-
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, VariableSite, broken_headers, lookup};
 use crate::model::{Body, NameData, NameId, NameKind, Place, RefData, RefId, RefKind};
@@ -76,7 +74,7 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
         RefKind::Callee if !named.imports.is_empty() => Some(Resolved::Program),
         // A value that is called is a mistake of its own, but its name is known.
         RefKind::Callee | RefKind::Variable | RefKind::Write => {
-            let in_root = named.root_variables().next().is_some();
+            let in_root = named.first_root_variable().is_some();
             if in_root {
                 Some(Resolved::Root)
             } else if let Some(name) = local {
@@ -100,12 +98,14 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
 
 /// Whether a name may have become one word with another in the header of a block, for want of the `(` between them.
 fn is_part_of_header(db: &dyn Db, file: SourceFile, data: &RefData) -> bool {
-    let is_part = |header: &SmolStr| match data.kind {
-        RefKind::Block => header.starts_with(data.text.as_str()),
-        RefKind::Variable => header.ends_with(data.text.as_str()),
+    if data.place == Place::Literal {
+        return false;
+    }
+    match data.kind {
+        RefKind::Block => broken_headers(db, file).start_with(&data.text),
+        RefKind::Variable => broken_headers(db, file).end_with(&data.text),
         RefKind::Agent | RefKind::Callee | RefKind::Write => false,
-    };
-    data.place != Place::Literal && broken_headers(db, file).iter().any(is_part)
+    }
 }
 
 fn nothing(place: Place) -> Resolved {

@@ -91,11 +91,6 @@ pub struct Placed<'db> {
 }
 
 impl<'db> Statements<'db> {
-    /// Where a statement starts.
-    pub fn start(&self, statement: TopStatement<'db>) -> Option<TextSize> {
-        self.list.iter().find(|placed| placed.statement == statement).map(|placed| placed.start.into())
-    }
-
     /// The statement around an offset: the last one that starts at or before it.
     pub fn at(&self, offset: TextSize) -> Option<(TopStatement<'db>, TextSize)> {
         let behind = self.list.partition_point(|placed| TextSize::from(placed.start) <= offset);
@@ -133,6 +128,12 @@ pub fn statements(db: &dyn Db, file: SourceFile) -> Statements<'_> {
     Statements { list, lost }
 }
 
+/// Where each top-level statement of a file starts, for those who ask about single ones.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn starts(db: &dyn Db, file: SourceFile) -> FxHashMap<TopStatement<'_>, u32> {
+    statements(db, file).list.iter().map(|placed| (placed.statement, placed.start)).collect()
+}
+
 /// The top-level statements of a file without their places, which change with every edit.
 #[salsa::tracked(returns(ref))]
 pub fn sequence(db: &dyn Db, file: SourceFile) -> Sequence<'_> {
@@ -162,6 +163,11 @@ impl<'db> TopStatement<'db> {
     /// The kind of its node.
     pub fn kind(self, db: &'db dyn Db) -> SyntaxKind {
         self.key(db).kind
+    }
+
+    /// Where it starts in its file; none if it stands there no more.
+    pub fn start(self, db: &'db dyn Db) -> Option<TextSize> {
+        starts(db, self.file(db)).get(&self).map(|start| TextSize::from(*start))
     }
 
     /// How many bytes it takes.

@@ -4,6 +4,7 @@
 //! prompt, has no effect on other statements.
 
 use prose_syntax::braces;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::call_graph::certain_calls;
@@ -169,18 +170,33 @@ impl Summary {
 
     /// What is known of the agent of that name.
     pub fn agent(&self, name: NameId) -> Option<&AgentFacts> {
-        self.agents.iter().find(|agent| agent.name == Some(name))
+        find(&self.agents, name, |agent| agent.name)
     }
 
     /// What is known of the block of that name.
     pub fn block(&self, name: NameId) -> Option<&BlockFacts> {
-        self.blocks.iter().find(|block| block.name == Some(name))
+        find(&self.blocks, name, |block| block.name)
     }
 
     /// What is known of the import of that name.
     pub fn import(&self, name: NameId) -> Option<&ImportFacts> {
-        self.imports.iter().find(|import| import.name == Some(name))
+        find(&self.imports, name, |import| import.name)
     }
+}
+
+/// What is known of a name in a list in the order of the text, that is, of the names; what has no name may stand between.
+fn find<T>(list: &[T], wanted: NameId, name: impl Fn(&T) -> Option<NameId>) -> Option<&T> {
+    let (mut start, mut end) = (0, list.len());
+    while start < end {
+        let middle = start + (end - start) / 2;
+        let named = (middle..end).find_map(|at| Some((at, name(&list[at])?)));
+        match named {
+            Some((at, found)) if found == wanted => return list.get(at),
+            Some((at, found)) if found < wanted => start = at + 1,
+            _ => end = middle,
+        }
+    }
+    None
 }
 
 struct Builder<'a> {
@@ -191,7 +207,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn build(mut self) -> Summary {
         let body = self.body;
-        let mut frames: Vec<(ScopeId, u32)> = Vec::new();
+        let mut frames: FxHashMap<ScopeId, u32> = FxHashMap::default();
         for (id, data) in body.stmts() {
             match &data.stmt {
                 Stmt::Agent { name, properties } => {
@@ -208,7 +224,7 @@ impl Builder<'_> {
                     let inner =
                         list.map(|list| body.frame_of_list(list)).or(params.first().map(|p| body[*p].scope));
                     if let Some(scope) = inner {
-                        frames.push((scope, self.summary.blocks.len() as u32));
+                        frames.entry(scope).or_insert(self.summary.blocks.len() as u32);
                     }
                     self.summary.blocks.push(block(body, id, *name, params, *list, inner));
                 }
@@ -242,10 +258,7 @@ impl Builder<'_> {
         self.summary.leaves = body.root().is_some_and(|root| {
             !matches!(body[root].stmt, Stmt::Break | Stmt::Continue) && body.leaves(root)
         });
-        let block_of = |scope: ScopeId| {
-            let frame = body.frame(scope);
-            frames.iter().find(|(of, _)| *of == frame).map(|(_, block)| *block)
-        };
+        let block_of = |scope: ScopeId| frames.get(&body.frame(scope)).copied();
         let mut values = vec![None; body.names().len()];
         for (name, value) in named_values(body) {
             values[name.0 as usize] = Some(value);
@@ -342,21 +355,23 @@ fn block(
     frame: Option<ScopeId>,
 ) -> BlockFacts {
     let mut outputs: Vec<SmolStr> = Vec::new();
-    for (_, data) in body.names() {
-        if data.kind == NameKind::Output && Some(data.scope) == frame && !outputs.contains(&data.text) {
+    let mut known: FxHashSet<&SmolStr> = FxHashSet::default();
+    let mut always_made: FxHashSet<&SmolStr> = FxHashSet::default();
+    let range = body[stmt].range;
+    for (_, data) in body.names_in(range).filter(|(_, data)| data.kind == NameKind::Output) {
+        if Some(data.scope) == frame && known.insert(&data.text) {
             outputs.push(data.text.clone());
         }
+        if list.is_some() && body[data.stmt].list == list {
+            always_made.insert(&data.text);
+        }
     }
-    let is_always_made = |name: &&SmolStr| {
-        let mut sites = body.names().filter(|(_, data)| data.kind == NameKind::Output && data.text == **name);
-        list.is_some() && sites.any(|(_, data)| body[data.stmt].list == list)
-    };
     let returns = |data: &StmtData| {
         Some(body.frame(data.scope)) == frame
             && matches!(data.stmt, Stmt::Return(_) | Stmt::Output { name: None, .. })
     };
-    let gives_object = outputs.iter().filter(is_always_made).nth(1).is_some()
-        && !body.stmts().any(|(_, data)| returns(data));
+    let gives_object = outputs.iter().filter(|name| always_made.contains(name)).nth(1).is_some()
+        && !body.stmts_in(range).any(|(_, data)| returns(data));
     BlockFacts {
         name,
         params: params.iter().map(|param| body[*param].text.clone()).collect(),
@@ -398,7 +413,7 @@ impl Body {
     /// Whether a `return`, `throw` or unnamed `output` stands in the list or below it.
     pub(crate) fn may_leave(&self, list: ListId) -> bool {
         let range = self[list].range;
-        self.stmts().any(|(_, data)| {
+        self.stmts_in(range).any(|(_, data)| {
             range.contains_range(data.range)
                 && matches!(data.stmt, Stmt::Return(_) | Stmt::Throw(_) | Stmt::Output { name: None, .. })
         })
@@ -431,7 +446,7 @@ impl Body {
     /// Whether a value is made from what a name stands for.
     pub(crate) fn mentions(&self, value: Value, name: &str) -> bool {
         let range = self.value_range(value);
-        self.refs().any(|(_, data)| {
+        self.refs_in(range).any(|(_, data)| {
             range.contains_range(data.range)
                 && data.text == name
                 && matches!(data.kind, RefKind::Variable | RefKind::Write)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use prose_analysis::call_graph::{Call, CycleId, call_graph};
-use prose_analysis::statements::{body, statements};
+use prose_analysis::statements::body;
 use prose_analysis::{AnalysisHost, Text};
 
 /// Shows who calls whom, with the lines of the calls: `?` behind those that some run of the block may not come to.
@@ -16,7 +16,7 @@ fn check(program: &str, expected: Expect) {
     let graph = call_graph(db, file);
     let shown = |calls: &[Call<'_>]| {
         let shown = calls.iter().map(|call| {
-            let start = statements(db, file).start(call.statement).expect("the statement is in the file");
+            let start = call.statement.start(db).expect("the statement is in the file");
             let at = usize::from(body(db, call.statement)[call.id].range.start() + start);
             let line = program[..at].matches('\n').count() + 1;
             format!(" {}:{line}{}", call.block, if call.is_certain { "" } else { "?" })

@@ -92,6 +92,7 @@ fn a_prompt_concerns_its_statement_alone() {
         expect![[r#"
             body 1
             check 1
+            check_file 1
             diagnostics 1
             error_count 1
             parse 1
@@ -243,6 +244,7 @@ fn the_name_of_a_block_concerns_its_callers() {
             parse 1
             resolve 2
             sequence 1
+            starts 1
             statements 1
             summary 1
             undefined 1
@@ -269,6 +271,7 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
             parse 1
             resolve 1
             sequence 1
+            starts 1
             statements 1
             summary 1
         "#]],
@@ -296,6 +299,7 @@ fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
             parse 1
             resolve 1
             sequence 1
+            starts 1
             statements 1
             summary 1
         "#]],

@@ -1,5 +1,7 @@
 //! Who calls whom: blocks and programs.
 
+use std::collections::HashMap;
+
 use prose_analysis::imports::imported_programs;
 use prose_analysis::index::{Site, lookup};
 use prose_analysis::model::{RefKind, Stmt};
@@ -105,10 +107,14 @@ pub fn outgoing_calls(db: &dyn Db, caller: &Callable) -> Vec<Calls> {
 
 fn grouped(calls: impl Iterator<Item = (Callable, TextRange)>) -> Vec<Calls> {
     let mut groups: Vec<Calls> = Vec::new();
+    let mut known: HashMap<Callable, usize> = HashMap::new();
     for (other, range) in calls {
-        match groups.iter_mut().find(|group| group.other == other) {
-            Some(group) => group.ranges.push(range),
-            None => groups.push(Calls { other, ranges: vec![range] }),
+        match known.get(&other) {
+            Some(at) => groups[*at].ranges.push(range),
+            None => {
+                known.insert(other.clone(), groups.len());
+                groups.push(Calls { other, ranges: vec![range] });
+            }
         }
     }
     groups

@@ -2,7 +2,7 @@
 
 use prose_analysis::index::Site;
 use prose_analysis::model::{NameKind, Stmt};
-use prose_analysis::statements::{TopStatement, body, statements};
+use prose_analysis::statements::{TopStatement, body};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 
@@ -72,7 +72,7 @@ fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word)
         _ => sites(db, entity, wanted).into_iter().filter_map(|site| target(db, site)).collect(),
     });
     let keys = keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
-        let range = key + statements(db, statement.file(db)).start(statement)?;
+        let range = key + statement.start(db)?;
         Some(NavigationTarget { file: statement.file(db), range, selection_range: range })
     });
     targets.chain(keys).collect()

@@ -5,7 +5,7 @@ use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::{Named, Site, lookup};
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
-use prose_analysis::statements::{TopStatement, body, statements, summary};
+use prose_analysis::statements::{TopStatement, body, summary};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::TextRange;
 use smol_str::SmolStr;
@@ -54,11 +54,11 @@ impl<'db> Entity<'db> {
                 ScopeKind::Loop | ScopeKind::Catch => EntityKind::Local(site.statement, data.scope),
                 ScopeKind::Frame => {
                     // An assignment in a block gives a new value to the variable of the file, if the block declares none (R17).
-                    let is_declared =
-                        same_names(body, data).any(|name| body[name].kind != NameKind::Assigned);
+                    let answer = body.answer(data.scope, &data.text);
+                    let is_declared = answer.is_some_and(|name| body[name].kind != NameKind::Assigned);
                     let is_root = !is_declared
                         && lookup(db, file, &data.text)
-                            .is_some_and(|named| named.root_variables().next().is_some());
+                            .is_some_and(|named| named.first_root_variable().is_some());
                     if is_root { EntityKind::Root } else { EntityKind::Frame(site.statement, data.scope) }
                 }
             },
@@ -171,11 +171,6 @@ impl<'db> Entity<'db> {
 fn variables<'a, 'db>(named: Option<&'a Named<'db>>) -> impl Iterator<Item = (Site<'db>, bool)> + 'a {
     let variables = named.map(|named| named.variables.as_slice()).unwrap_or_default();
     variables.iter().map(|variable| (variable.site, variable.block.is_none()))
-}
-
-/// The names that are bound to the same text in the same scope.
-fn same_names<'a>(body: &'a Body, data: &'a NameData) -> impl Iterator<Item = NameId> + 'a {
-    body[data.scope].names.iter().copied().filter(|name| body[*name].text == data.text)
 }
 
 fn distinct<'db>(entities: impl Iterator<Item = Entity<'db>>) -> Vec<Entity<'db>> {
@@ -405,13 +400,13 @@ fn frame_variable<'db>(
 
 /// The range of a bound name in its file.
 pub(crate) fn name_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
-    let start = statements(db, site.statement.file(db)).start(site.statement)?;
+    let start = site.statement.start(db)?;
     Some(body(db, site.statement)[site.name].range + start)
 }
 
 /// The range of the statement that binds a name, in its file.
 pub(crate) fn binding_range<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<TextRange> {
-    let start = statements(db, site.statement.file(db)).start(site.statement)?;
+    let start = site.statement.start(db)?;
     let body = body(db, site.statement);
     Some(body[body[site.name].stmt].range + start)
 }

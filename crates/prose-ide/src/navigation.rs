@@ -209,7 +209,7 @@ fn makers<'db>(
 
 fn part(db: &dyn Db, statement: TopStatement<'_>, range: TextRange) -> Option<NavigationTarget> {
     let file = statement.file(db);
-    let range = range + statements(db, file).start(statement)?;
+    let range = range + statement.start(db)?;
     Some(NavigationTarget { file, range, selection_range: TextRange::empty(range.start()) })
 }
 

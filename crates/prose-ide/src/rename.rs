@@ -14,7 +14,7 @@ use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::{Site, lookup};
 use prose_analysis::location::Origin;
 use prose_analysis::model::*;
-use prose_analysis::statements::{TopStatement, body, statements, summary};
+use prose_analysis::statements::{TopStatement, body, summary};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextEdit, TextRange, TextSize, names};
 use rustc_hash::FxHashSet;
@@ -321,7 +321,7 @@ fn edits_of<'db>(db: &'db dyn Db, mention: &Mention<'db>, new_name: &str) -> Vec
 /// labelled like its variable (C15), so there the key goes along.
 fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<TextEdit> {
     let body = body(db, mention.statement);
-    let start = statements(db, mention.reference.file).start(mention.statement)?;
+    let start = mention.statement.start(db)?;
     let range = mention.reference.range.checked_sub(start)?;
     let entries = body.exprs().flat_map(|(_, data)| match &data.expr {
         Expr::Object(entries) => entries.as_slice(),
@@ -344,7 +344,7 @@ fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<TextEdit> {
 fn unknown_source<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<SmolStr> {
     let file = mention.reference.file;
     let body = body(db, mention.statement);
-    let start = statements(db, file).start(mention.statement)?;
+    let start = mention.statement.start(db)?;
     let range = mention.reference.range.checked_sub(start)?;
     let (_, data) = body.names().find(|(_, data)| data.range == range)?;
     let Stmt::Let { value: Some(Value::Expr(value)), destructured: true, .. } = &body[data.stmt].stmt else {

@@ -80,13 +80,14 @@ fn compiling(text: &str) -> Ready {
     ready(move || prose_format::canonical(&text))
 }
 
-/// A letter more in the middle, and its diagnostics.
+/// The line in the middle becomes a comment, and the diagnostics after that.
 fn editing(text: &str) -> Ready {
     let (mut host, file) = checked(text);
     let mut text = text.to_owned();
     ready(move || {
-        let at = text.floor_char_boundary(text.len() / 2);
-        text.insert(at, 'x');
+        let middle = text.floor_char_boundary(text.len() / 2);
+        let at = text[middle..].find('\n').map_or(0, |at| middle + at + 1);
+        text.insert(at, '#');
         let before = Arc::clone(parse(host.db(), file));
         let at = TextRange::empty(TextSize::new(at as u32));
         let edited = Text::edited(&*text, before, at, TextSize::new(1));

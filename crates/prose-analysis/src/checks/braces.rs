@@ -20,14 +20,12 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 
 impl Checker<'_, '_> {
     fn slips(&mut self, content: TextRange) {
-        let source = self.source(content);
+        let source = self.source(content).to_owned();
         let slips = slips(&source);
         if slips.is_empty() {
             return;
         }
-        // The innermost statement stands last.
-        let around = self.body.stmts().filter(|(_, data)| data.range.contains_range(content)).last();
-        let Some((_, stmt)) = around else { return };
+        let Some(stmt) = self.body.stmt_around(content) else { return };
         for slip in slips {
             let name = &source[slip.name];
             if !self.is_variable(name, stmt.scope) {

@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
             list.stmts.get(behind).copied()
         };
         let mut told = FxHashSet::default();
-        for (_, data) in body.refs() {
+        for (_, data) in body.refs_in(list.range) {
             if data.kind != RefKind::Variable
                 || matches!(data.place, Place::Agent { .. })
                 || !list.range.contains_range(data.range)
@@ -67,7 +67,7 @@ impl Checker<'_, '_> {
         (list.range.contains_range(bound.range)
             && self.body.frame(bound.scope) == self.body.frame(data.scope)
             && !self.is_local_there(data)
-            && named.variables.iter().all(|site| site.block == first.block))
+            && named.is_of_one_block())
         .then_some(first.site.name)
     }
 

@@ -1,23 +1,28 @@
 //! What is called: only imported programs are. Parentheses behind any other value are a call to the grammar all the same, also where
 //! they were meant to hold options.
 
+use std::cell::OnceCell;
+
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
+use rustc_hash::FxHashMap;
 
 use super::Checker;
 use crate::model::*;
 use crate::resolve::Resolved;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
+    // Whether the `for` is parallel that goes through a value, for all of them.
+    let loops = OnceCell::new();
     for (call, data) in checker.body.exprs() {
         if let Expr::Call { callee: Some(callee), .. } = data.expr {
-            checker.callee(call, callee);
+            checker.callee(call, callee, &loops);
         }
     }
 }
 
 impl Checker<'_, '_> {
     /// Reports a callee that is no program. Whether a name that no variable has is that of a program is checked with the names.
-    fn callee(&mut self, call: ExprId, callee: ExprId) {
+    fn callee(&mut self, call: ExprId, callee: ExprId, loops: &OnceCell<FxHashMap<ExprId, bool>>) {
         let body = self.body;
         let called = match &body[self.owner(callee)].expr {
             Expr::Name(name) => match self.resolution.of(*name) {
@@ -37,8 +42,8 @@ impl Checker<'_, '_> {
             Expr::Field { base: None, .. } | Expr::Placeholder => return,
             _ => None,
         };
-        if let Some(parallel) = self.header_of(call) {
-            return self.options_of_for(call, callee, parallel);
+        if let Some(parallel) = loops.get_or_init(|| self.loops()).get(&call) {
+            return self.options_of_for(call, callee, *parallel);
         }
         self.report(match called {
             Some(data) if data.kind == RefKind::Callee => {
@@ -60,12 +65,13 @@ impl Checker<'_, '_> {
         value
     }
 
-    /// Whether the `for` is parallel that goes through the result of a call, if one does.
-    fn header_of(&self, call: ExprId) -> Option<bool> {
-        self.body.stmts().find_map(|(_, data)| match data.stmt {
-            Stmt::For { parallel, collection, .. } if collection == Some(call) => Some(parallel),
+    /// What each `for` goes through, and whether it is parallel.
+    fn loops(&self) -> FxHashMap<ExprId, bool> {
+        let loops = self.body.stmts().filter_map(|(_, data)| match data.stmt {
+            Stmt::For { parallel, collection, .. } => Some((collection?, parallel)),
             _ => None,
-        })
+        });
+        loops.collect()
     }
 
     /// Options that are given to a `for`, which has none: all of its items have their turn, and each has to succeed (R57).

@@ -1,8 +1,8 @@
 //! Calls: what is given to blocks and programs, and what is taken of the results of programs.
 
 use prose_syntax::suggest::nearest;
-use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
-use rustc_hash::FxHashMap;
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::names::did_you_mean;
@@ -12,6 +12,7 @@ use crate::db::SourceFile;
 use crate::imports::{Imported, imported};
 use crate::index::{Site, Symbol, lookup};
 use crate::model::*;
+use crate::neighbours::MANY;
 use crate::resolve::{Resolved, variables};
 use crate::statements::summary;
 
@@ -82,9 +83,12 @@ impl<'db> Checker<'_, 'db> {
         }
         let (wanted, given) = (facts.params.len(), arguments.len());
         // One too many under a name that the block does not have is that one, and not the last.
-        let is_unknown = |argument: &Argument| {
-            argument.name.as_ref().is_some_and(|name| !facts.params.contains(&name.text))
+        let params: FxHashSet<&SmolStr> = match arguments.iter().any(|argument| argument.name.is_some()) {
+            true => facts.params.iter().collect(),
+            false => FxHashSet::default(),
         };
+        let is_unknown =
+            |argument: &Argument| argument.name.as_ref().is_some_and(|name| !params.contains(&name.text));
         let superfluous = match arguments.iter().position(is_unknown) {
             Some(at) if given == wanted + 1 => at..at + 1,
             _ => wanted.min(given)..given,
@@ -128,11 +132,20 @@ impl<'db> Checker<'_, 'db> {
     ) {
         let block = &self.body[block].text;
         let fits = arguments.iter().enumerate().filter(|(at, _)| !superfluous.contains(at));
-        let named = fits.filter_map(|(at, argument)| Some((at, argument.name.as_ref()?)));
-        let (known, unknown): (Vec<_>, Vec<_>) = named.partition(|(_, name)| params.contains(&name.text));
-        let given = |param: &&SmolStr| arguments.iter().any(|argument| is_named(argument, param));
+        let named: Vec<_> = fits.filter_map(|(at, argument)| Some((at, argument.name.as_ref()?))).collect();
+        if named.is_empty() {
+            return;
+        }
+        let is_param: FxHashSet<&SmolStr> = params.iter().collect();
+        let mut times_given: FxHashMap<&SmolStr, usize> = FxHashMap::default();
+        for name in arguments.iter().filter_map(|argument| argument.name.as_ref()) {
+            *times_given.entry(&name.text).or_default() += 1;
+        }
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|(_, name)| is_param.contains(&name.text));
+        let given = |param: &&SmolStr| times_given.contains_key(*param);
         for (at, name) in unknown {
-            let free = params.iter().filter(|param| !given(param));
+            let free = params.iter().filter(|param| !given(param)).take(MANY);
             let message = format!("`{block}` has no parameter `{}`", name.text);
             let in_place = params.get(at).filter(|param| !given(param));
             let mut finding =
@@ -148,7 +161,7 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         // Names that are given twice are reported as that.
-        let is_only = |name: &Word| arguments.iter().filter(|other| is_named(other, &name.text)).count() == 1;
+        let is_only = |name: &Word| times_given.get(&name.text) == Some(&1);
         let is_moved = |(at, name): &(usize, &Word)| params.get(*at) != Some(&name.text) && is_only(name);
         let mut moved = known.into_iter().filter(is_moved);
         let Some((at, name)) = moved.next() else { return };
@@ -166,13 +179,16 @@ impl<'db> Checker<'_, 'db> {
 
     /// The fix that puts arguments in the order of the parameters that they name, if each names one.
     fn reorder(&self, params: &[SmolStr], arguments: &[Argument]) -> Option<Fix> {
-        let root = self.statement.syntax(self.db);
-        let ordered: Option<Vec<&Argument>> =
-            params.iter().map(|param| arguments.iter().find(|argument| is_named(argument, param))).collect();
+        let mut named: FxHashMap<&SmolStr, &Argument> = FxHashMap::default();
+        for argument in arguments {
+            if let Some(name) = &argument.name {
+                named.entry(&name.text).or_insert(argument);
+            }
+        }
+        let ordered: Option<Vec<&Argument>> = params.iter().map(|param| named.get(param).copied()).collect();
         let edits = arguments.iter().zip(ordered?).filter(|(there, argument)| there.range != argument.range);
-        let text = root.text();
-        let edits = edits
-            .map(|(there, argument)| TextEdit::replace(there.range, text.slice(argument.range).to_string()));
+        let edits =
+            edits.map(|(there, argument)| TextEdit::replace(there.range, self.source(argument.range)));
         Some(Fix::guess("Put the arguments in the order of the parameters", edits.collect()))
     }
 
@@ -198,23 +214,25 @@ impl<'db> Checker<'_, 'db> {
             self.positional_inputs(arguments, &[]);
             return;
         };
-        let given = |name: &str| arguments.iter().any(|argument| is_named(argument, name));
+        let names_given: FxHashSet<&SmolStr> =
+            arguments.iter().filter_map(|argument| Some(&argument.name.as_ref()?.text)).collect();
+        let given = |name: &SmolStr| names_given.contains(name);
         let inputs = inputs(self.db, program.file);
         let names = inputs.iter().map(|input| &input.name);
         let free: Vec<&SmolStr> = names.filter(|input| !given(input)).collect();
         let positional = self.positional_inputs(arguments, &free);
         let mut missing: Vec<&SmolStr> = self.required_inputs(&program);
-        missing.retain(|input| !given(input) && !free.iter().take(positional).any(|free| free == input));
+        let by_position: FxHashSet<&SmolStr> = free.iter().take(positional).copied().collect();
+        missing.retain(|input| !given(input) && !by_position.contains(input));
+        let known: FxHashSet<&SmolStr> = inputs.iter().map(|input| &input.name).collect();
         let named = arguments.iter().filter_map(|argument| Some((argument, argument.name.as_ref()?)));
         let unknown: Vec<_> = named
-            .filter(|(_, name)| {
-                inputs.iter().all(|input| input.name != name.text) && !self.is_lost_in(&program, &name.text)
-            })
+            .filter(|(_, name)| !known.contains(&name.text) && !self.is_lost_in(&program, &name.text))
             .collect();
         // An unknown input and a missing one are one mistake, if one may be meant by the other.
         let is_pair = unknown.len() == 1 && missing.len() == 1;
         for (argument, name) in unknown {
-            let near = nearest(&name.text, free.iter().copied(), |input| input.as_str());
+            let near = nearest(&name.text, free.iter().copied().take(MANY), |input| input.as_str());
             let near = near.or_else(|| is_pair.then(|| missing.first().copied()).flatten()).cloned();
             if let Some(near) = &near {
                 missing.retain(|input| *input != near);
@@ -332,7 +350,7 @@ impl<'db> Checker<'_, 'db> {
     /// The fix that gives inputs in a call.
     fn give_inputs(&self, callee: TextRange, arguments: &[Argument], names: &[SmolStr]) -> Option<Fix> {
         let value = |name: &SmolStr| {
-            let is_variable = self.look_up(name).is_some_and(|named| named.root_variables().next().is_some());
+            let is_variable = self.look_up(name).is_some_and(|named| named.first_root_variable().is_some());
             if is_variable { format!("{name}: {name}") } else { format!("{name}: \"\"") }
         };
         let given = names.iter().map(value).collect::<Vec<_>>().join(", ");
@@ -345,11 +363,13 @@ impl<'db> Checker<'_, 'db> {
 
     /// The place behind the parenthesis that opens next.
     pub(super) fn behind_parenthesis(&self, at: TextSize) -> Option<TextSize> {
-        let root = self.statement.syntax(self.db);
-        let first = root.token_at_offset(at).right_biased()?;
-        let mut tokens = std::iter::successors(Some(first), |token| token.next_token());
-        let open = tokens.find(|token| token.text_range().start() >= at && !token.kind().is_trivia())?;
-        (open.kind() == SyntaxKind::L_PAREN).then(|| open.text_range().end())
+        let statement = self.source(TextRange::up_to(self.statement.len(self.db)));
+        let mut rest = statement.get(usize::from(at)..)?.trim_start();
+        while rest.starts_with('#') {
+            rest = rest.split_once(['\n', '\r'])?.1.trim_start();
+        }
+        let inside = rest.strip_prefix('(')?;
+        Some(TextSize::of(statement) - TextSize::of(inside))
     }
 
     fn field(&mut self, base: ExprId, field: &Word) {
@@ -448,10 +468,11 @@ impl<'db> Checker<'_, 'db> {
     /// Reports names that are bound twice in one list.
     fn names_twice(&mut self, names: &[NameId], what: &str) {
         let body = self.body;
-        for (position, name) in names.iter().enumerate() {
+        let mut firsts: FxHashMap<&SmolStr, NameId> = FxHashMap::default();
+        for name in names {
             let data = &body[*name];
-            let before = names[..position].iter().find(|other| body[**other].text == data.text);
-            if let Some(first) = before {
+            let first = firsts.entry(&data.text).or_insert(*name);
+            if first != name {
                 let message =
                     format!("there is a {what} `{}` already; give this one another name", data.text);
                 let diagnostic = Diagnostic::new(Code::E134, data.range, message)
@@ -463,10 +484,11 @@ impl<'db> Checker<'_, 'db> {
 
     /// Reports named arguments that are given twice.
     fn named_twice(&mut self, arguments: &[Argument]) {
+        let mut firsts: FxHashMap<&SmolStr, &Word> = FxHashMap::default();
         for (position, argument) in arguments.iter().enumerate() {
             let Some(name) = &argument.name else { continue };
-            let before = arguments[..position].iter().filter_map(|other| other.name.as_ref());
-            if let Some(first) = before.into_iter().find(|first| first.text == name.text) {
+            let first = *firsts.entry(&name.text).or_insert(name);
+            if !std::ptr::eq(first, name) {
                 let message = format!("`{}` is given already", name.text);
                 let diagnostic = Diagnostic::new(Code::E134, name.range, message)
                     .with_related(first.range, "it is first given here")
@@ -496,11 +518,13 @@ impl<'db> Checker<'_, 'db> {
 fn no_output<'db>(name: &str, outputs: &[SmolStr], range: TextRange, output: &SmolStr) -> Finding<'db> {
     let has = match outputs {
         [] => "; it has none".to_owned(),
-        outputs if nearest(output, outputs, |output| output.as_str()).is_some() => String::new(),
+        outputs if nearest(output, outputs.iter().take(MANY), |output| output.as_str()).is_some() => {
+            String::new()
+        }
         outputs => format!("; it has {}", listed(outputs, "and")),
     };
     let message = format!("`{name}` has no output `{output}`{has}");
-    did_you_mean(Code::E028, range, message, output, outputs.to_vec())
+    did_you_mean(Code::E028, range, message, output, outputs.iter().take(MANY).cloned().collect())
 }
 
 fn takes(params: &[SmolStr]) -> String {
@@ -508,10 +532,6 @@ fn takes(params: &[SmolStr]) -> String {
         [] => "the block takes no arguments".to_owned(),
         params => format!("the block takes {}", listed(params, "and")),
     }
-}
-
-fn is_named(argument: &Argument, name: &str) -> bool {
-    argument.name.as_ref().is_some_and(|word| word.text == name)
 }
 
 /// The fix that removes some arguments of a call.
@@ -527,9 +547,14 @@ fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> 
     Some(Fix::guess(title, vec![TextEdit::delete(covered)]))
 }
 
+/// More names than these are not read, and the messages about each of many would be as long as the program.
+const MOST_LISTED: usize = 40;
+
 /// Names one behind the other, as in a sentence.
 pub(super) fn listed(names: &[impl AsRef<str>], conjunction: &str) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    let (shown, others) = names.split_at(names.len().min(MOST_LISTED));
+    let mut quoted: Vec<String> = shown.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    quoted.extend((!others.is_empty()).then(|| format!("{} more", others.len())));
     match quoted.as_slice() {
         [] => String::new(),
         [one] => one.clone(),

@@ -12,6 +12,7 @@ use crate::model::*;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     let mut shared = FxHashSet::default();
+    let mut names = NamesOfScopes::default();
     for (id, data) in body.stmts() {
         match &data.stmt {
             Stmt::If { branches, .. } => {
@@ -51,37 +52,60 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 checker.assignment(data, *name);
             }
             Stmt::For { parallel: true, body: Some(list), .. } => {
-                checker.shared_variables(*list, &mut shared)
+                checker.shared_variables(*list, &mut shared, &mut names)
             }
             _ => {}
         }
     }
+    // That of a statement is reported with what it is there.
+    let mut reported: Option<FxHashSet<TextRange>> = None;
     for (_, data) in body.exprs() {
         match &data.expr {
             Expr::Input(description) => checker.description(*description),
             Expr::Text(text) if text.kind == TextKind::Discretion && text.blank => {
-                checker.empty_judgement(data.range);
+                let ranges = || checker.findings.iter().map(|finding| finding.diagnostic.range).collect();
+                if reported.get_or_insert_with(ranges).insert(data.range) {
+                    checker.empty_judgement(data.range);
+                }
             }
             _ => {}
         }
     }
 }
 
-impl Checker<'_, '_> {
+/// The places where each variable of a scope is bound, in the order of the text, once somebody has asked for it.
+#[derive(Default)]
+struct NamesOfScopes<'a>(Option<FxHashMap<(&'a SmolStr, ScopeId), Vec<NameId>>>);
+
+impl<'a> NamesOfScopes<'a> {
+    fn of(&mut self, body: &'a Body, data: &'a NameData) -> &[NameId] {
+        let names = self.0.get_or_insert_with(|| {
+            let mut names: FxHashMap<(&SmolStr, ScopeId), Vec<NameId>> = FxHashMap::default();
+            for (name, data) in body.names() {
+                names.entry((&data.text, data.scope)).or_default().push(name);
+            }
+            names
+        });
+        names.get(&(&data.text, data.scope)).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl<'a> Checker<'a, '_> {
     /// Whether something in a range was not understood.
     pub(super) fn has_errors(&self, range: TextRange) -> bool {
-        let root = self.statement.syntax(self.db);
-        root.descendants()
-            .any(|node| node.kind() == SyntaxKind::ERROR && range.contains_range(node.text_range()))
+        let errors = self.errors.get_or_init(|| {
+            let nodes = self.statement.syntax(self.db).descendants();
+            nodes.filter(|node| node.kind() == SyntaxKind::ERROR).map(|node| node.text_range()).collect()
+        });
+        let first = errors.partition_point(|error| error.start() < range.start());
+        let mut inside = errors[first..].iter().take_while(|error| error.start() <= range.end());
+        inside.any(|error| range.contains_range(*error))
     }
 
     /// A judgement as a value, such as `{ passed: **the tests pass** }`, has to say something too.
     fn empty_judgement(&mut self, range: TextRange) {
-        // That of a statement is reported with what it is there.
-        if self.findings.iter().all(|finding| finding.diagnostic.range != range) {
-            let message = "the condition is empty: nothing says what the model has to judge";
-            self.report(Diagnostic::new(Code::E129, range, message));
-        }
+        let message = "the condition is empty: nothing says what the model has to judge";
+        self.report(Diagnostic::new(Code::E129, range, message));
     }
 
     /// What a model judges has to say something.
@@ -144,21 +168,24 @@ impl Checker<'_, '_> {
     fn breaks(&self, list: ListId) -> bool {
         let body = self.body;
         let range = body[list].range;
-        let inner: Vec<TextRange> = body
-            .stmts()
-            .filter_map(|(_, data)| match data.stmt {
-                Stmt::Loop { body, .. } | Stmt::For { body, .. } | Stmt::Repeat { body, .. } => body,
-                _ => None,
-            })
-            .filter(|other| *other != list)
-            .map(|other| body[other].range)
-            .filter(|other| range.contains_range(*other))
-            .collect();
-        body.stmts().any(|(_, data)| {
-            matches!(data.stmt, Stmt::Break)
-                && range.contains_range(data.range)
-                && !inner.iter().any(|inner| inner.contains_range(data.range))
-        })
+        let mut inner = TextRange::default();
+        for (_, data) in body.stmts_in(range) {
+            match data.stmt {
+                Stmt::Loop { body: Some(other), .. }
+                | Stmt::For { body: Some(other), .. }
+                | Stmt::Repeat { body: Some(other), .. }
+                    // Those in it end where it does, or before.
+                    if range.contains_range(body[other].range) && inner.end() < body[other].range.end() =>
+                {
+                    inner = body[other].range;
+                }
+                Stmt::Break if range.contains_range(data.range) && !inner.contains_range(data.range) => {
+                    return true;
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     fn labels(&mut self, options: &[ChoiceOption]) {
@@ -295,16 +322,13 @@ impl Checker<'_, '_> {
         let scope = self.body[name].scope;
         let named = self.look_up(text).unwrap_or_default();
         let in_file = self.body[scope].kind == ScopeKind::Root;
-        let declares = |site: &VariableSite<'_>| {
-            // A block sees the variables of the file, and those of blocks that call it.
-            site.kind != NameKind::Assigned && (!in_file || site.block.is_none())
-        };
-        if named.lost || named.variables.iter().any(declares) {
+        // A block sees the variables of the file, and those of blocks that call it.
+        if named.lost || named.is_declared(in_file) {
             return;
         }
         let here = Site { statement: self.statement, name };
-        let is_first = match in_file || named.root_variables().next().is_some() {
-            true => named.root_variables().next().is_some_and(|first| first.site == here),
+        let is_first = match in_file || named.first_root_variable().is_some() {
+            true => named.first_root_variable().is_some_and(|first| first.site == here),
             // The first of the names that are only assigned answers to it.
             false => self.body.answers.get(&(scope, text.clone())) == Some(&name),
         };
@@ -333,32 +357,41 @@ impl Checker<'_, '_> {
     }
 
     /// Variables that several iterations of a `parallel for` change at once (D24).
-    fn shared_variables(&mut self, list: ListId, shared: &mut FxHashSet<NameId>) {
+    fn shared_variables(
+        &mut self,
+        list: ListId,
+        shared: &mut FxHashSet<NameId>,
+        names: &mut NamesOfScopes<'a>,
+    ) {
         let body = self.body;
         let range = body[list].range;
-        let mut told: Vec<&SmolStr> = Vec::new();
-        for (id, data) in body.names() {
+        let mut told: FxHashSet<&SmolStr> = FxHashSet::default();
+        // What holds for one place where a scope's variable is changed holds for the others.
+        let mut seen: FxHashSet<(&SmolStr, ScopeId)> = FxHashSet::default();
+        let is_inside = |name: &NameId| range.contains_range(body[*name].range);
+        for (id, data) in body.names_in(range) {
             if data.kind != NameKind::Assigned
                 || !range.contains_range(data.range)
-                || told.contains(&&data.text)
+                || told.contains(&data.text)
+                || !seen.insert((&data.text, data.scope))
             {
                 continue;
             }
-            let same = body.names().filter(|(_, other)| other.text == data.text && other.scope == data.scope);
-            let (inside, outside): (Vec<_>, Vec<_>) = same
-                .filter(|(other, _)| *other != id)
-                .partition(|(_, other)| range.contains_range(other.range));
-            if inside.iter().any(|(_, other)| other.kind.is_declaration()) {
+            let same = names.of(body, data);
+            let first_inside = same.partition_point(|name| body[*name].range.start() < range.start());
+            let inside = same[first_inside..].iter().take_while(|name| is_inside(name));
+            if inside.clone().any(|name| body[*name].kind.is_declaration()) {
                 continue;
             }
-            let here = outside.first().map(|(name, _)| Site { statement: self.statement, name: *name });
+            let behind = first_inside + inside.count();
+            let outside = if first_inside > 0 { same.first() } else { same.get(behind) };
+            let here = outside.map(|name| Site { statement: self.statement, name: *name });
             let in_file = || {
                 let named = self.look_up(&data.text)?;
-                let elsewhere = named.root_variables().find(|site| site.site.statement != self.statement);
-                elsewhere.map(|variable| variable.site)
+                named.first_root_variable_outside(self.statement).map(|variable| variable.site)
             };
             let Some(site) = here.or_else(in_file) else { continue };
-            told.push(&data.text);
+            told.insert(&data.text);
             // Branches in branches would tell it once more.
             if !shared.insert(id) {
                 continue;

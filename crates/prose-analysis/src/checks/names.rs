@@ -2,28 +2,31 @@
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::{Checker, Finding};
 use crate::call_graph::call_graph;
-use crate::index::{Confused, Named, Site, confused, has_nameless_input, index};
+use crate::index::{
+    BindingBlocks, Confused, Named, Site, Symbol, binding_blocks, confused, has_nameless_input, index,
+    keeps_memory,
+};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours, neighbours};
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
 use crate::statements::summary;
-use crate::summary::Persist;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     let mut told_elsewhere = FxHashSet::default();
     let mut words_told = FxHashSet::default();
+    let mut conditions = Conditions::default();
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
             _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
             Resolved::Undefined => {
-                if let Some(condition) = checker.condition_in_words(data) {
+                if let Some(condition) = checker.condition_in_words(data, &mut conditions) {
                     if words_told.insert(condition) {
                         checker.words_without_markers(condition);
                     }
@@ -52,6 +55,15 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             checker.constant(*target);
         }
     }
+}
+
+/// What conditions say, which is asked for each unknown name in them.
+#[derive(Default)]
+struct Conditions {
+    /// The conditions of statements, in the order of the text.
+    of_stmts: FxHashMap<StmtId, Vec<TextRange>>,
+    /// Whether a condition is made of words that are the names of nothing.
+    in_words: FxHashMap<TextRange, bool>,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -144,24 +156,31 @@ impl<'db> Checker<'_, 'db> {
 
     /// The condition that a name stands in, if that is made of several words of which none is the name of anything, as in `it is nice`, or that say what
     /// a variable is like, as in `draft is good`.
-    fn condition_in_words(&self, data: &RefData) -> Option<TextRange> {
+    fn condition_in_words(&self, data: &RefData, known: &mut Conditions) -> Option<TextRange> {
         if data.kind != RefKind::Variable {
             return None;
         }
-        let condition = self.body[data.stmt]
-            .stmt
-            .conditions()
-            .map(|condition| self.body[condition].range)
-            .find(|range| range.contains_range(data.range))?;
+        let of_stmt = known.of_stmts.entry(data.stmt).or_insert_with(|| {
+            let conditions = self.body[data.stmt].stmt.conditions();
+            conditions.map(|condition| self.body[condition].range).collect()
+        });
+        let nearest = of_stmt.partition_point(|range| range.end() < data.range.end());
+        let condition = *of_stmt.get(nearest).filter(|range| range.contains_range(data.range))?;
+        let is_in_words = *known.in_words.entry(condition).or_insert_with(|| self.is_in_words(condition));
+        is_in_words.then_some(condition)
+    }
+
+    fn is_in_words(&self, condition: TextRange) -> bool {
         let source = self.source(condition);
         let is_word =
             |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         let has_words = source.contains(' ') && source.split(' ').all(is_word);
         if !has_words {
-            return None;
+            return false;
         }
         let is_nothing = |id: RefId| self.resolution.of(id) == Resolved::Undefined;
-        let inside = || self.body.refs().filter(|(_, other)| condition.contains_range(other.range));
+        let inside =
+            || self.body.refs_in(condition).filter(|(_, other)| condition.contains_range(other.range));
         // `draft is good` says in words what `draft` is like, unless another variable is meant.
         let is_said = || {
             let unknown: Vec<&RefData> =
@@ -174,7 +193,7 @@ impl<'db> Checker<'_, 'db> {
                 |other: &&RefData| nearest(&other.text, self.visible_variables(other), |name| name).is_some();
             unknown.iter().any(follows_is) && !unknown.iter().any(is_near)
         };
-        (inside().all(|(id, _)| is_nothing(id)) || is_said()).then_some(condition)
+        inside().all(|(id, _)| is_nothing(id)) || is_said()
     }
 
     fn words_without_markers(&mut self, condition: TextRange) {
@@ -250,8 +269,7 @@ impl<'db> Checker<'_, 'db> {
             finding.diagnostic.message.push_str(&format!("; did you mean `{unused}`, which nothing uses?"));
             finding.diagnostic.fix = Some(Fix::change(range, unused));
         }
-        let is_condition =
-            self.body[data.stmt].stmt.conditions().any(|condition| self.body[condition].range == range);
+        let is_condition = self.is_condition(data.stmt, range);
         if is_condition && (confused.is_some() || finding.diagnostic.fix.is_none()) {
             let hint = match confused {
                 Some(_) => " A condition in words is written between `**`",
@@ -276,6 +294,27 @@ impl<'db> Checker<'_, 'db> {
             _ => finding,
         };
         finding.with_repair(Repair::AddInput { name: name.clone() })
+    }
+
+    /// Whether a condition of the statement is nothing but what stands in a range.
+    fn is_condition(&self, stmt: StmtId, range: TextRange) -> bool {
+        match &self.body[stmt].stmt {
+            Stmt::If { branches, .. } => {
+                // Those that are missing have no place; few are.
+                let start = |at: usize| branches[at..].iter().find_map(|branch| branch.condition);
+                let (mut first, mut end) = (0, branches.len());
+                while first < end {
+                    let middle = first + (end - first) / 2;
+                    match start(middle).map(|condition| self.body[condition].range) {
+                        Some(found) if found == range => return true,
+                        Some(found) if found.end() <= range.start() => first = middle + 1,
+                        _ => end = middle,
+                    }
+                }
+                false
+            }
+            stmt => stmt.conditions().any(|condition| self.body[condition].range == range),
+        }
     }
 
     /// Whether a name that stands for nothing may be that of an input that has none, which is reported there.
@@ -375,23 +414,21 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let named = self.named(&data.text);
+        let BindingBlocks { blocks, is_called, are_params } =
+            binding_blocks(self.db, Symbol::new(self.db, self.file, data.text.clone()));
         // In a long text, braces around the name of some block's parameter are most likely meant for the model.
-        let is_param = named.variables.iter().all(|site| site.kind == NameKind::Param);
-        if is_param && data.place == Place::Literal {
+        if *are_params && data.place == Place::Literal {
             return;
         }
-        let around = self.block_around(id);
-        let blocks: Vec<SmolStr> = named.variables.iter().filter_map(|site| site.block.clone()).collect();
         // The variables of a caller can be seen in what it calls (R16).
-        if let Some(around) = &around
-            && blocks.iter().any(|block| call_graph(self.db, self.file).may_reach(block, around))
+        if let Some(around) = self.block_around(id)
+            && call_graph(self.db, self.file).may_be_reached_from(around, blocks)
         {
             return;
         }
         let Some(first) = named.variables.first() else { return };
         let block = first.block.clone().unwrap_or_default();
-        let is_called = blocks.iter().any(|block| self.named(block).uses.block);
-        let message = if is_called {
+        let message = if *is_called {
             format!(
                 "`{}` is bound only inside of `block {block}`; return it with `output` and keep it with `let … = do {block}`",
                 data.text
@@ -399,7 +436,7 @@ impl<'db> Checker<'_, 'db> {
         } else {
             format!("`{}` is bound only inside of `block {block}`, which is never called", data.text)
         };
-        let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!is_called);
+        let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!*is_called);
         let site = first.site;
         self.report(Finding::from(finding).with_site(Some(site), format!("`{}` is bound here", data.text)));
     }
@@ -428,16 +465,22 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The name of the block around a use.
-    fn block_around(&self, id: RefId) -> Option<SmolStr> {
-        let frame = self.body.frame(self.body[id].scope);
-        self.body.stmts().find_map(|(_, data)| match &data.stmt {
-            Stmt::Block { name: Some(name), body: Some(list), .. } => {
-                let first = *self.body[*list].stmts.first()?;
-                let inside = self.body.frame(self.body[first].scope) == frame && frame != ScopeId(0);
-                inside.then(|| self.body[*name].text.clone())
+    fn block_around(&self, id: RefId) -> Option<&SmolStr> {
+        let body = self.body;
+        let frames = self.frames.get_or_init(|| {
+            let mut frames = FxHashMap::default();
+            for (_, data) in body.stmts() {
+                if let Stmt::Block { name: Some(name), body: Some(list), .. } = &data.stmt
+                    && let Some(first) = body[*list].stmts.first()
+                {
+                    let frame = body.frame(body[*first].scope);
+                    frames.entry(frame).or_insert_with(|| body[*name].text.clone());
+                }
             }
-            _ => None,
-        })
+            frames
+        });
+        let frame = body.frame(body[id].scope);
+        frames.get(&frame).filter(|_| frame != ScopeId(0))
     }
 
     fn resumed_without_memory(&mut self, data: &RefData) {
@@ -445,11 +488,8 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let named = self.named(&data.text);
-        let persists = |site: &Site<'db>| {
-            summary(self.db, site.statement).agent(site.name).is_none_or(|agent| agent.persist != Persist::No)
-        };
         let [agent, ..] = named.agents.as_slice() else { return };
-        if named.agents.iter().any(persists) {
+        if keeps_memory(self.db, Symbol::new(self.db, self.file, data.text.clone())) {
             return;
         }
         let name = &data.text;
@@ -466,13 +506,14 @@ impl<'db> Checker<'_, 'db> {
     fn arguments_of_call(&self, data: &RefData) -> Vec<SmolStr> {
         let Stmt::Call { arguments, .. } = &self.body[data.stmt].stmt else { return Vec::new() };
         let mut params: Vec<SmolStr> = Vec::new();
+        let mut known: FxHashSet<SmolStr> = FxHashSet::default();
         for (position, argument) in arguments.iter().enumerate() {
             let named = argument.name.as_ref().map(|name| name.text.clone());
             let variable = || match argument.value {
                 Some(Value::Expr(expr)) => self.body.name_of(expr).map(|name| self.body[name].text.clone()),
                 _ => None,
             };
-            let name = named.or_else(variable).filter(|name| !params.contains(name));
+            let name = named.or_else(variable).filter(|name| known.insert(name.clone()));
             params.push(name.unwrap_or_else(|| format!("arg{}", position + 1).into()));
         }
         params
@@ -498,7 +539,7 @@ impl<'db> Checker<'_, 'db> {
                     Some(name) => Some((Site { statement: self.statement, name }, self.body[name].kind)),
                     None => {
                         let named = self.named(&data.text);
-                        let declared = named.root_variables().find(|site| site.kind.is_declaration());
+                        let declared = named.first_declared();
                         declared.map(|site| (site.site, site.kind))
                     }
                 };

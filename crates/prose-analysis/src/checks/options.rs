@@ -3,6 +3,8 @@
 use prose_syntax::options::{self, FAILURE_POLICIES, Header, HeaderOption, OptionValue, STRATEGIES};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 use super::Checker;
 use super::calls::listed;
@@ -36,14 +38,15 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 
 impl Checker<'_, '_> {
     fn named_options(&mut self, header: Header, given: &[Modifier]) {
+        let mut firsts: FxHashMap<&SmolStr, &Word> = FxHashMap::default();
         for (position, modifier) in given.iter().enumerate() {
             let Some(name) = &modifier.name else { continue };
+            let first = *firsts.entry(&name.text).or_insert(name);
             let Some(option) = options::find(header, &name.text) else {
                 self.unknown_option(header, given, modifier, name);
                 continue;
             };
-            let before = given[..position].iter().filter_map(|other| other.name.as_ref());
-            if let Some(first) = before.into_iter().find(|first| first.text == name.text) {
+            if !std::ptr::eq(first, name) {
                 let message = format!("`{}` is given already", name.text);
                 let diagnostic = Diagnostic::new(Code::E135, modifier.range, message)
                     .with_related(first.range, "it is first given here")

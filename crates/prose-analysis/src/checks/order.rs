@@ -14,6 +14,7 @@ use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, Symbol, index, is_meant_elsewhere};
 use crate::model::*;
+use crate::neighbours::{MANY, Neighbours};
 use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::{Bound, Persist, Summary};
 
@@ -25,7 +26,8 @@ type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let statements: Vec<_> =
         sequence(db, file).list.iter().map(|statement| (*statement, summary(db, *statement))).collect();
-    let order = Order { db, file, statements: &statements, positions: OnceCell::new() };
+    let order =
+        Order { db, file, statements: &statements, positions: OnceCell::new(), agents: OnceCell::new() };
     let mut found = Vec::new();
     order.definitions(&mut found);
     order.imports(&mut found);
@@ -43,6 +45,25 @@ struct Order<'a, 'db> {
     statements: &'a [(TopStatement<'db>, &'db Summary)],
     /// Where each statement stands among the others, once somebody has asked for it: few programs declare a name again.
     positions: OnceCell<FxHashMap<TopStatement<'db>, usize>>,
+    /// The names of the agents, once somebody has asked for them.
+    agents: OnceCell<Agents<'db>>,
+}
+
+/// The names of the agents of a file, in the order of the text.
+struct Agents<'db> {
+    names: Vec<&'db SmolStr>,
+    /// By their neighbourhood, if they are very many.
+    neighbours: Option<Neighbours<usize>>,
+}
+
+impl<'db> Agents<'db> {
+    /// The one that was probably meant by a word.
+    fn nearest(&self, word: &str) -> Option<&'db SmolStr> {
+        match &self.neighbours {
+            None => nearest(word, self.names.iter().copied(), |name| name),
+            Some(neighbours) => nearest(word, neighbours.of(word).map(|at| self.names[at]), |name| name),
+        }
+    }
 }
 
 /// A list of statements below a top-level one; none for the top level.
@@ -185,6 +206,8 @@ impl<'db> Order<'_, 'db> {
     fn declarations(&self, found: &mut Found<'db>) {
         // In one list of statements; a list of its own for each statement, and one for the top level.
         let mut in_list: First<'_, (List<'_>, &SmolStr, Group)> = First::default();
+        // In the statement itself, which other declarations may stand in.
+        let mut in_header: First<'_, (TopStatement<'_>, &SmolStr)> = First::default();
         let mut in_file: First<'_, (&SmolStr, Group)> = First::default();
         // The variables of the file or of a block that enclose a list, for shadowing.
         for (site, summary, bound) in self.names() {
@@ -204,6 +227,9 @@ impl<'db> Order<'_, 'db> {
             let first_in_list = in_list.get(&(list, name, group)).copied();
             let first_in_file = in_file.get(&(name, group)).copied();
             in_list.entry((list, name, group)).or_insert(site);
+            if list.is_none() && matches!(group, Group::Input | Group::Variable) {
+                in_header.entry((site.statement, name)).or_insert(site);
+            }
             in_file.entry((name, group)).or_insert(site);
             match group {
                 Group::Input => {
@@ -237,7 +263,9 @@ impl<'db> Order<'_, 'db> {
                             item.1 = item.1.with_fix(fix);
                         }
                         found.push(item);
-                    } else if let Some(outer) = self.declared_around(site, summary, bound) {
+                    } else if let Some(outer) =
+                        self.declared_around(site, summary, bound, &in_list, &in_header)
+                    {
                         let message = format!(
                             "`{name}` is declared around this body already, and bodies have no variables of their own; `{name} = …` says so"
                         );
@@ -322,40 +350,36 @@ impl<'db> Order<'_, 'db> {
     }
 
     /// The declaration of a name in a list around a nested declaration of the same frame (A4).
-    fn declared_around(&self, site: Site<'db>, summary: &Summary, bound: &Bound) -> Option<Site<'db>> {
-        bound.list?;
+    fn declared_around(
+        &self,
+        site: Site<'db>,
+        summary: &Summary,
+        bound: &Bound,
+        in_list: &First<'db, (List<'db>, &SmolStr, Group)>,
+        in_header: &First<'db, (TopStatement<'db>, &SmolStr)>,
+    ) -> Option<Site<'db>> {
         let here = body(self.db, site.statement);
-        let is_around = |other: &Bound| {
-            other.block == bound.block
-                && matches!(other.kind, NameKind::Let | NameKind::Const | NameKind::Input)
-                && match (other.list, bound.list) {
-                    (None, _) => true,
-                    (Some(outer), Some(inner)) => {
-                        outer != inner && here[outer].range.contains_range(here[inner].range)
-                    }
-                    (Some(_), None) => false,
-                }
+        let name = &bound.text;
+        let first_of = |list: List<'db>| {
+            let groups = [Group::Input, Group::Variable].into_iter();
+            let sites = groups.filter_map(|group| in_list.get(&(list, name, group)).copied());
+            sites.min_by_key(|site| (self.position(site.statement), site.name))
         };
-        let before = summary.names.iter().take_while(|other| other.id != bound.id);
-        let in_statement = before.filter(|other| other.text == bound.text).find(|other| is_around(other));
-        if let Some(other) = in_statement {
-            return Some(Site { statement: site.statement, name: other.id });
+        let is_of_frame = |outer: &Site<'db>| {
+            *outer != site && summary.name(outer.name).is_some_and(|outer| outer.block == bound.block)
+        };
+        // The lists around it, from the inside out.
+        let owner_of = |list: &ListId| here[here[*list].owner].list;
+        let around = std::iter::successors(owner_of(&bound.list?), owner_of);
+        let in_lists = around.filter_map(|list| first_of(Some((site.statement, list))).filter(is_of_frame));
+        let in_header = in_header.get(&(site.statement, name)).copied().filter(is_of_frame);
+        if let Some(outermost) = in_header.or_else(|| in_lists.last()) {
+            return Some(outermost);
         }
         if bound.block.is_some() {
             return None;
         }
-        let named =
-            index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, bound.text.clone()))?;
-        let above = self.position(site.statement);
-        named
-            .root_variables()
-            .filter(|variable| variable.kind.is_declaration())
-            .map(|variable| variable.site)
-            .find(|outer| {
-                let at_top =
-                    self.summary(outer.statement).name(outer.name).is_some_and(|outer| outer.list.is_none());
-                at_top && self.position(outer.statement) < above
-            })
+        first_of(None).filter(|outer| self.position(outer.statement) < self.position(site.statement))
     }
 
     fn position(&self, statement: TopStatement<'db>) -> usize {
@@ -382,7 +406,7 @@ impl<'db> Order<'_, 'db> {
             None => {
                 let named =
                     index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, bound.text.clone()));
-                named.and_then(|named| named.root_variables().next().map(|variable| variable.site))
+                named.and_then(|named| named.first_root_variable().map(|variable| variable.site))
             }
         };
         let Some(outer) = outer.filter(|outer| *outer != site) else { return };
@@ -457,8 +481,13 @@ impl<'db> Order<'_, 'db> {
         if named.is_some_and(|named| !named.agents.is_empty()) {
             return name;
         }
-        let agents = self.names().filter(|(_, _, bound)| bound.kind == NameKind::Agent);
-        nearest(name, agents.map(|(_, _, bound)| &bound.text), |agent| agent).unwrap_or(name)
+        let agents = self.agents.get_or_init(|| {
+            let agents = self.names().filter(|(_, _, bound)| bound.kind == NameKind::Agent);
+            let names: Vec<&SmolStr> = agents.map(|(_, _, bound)| &bound.text).collect();
+            let neighbours = (names.len() > MANY).then(|| Neighbours::new(names.iter().enumerate()));
+            Agents { names, neighbours }
+        });
+        agents.nearest(name).unwrap_or(name)
     }
 
     fn resume_keyword(&self, statement: TopStatement<'db>, id: RefId) -> Option<TextRange> {

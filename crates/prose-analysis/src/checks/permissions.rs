@@ -156,7 +156,7 @@ impl Checker<'_, '_> {
                     let text = format!("\"{{{}}}\"", self.source(range));
                     Some(Fix::guess("Fill it in from a string", vec![TextEdit::replace(range, text)]))
                 }
-                _ => shape.is_literal().then(|| quote(&self.source(range), range)),
+                _ => shape.is_literal().then(|| quote(self.source(range), range)),
             };
             self.report(Diagnostic::new(Code::E016, range, message).with_lenient(is_unknown).with_fix(fix));
         }

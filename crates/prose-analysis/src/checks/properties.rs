@@ -4,6 +4,7 @@ use prose_syntax::options::Word;
 use prose_syntax::properties::{BACKOFFS, MODELS, PERSISTENCE, Property as Meant, find, meant};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::calls::listed;
@@ -42,12 +43,14 @@ impl<'db> Checker<'_, 'db> {
     /// The properties without those that are given again, which are reported.
     pub(super) fn given_once<'p>(&mut self, properties: &'p [Property]) -> Vec<&'p Property> {
         let mut once: Vec<&Property> = Vec::with_capacity(properties.len());
+        let mut firsts: FxHashMap<&SmolStr, &Property> = FxHashMap::default();
         for property in properties {
             let name = &property.name;
-            let Some(first) = once.iter().find(|first| first.name.text == name.text) else {
+            let first = *firsts.entry(&name.text).or_insert(property);
+            if std::ptr::eq(first, property) {
                 once.push(property);
                 continue;
-            };
+            }
             let message = format!("`{}` is given already, and one value would replace the other", name.text);
             let diagnostic = Diagnostic::new(Code::E009, name.range, message)
                 .with_related(first.name.range, format!("`{}` is given here first", name.text));
@@ -107,9 +110,12 @@ impl<'db> Checker<'_, 'db> {
         let range = property.range;
         let is_on_line = |between: TextRange| !self.source(between).contains(['\n', '\r']);
         // Properties may also stand on the line of their session, with commas between them.
-        let before = properties.iter().rev().map(|other| other.range.end()).find(|end| *end <= range.start());
+        // Both ends of them are in the order of the text.
+        let before = properties.partition_point(|other| other.range.end() <= range.start());
+        let before = before.checked_sub(1).map(|at| properties[at].range.end());
         let before = before.map(|end| TextRange::new(end, range.start())).filter(|gap| is_on_line(*gap));
-        let behind = properties.iter().map(|other| other.range.start()).find(|start| *start >= range.end());
+        let behind = properties.partition_point(|other| other.range.start() < range.end());
+        let behind = properties.get(behind).map(|other| other.range.start());
         let behind = behind.map(|start| TextRange::new(range.end(), start)).filter(|gap| is_on_line(*gap));
         match (before, behind) {
             (Some(gap), _) | (None, Some(gap)) => {
@@ -123,16 +129,15 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The text of a part of the statement.
-    pub(super) fn source(&self, range: TextRange) -> String {
-        self.statement.syntax(self.db).text().slice(range).to_string()
+    pub(super) fn source(&self, range: TextRange) -> &str {
+        &self.text.get_or_init(|| self.statement.syntax(self.db).text().to_string())[range]
     }
 
     /// The spaces before a part of the statement, if nothing else stands before it on its line.
-    pub(super) fn indentation(&self, range: TextRange) -> Option<String> {
-        let mut before = self.source(TextRange::up_to(range.start()));
-        let line = before.rfind(['\n', '\r'])? + 1;
-        let indentation = before.split_off(line);
-        indentation.trim().is_empty().then_some(indentation)
+    pub(super) fn indentation(&self, range: TextRange) -> Option<&str> {
+        let before = self.source(TextRange::up_to(range.start()));
+        let indentation = before.trim_end_matches([' ', '\t']).len();
+        before[..indentation].ends_with(['\n', '\r']).then_some(&before[indentation..])
     }
 
     fn wrong_kind(&mut self, range: TextRange, message: impl Into<String>, fix: Option<Fix>) {
@@ -182,7 +187,7 @@ impl<'db> Checker<'_, 'db> {
     fn prompt(&mut self, shape: Shape<'_>, range: TextRange) {
         let fix = match shape {
             Shape::Text(_) | Shape::Word(_) | Shape::Unknown => return,
-            Shape::Number(_) | Shape::Duration(_) | Shape::Bool(_) => Some(quote(&self.source(range), range)),
+            Shape::Number(_) | Shape::Duration(_) | Shape::Bool(_) => Some(quote(self.source(range), range)),
             _ => None,
         };
         let message = "a prompt is a text in quotes: `prompt: \"…\"`";
@@ -374,7 +379,7 @@ impl<'db> Checker<'_, 'db> {
                     self.report(diagnostic.with_fix(quote(word, range)));
                 }
                 shape => {
-                    let fix = shape.is_literal().then(|| quote(&self.source(range), range));
+                    let fix = shape.is_literal().then(|| quote(self.source(range), range));
                     let message = "the name of a skill is a string in quotes";
                     self.report(Diagnostic::new(Code::E014, range, message).with_fix(fix));
                 }

@@ -9,7 +9,7 @@ use prose_analysis::index::Site;
 use prose_analysis::location::Origin;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
-use prose_analysis::statements::{TopStatement, body, statements, summary};
+use prose_analysis::statements::{TopStatement, body, summary};
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
@@ -50,7 +50,7 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
     };
     let mut found: Vec<String> = entities.iter().filter_map(of_entity).collect();
     found.extend(keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
-        let key = key + statements(db, statement.file(db)).start(statement)?;
+        let key = key + statement.start(db)?;
         let line = line_number(db, statement.file(db), key.start());
         Some(paragraphs([
             fenced("prose", &line_around(db, statement.file(db), key)),
@@ -63,7 +63,7 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
 /// What is to be known of the program at the path of a `use`.
 pub(super) fn of_path<'db>(db: &'db dyn Db, statement: TopStatement<'db>, import: StmtId) -> Option<String> {
     let Stmt::Use { path: Some(path), .. } = body(db, statement)[import].stmt else { return None };
-    let start = statements(db, statement.file(db)).start(statement)?;
+    let start = statement.start(db)?;
     let range = body(db, statement)[import].range + start;
     let path = body(db, statement).string(path)?;
     Some(import_at(db, statement.file(db), range, path))
@@ -174,16 +174,19 @@ fn body_has_limit(body: &Body, block: StmtId) -> bool {
 
 /// Who calls a block, and in which lines.
 fn callers<'db>(db: &'db dyn Db, block: &Entity<'db>) -> String {
+    const MOST: usize = 20;
     let callee = Callable::Block(block.file, block.name.clone());
     let calls = incoming_calls(db, &callee, &[]);
-    let callers = calls.iter().map(|calls| {
+    let more = calls.len().saturating_sub(MOST);
+    let callers = calls.iter().take(MOST).map(|calls| {
         let lines = lines(db, block.file, calls.ranges.iter().map(|range| range.start()));
         match &calls.other {
             Callable::Block(_, name) => format!("block {} in {lines}", inline(name)),
             Callable::Program(_) => format!("the program in {lines}"),
         }
     });
-    let callers: Vec<String> = callers.collect();
+    let more = (more > 0).then(|| format!("{more} more"));
+    let callers: Vec<String> = callers.chain(more).collect();
     if callers.is_empty() { "Never called".to_owned() } else { format!("Called by {}", callers.join(", ")) }
 }
 
@@ -292,9 +295,10 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
     }
     let first = *sites.first()?;
     let mut lines: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     for site in &sites {
         let line = binding_line(db, *site)?;
-        if !lines.contains(&line) {
+        if seen.insert(line.clone()) {
             lines.push(line);
         }
     }
@@ -321,7 +325,8 @@ fn binding_line<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
     let file = site.statement.file(db);
     let (binding, name) = (binding_range(db, site)?, name_range(db, site)?);
     let is_local = body(db, site.statement)[site.name].kind.is_local();
-    if !is_local || line_number(db, file, name.start()) == line_number(db, file, binding.start()) {
+    let before = file.text(db).as_str().get(usize::from(binding.start())..usize::from(name.start()));
+    if !is_local || before.is_some_and(|before| !before.contains(['\n', '\r'])) {
         return Some(line_of(db, file, binding));
     }
     Some(line_around(db, file, name))
@@ -384,6 +389,7 @@ fn value_parts<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
 
 /// The lines that give a declared variable other values.
 fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site<'db>]) -> String {
+    let declarations: HashSet<&Site<'_>> = declarations.iter().collect();
     let sites = entity.sites(db).into_iter().filter(|site| !declarations.contains(site));
     let mut ranges = sites.filter_map(|site| name_range(db, site)).peekable();
     if ranges.peek().is_none() {
@@ -409,7 +415,7 @@ fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
 
 /// The text of a part of a statement.
 fn source_of(db: &dyn Db, statement: TopStatement<'_>, range: TextRange) -> String {
-    let Some(start) = statements(db, statement.file(db)).start(statement) else { return String::new() };
+    let Some(start) = statement.start(db) else { return String::new() };
     let range = range + start;
     let text = statement.file(db).text(db).as_str();
     text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default().to_owned()
