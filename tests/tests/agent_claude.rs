@@ -178,6 +178,7 @@ fn task(prompt: &str) -> SessionTask {
             source: "let research = session \"Look into tides\"".into(),
         },
         memory: None,
+        mark: None,
     }
 }
 

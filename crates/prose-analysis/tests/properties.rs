@@ -37,6 +37,9 @@ fn a_misspelt_model_is_one_mistake() {
           model: ""
         #        ^^ error[E008] the id of the model is empty
         session "Say hello"
+          model: "--dangerously-skip-permissions"
+        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E148] the id of a model does not start with `-`
+        session "Say hello"
           model: 3
         #        ^ error[E137] or the id of another one in quotes
         "#,

@@ -476,8 +476,8 @@ fn write_prompt(
     let model = task.model.as_ref().map_or(String::new(), |model| format!(", model {model}"));
     writeln!(out, "{HELP}== {number}: line {line}{agent}{model}{HELP:#}")?;
     writeln!(out, "{}", printed::shown(&task.prompt))?;
-    if let Some(system) = &task.system {
-        writeln!(out, "\nSystem: {}", printed::shown(system))?;
+    if let Some(system) = task.system_part() {
+        writeln!(out, "\nSystem: {}", printed::shown(&system))?;
     }
     writeln!(out)
 }

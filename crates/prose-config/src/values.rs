@@ -405,7 +405,7 @@ impl Setting for String {
     }
 
     fn schema() -> Value {
-        json!({ "type": "string", "pattern": "^\\S+$" })
+        json!({ "type": "string", "pattern": "^[^\\s-]\\S*$" })
     }
 
     fn to_json(&self) -> Value {
@@ -414,7 +414,9 @@ impl Setting for String {
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
         match value.get_ref().as_str() {
-            Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) => Some(id.to_owned()),
+            Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) && !id.starts_with('-') => {
+                Some(id.to_owned())
+            }
             _ => reader.wrong::<Self, _>(value),
         }
     }

@@ -380,9 +380,10 @@ impl Sessions for Command {
     fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
         let model = task.model.as_deref();
         Box::pin(async move {
+            let system = task.system_part();
             let prompt = Prompt {
                 text: &task.prompt,
-                system: task.system.as_deref(),
+                system: system.as_deref(),
                 model,
                 permissions: &task.permissions,
             };

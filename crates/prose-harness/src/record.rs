@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prose_vm::effect::{Failure, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::frame;
 use prose_vm::place::Place;
 use prose_vm::value::Value;
 use serde::Serialize;
@@ -204,7 +205,13 @@ impl Entry {
     /// Gives an outcome; none for what is no answer to a request of that kind.
     fn outcome(kind: Kind, outcome: &Outcome) -> Option<Self> {
         Some(match outcome {
-            Outcome::Reply(reply) => Self { reply: Some(reply.text.to_string()), ..Self::default() },
+            Outcome::Reply(reply) => {
+                let text = match &reply.mark {
+                    Some(mark) => frame::without_mark(&reply.text, mark),
+                    None => Arc::clone(&reply.text),
+                };
+                Self { reply: Some(text.to_string()), ..Self::default() }
+            }
             Outcome::Verdict(verdict) => Self {
                 met: Some(verdict.met),
                 no_progress: verdict.no_progress,

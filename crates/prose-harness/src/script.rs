@@ -12,6 +12,7 @@ use prose_vm::effect::{
     Request, SessionTask, Summary, Verdict,
 };
 use prose_vm::error::ErrorKind;
+use prose_vm::frame;
 use prose_vm::harness::{Answer, Capabilities, Harness};
 use prose_vm::value::Value;
 
@@ -162,8 +163,12 @@ impl Harness for Script {
     }
 
     fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
-        let read = |said: &Said, _: &Entry| match said {
-            Said::Outcome(Outcome::Reply(reply)) => Ok(reply.clone()),
+        // Who writes a script cannot know the marks of a run.
+        let read = |said: &Said, _: &Entry| match (said, &task.mark) {
+            (Said::Outcome(Outcome::Reply(reply)), Some(mark)) => {
+                Ok(Reply { text: frame::with_mark(&reply.text, mark), ..reply.clone() })
+            }
+            (Said::Outcome(Outcome::Reply(reply)), None) => Ok(reply.clone()),
             _ => Ok(Reply::default()),
         };
         self.answer(&Asked::session(request, task), read, |offline| offline.session(request, task))

@@ -241,7 +241,10 @@ impl Narrator {
         self.push(indent, text.as_ref());
     }
 
+    /// Adds a line. Nothing in a value makes two of it, so that nobody reads a value as what happened.
     fn push(&mut self, indent: usize, text: &str) {
+        let text =
+            if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text.to_owned() };
         self.lines.push(format!("{}{text}", "   ".repeat(indent)));
         self.is_apart = false;
     }

@@ -351,3 +351,53 @@ fn a_run_goes_on_from_a_program_of_another_name() {
     let stopped = runs.resume(PROGRAM, "[[session]]\nreply = \"more\"\n", false).unwrap();
     assert_eq!(stopped.reused, 1);
 }
+
+/// Changes the lines of the journal of the only run as an earlier version would have written them.
+fn rewrite(runs: &Runs, change: impl Fn(&mut serde_json::Value)) {
+    let id = Project::new(runs.folder.path()).last_run().unwrap().unwrap().id;
+    let path = runs.folder.path().join(format!(".prose/runs/{id}/journal.jsonl"));
+    let journal = fs::read_to_string(&path).unwrap();
+    let mut written = String::new();
+    for (number, line) in journal.lines().enumerate() {
+        let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+        event.as_object_mut().unwrap().remove("crc");
+        change(&mut event);
+        let rest = event.to_string().split_off(1);
+        let seed = if number == 0 { 0 } else { crc32fast::hash(id.as_bytes()) };
+        let mut sum = crc32fast::Hasher::new_with_initial(seed);
+        sum.update(rest.as_bytes());
+        written.push_str(&format!("{{\"crc\":\"{:08x}\",{rest}\n", sum.finalize()));
+    }
+    fs::write(path, written).unwrap();
+}
+
+#[test]
+fn a_run_of_a_version_without_marks_goes_on() {
+    let program = "agent a:\n  persist: true\n  prompt: \"A\"\nlet x = session: a\nlet y = resume: a\n  prompt: \"More\"\nlet z = session \"Sum up\"\n  context: { x, y }\noutput r = session \"End {x}\"\n";
+    let memory = "one\\ntwo\\n=== MEMORY ===\\nI know.\\n=== SEGMENT ===\\n- s";
+    let known = format!(
+        "[[session]]\nlabel = \"A\"\nreply = \"{memory}\"\n[[session]]\nlabel = \"More\"\nreply = \"{memory}\"\n[[session]]\nlabel = \"Sum up\"\nreply = \"sum\"\n"
+    );
+    let runs = Runs::new();
+    let failing = format!("{known}[[session]]\npattern = \"End\"\nfail = \"out of credit\"\n");
+    assert_eq!(runs.run(program, &failing).end.status, prose_vm::event::RunStatus::Failed);
+    let marks = std::cell::Cell::new(0);
+    rewrite(&runs, |event| {
+        let text = event.to_string();
+        // As long as there were no marks, neither the prompts nor the replies had any.
+        let mark = ["/task/mark", "/outcome/reply/mark"]
+            .iter()
+            .find_map(|at| Some(event.pointer(at)?.as_str()?.to_owned()));
+        let Some(mark) = mark else { return };
+        marks.set(marks.get() + 1);
+        *event = serde_json::from_str(&text.replace(&format!(" {mark}"), "")).unwrap();
+        for at in ["/task", "/outcome/reply"] {
+            let _ = event.pointer_mut(at).map(|at| at.as_object_mut().unwrap().remove("mark"));
+        }
+    });
+    assert_eq!(marks.get(), 5, "three prompts and two replies");
+    let rest = "[[session]]\npattern = \"End one\\ntwo$\"\nreply = \"end\"\n";
+    let stopped = runs.resume(program, rest, false).unwrap();
+    assert_eq!(stopped.end.outputs, [("r".into(), Value::from("end"))]);
+    assert_eq!(stopped.reused, 3);
+}

@@ -7,6 +7,7 @@
 pub mod effect;
 pub mod error;
 pub mod event;
+pub mod frame;
 pub mod harness;
 mod interpret;
 pub mod machine;

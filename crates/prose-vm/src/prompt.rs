@@ -7,6 +7,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::effect::{Binding, ContextItem};
+use crate::frame;
 use crate::interpret::Frame;
 
 /// The parts of a prompt. Memory is put around it by who knows of it.
@@ -23,6 +24,8 @@ pub(crate) struct Parts<'a> {
     /// Where the agent writes its result to; none where it only returns it (decision 11).
     pub(crate) path: Option<Arc<str>>,
     pub(crate) by_reference: bool,
+    /// What the lines around values are marked with.
+    pub(crate) mark: Option<&'a str>,
 }
 
 /// How an agent works as a part of a program (R32, R33).
@@ -38,7 +41,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> String {
     if !parts.task.trim().is_empty() {
         sections.push(parts.task.trim_end().to_owned());
     }
-    sections.extend(context(parts.context, parts.by_reference));
+    sections.extend(context(parts.context, parts.by_reference, parts.mark));
     // No rule says how a skill gets to an agent. One that has it knows it by its name.
     if !parts.skills.is_empty() {
         sections.push(format!("Skills to load: {}", parts.skills.join(", ")));
@@ -66,8 +69,9 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> String {
     sections.join("\n\n")
 }
 
-/// What is passed: files to read (R36), or values between rules (R38).
-fn context(items: &[ContextItem], by_reference: bool) -> Option<String> {
+/// What is passed: files to read (R36), or values between rules (R38). Rules with a mark stand between the values, too, so that none can pass for
+/// two.
+fn context(items: &[ContextItem], by_reference: bool, mark: Option<&str>) -> Option<String> {
     if items.is_empty() {
         return None;
     }
@@ -76,7 +80,8 @@ fn context(items: &[ContextItem], by_reference: bool) -> Option<String> {
     if by_reference && !files.is_empty() {
         out.push_str("Context (by reference):\n");
         for item in &files {
-            _ = writeln!(out, "- {}: {}", item.name, item.path.as_deref().unwrap_or_default());
+            let path = frame::on_one_line(item.path.as_deref().unwrap_or_default());
+            _ = writeln!(out, "- {}: {path}", frame::on_one_line(&item.name));
         }
         out.push_str("\nRead these files to access the content. For large bindings, read selectively.");
         if !values.is_empty() {
@@ -85,20 +90,21 @@ fn context(items: &[ContextItem], by_reference: bool) -> Option<String> {
     }
     let values: Vec<_> = if by_reference { values } else { items.iter().collect() };
     if !values.is_empty() {
-        out.push_str("Context provided:\n---\n");
-        for item in values {
-            match (&item.text, &item.path) {
-                // Files in different folders may have the same name.
-                (Some(text), path) => {
-                    let name = path.as_deref().unwrap_or(&item.name);
-                    _ = writeln!(out, "{name}: \"{}\"", text.trim_end());
-                }
-                (None, Some(path)) => _ = writeln!(out, "{path}: (not available)"),
+        let rule = frame::rule(mark);
+        _ = writeln!(out, "Context provided:\n{rule}");
+        for (nth, item) in values.iter().enumerate() {
+            if nth > 0 && mark.is_some() {
+                _ = writeln!(out, "{rule}");
+            }
+            // Files in different folders may have the same name.
+            let name = frame::on_one_line(item.path.as_deref().unwrap_or(&item.name));
+            match &item.text {
+                Some(text) => _ = writeln!(out, "{name}: \"{}\"", text.trim_end()),
                 // A branch that was cancelled has no value (R40).
-                (None, None) => _ = writeln!(out, "{}: (not available)", item.name),
+                None => _ = writeln!(out, "{name}: (not available)"),
             }
         }
-        out.push_str("---");
+        out.push_str(&rule);
     }
     Some(out)
 }

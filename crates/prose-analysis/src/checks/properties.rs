@@ -173,6 +173,10 @@ impl<'db> Checker<'_, 'db> {
                     let message =
                         format!("the id of the model is empty; a model is {}", listed(MODELS, "or"));
                     self.report(Diagnostic::new(Code::E008, range, message));
+                } else if self.source(range).trim_start_matches('"').trim_start().starts_with('-') {
+                    let message =
+                        "the id of a model does not start with `-`; agents would read it as an option";
+                    self.report(Diagnostic::new(Code::E148, range, message));
                 }
             }
             Shape::Unknown => {}

@@ -37,6 +37,12 @@ label = "Second"
 reply = "two"
 "#;
 
+/// A text with `MARK` for the marks of prompts.
+fn without_marks(text: &str) -> String {
+    let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("--- ")).collect();
+    marks.iter().fold(text.to_owned(), |text, mark| text.replace(mark, "MARK"))
+}
+
 impl Workspace {
     /// Everything that a user would see, with `ID` for ids of runs, `TIME` for what took a time and `FOLDER` for the folder.
     #[track_caller]
@@ -62,7 +68,7 @@ impl Workspace {
                 _ => word.to_owned(),
             })
             .collect();
-        masked.split_inclusive('\n').map(without_time).collect()
+        without_marks(&masked.split_inclusive('\n').map(without_time).collect::<String>())
     }
 
     /// The folders of the runs, in the order of their ids.

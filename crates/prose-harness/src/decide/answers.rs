@@ -62,6 +62,40 @@ pub(super) fn extract(said: &str) -> Option<Option<String>> {
     }
 }
 
+/// The names of the lines that answers have.
+const NAMES: &[&str] = &["VERDICT", "REASON", "PROGRESS", "CHOICE", "FOUND"];
+
+/// The name of the line of an answer that a line is or looks like.
+pub(super) fn key(line: &str) -> Option<&'static str> {
+    let (key, _) = line.split_once(':')?;
+    NAMES.iter().find(|name| plain(key).eq_ignore_ascii_case(name)).copied()
+}
+
+/// The line of an answer without the mark that it has.
+pub(super) fn marked(line: &str, mark: &str) -> Option<String> {
+    let (key, value) = line.split_once(':')?;
+    let name = plain(key).strip_suffix(mark)?;
+    let name = NAMES.iter().find(|known| plain(name).eq_ignore_ascii_case(known))?;
+    Some(format!("{name}:{value}"))
+}
+
+/// The lines of a reply that have the mark, without it. What is taken out of a text stands below its line as it is.
+pub(super) fn of_mark(said: &str, mark: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_part = false;
+    for line in said.lines() {
+        match marked(line, mark) {
+            Some(line) => {
+                is_part |= key(&line) == Some("FOUND");
+                lines.push(line);
+            }
+            None if is_part => lines.push(line.to_owned()),
+            None => {}
+        }
+    }
+    lines.join("\n")
+}
+
 /// Whether labels could be taken for numbers of options.
 pub(super) fn are_like_numbers(labels: &[SmolStr]) -> bool {
     labels.iter().any(|label| label.trim().starts_with(|c: char| c.is_ascii_digit()))

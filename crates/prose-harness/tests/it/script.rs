@@ -340,7 +340,7 @@ kind = "timeout"
                 ^
             error: unclosed group
             answers.toml:24:9: this list of `reply` has no answer in it
-            answers.toml:28:8: `timeot` is no kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `assertion`, `other`
+            answers.toml:28:8: `timeot` is no kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `assertion`, `other`
             answers.toml:31:7: `met` is `true` or `false`, not `"yes"`
             answers.toml:34:10: `choose` is a label in quotes, or its number from 1, not `true`
             answers.toml:38:9: a list of answers is used up one by one; leave `times` out, or write one answer

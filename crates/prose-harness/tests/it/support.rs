@@ -41,6 +41,7 @@ pub(crate) fn task(text: &str) -> SessionTask {
             source: format!("session \"{text}\"").into(),
         },
         memory: None,
+        mark: None,
     }
 }
 

@@ -121,7 +121,7 @@ fn dry_run(
                 "agent": task.agent,
                 "model": task.model,
                 "prompt": task.prompt,
-                "system": task.system,
+                "system": task.system_part(),
             }));
         }
     };

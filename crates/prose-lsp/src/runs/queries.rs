@@ -291,7 +291,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         "retries": task.retries,
         "task": task.task,
         "prompt": task.prompt,
-        "system": task.system,
+        "system": task.system_part(),
         "context": context,
         "memory": memory,
         "name": task.binding.name,

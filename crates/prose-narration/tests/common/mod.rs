@@ -246,6 +246,7 @@ impl Play {
                 .collect(),
             binding: binding.clone(),
             memory: None,
+            mark: None,
         });
         let request = self.ask(Effect::Session(task.clone()));
         self.bindings.insert(request, binding);

@@ -305,6 +305,7 @@ pub(crate) fn session(
         context: context.to_vec(),
         binding,
         memory: None,
+        mark: None,
     };
     Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
 }

@@ -438,6 +438,11 @@ codes! {
     wrong "use \"alice/changed\"\n\noutput found = changed(topic: \"tides\")\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
+    E148 [Error Error Error] "model that would be read as an option"
+    "The id of a model becomes an argument of the program that runs the session, and there a text that starts with `-` is an option."
+    wrong "session \"Say hello\"\n  model: \"--yes\"\n"
+    right "session \"Say hello\"\n  model: \"vendor/model\"\n"
+
     E141 [Error Error Error] "prose.toml is not valid TOML"
     "This statement of the settings file cannot be read, so it has no effect. The settings around it are in effect."
     wrong "//- /prose.toml\n[check\nprofile = \"strict\"\n"

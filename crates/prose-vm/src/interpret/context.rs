@@ -24,6 +24,8 @@ pub(super) struct Passed {
     pub(super) value: Value,
     /// Where the run keeps the value. A [`Value::File`] with one is a file of the run itself, which may well not be there yet.
     pub(super) path: Option<Arc<str>>,
+    /// Whether it comes from outside of the program: an input, or a file.
+    pub(super) is_foreign: bool,
 }
 
 impl Cx {
@@ -38,7 +40,7 @@ impl Cx {
             if entry.name.text == "file" {
                 let path = self.text(value).await?;
                 let name = path.rsplit('/').next().unwrap_or_default().into();
-                passed.push(Passed { name, value: Value::File(path), path: None });
+                passed.push(Passed { name, value: Value::File(path), path: None, is_foreign: true });
             } else {
                 self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
             }
@@ -62,7 +64,7 @@ impl Cx {
         let ValueNode::Expr(id) = node else {
             let value = self.value(Some(node)).await?;
             let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-            passed.push(Passed { name, value, path: None });
+            passed.push(Passed { name, value, path: None, is_foreign: false });
             return Ok(());
         };
         match &body[id].expr {
@@ -83,7 +85,12 @@ impl Cx {
                 let text = body[*reference].text.clone();
                 let label = name.unwrap_or_else(|| text.clone());
                 match self.look_up(&text) {
-                    Some(found) => passed.push(Passed { name: label, value: found.value, path: found.path }),
+                    Some(found) => passed.push(Passed {
+                        name: label,
+                        value: found.value,
+                        path: found.path,
+                        is_foreign: found.is_input,
+                    }),
                     None if program.agent(&text).is_some() => self.pass_agent(label, &text, passed)?,
                     // An error that says what was probably meant.
                     None => drop(self.variable(&text)?),
@@ -91,13 +98,18 @@ impl Cx {
             }
             Expr::Text(text) if text.kind != TextKind::Discretion => {
                 let name = name.unwrap_or_else(|| numbered("note", passed.len()));
-                passed.push(Passed { name, value: Value::Text(self.text(id).await?), path: None });
+                passed.push(Passed {
+                    name,
+                    value: Value::Text(self.text(id).await?),
+                    path: None,
+                    is_foreign: false,
+                });
             }
             _ => {
                 let value = self.expr(id).await?;
                 let name = name.or_else(|| self.last_segment(id));
                 let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-                passed.push(Passed { name, value, path: None });
+                passed.push(Passed { name, value, path: None, is_foreign: false });
             }
         }
         Ok(())
@@ -122,11 +134,18 @@ impl Cx {
             && self.run.world.settings.context_by_reference
         {
             let path = self.memory_file(&place, "memory.md");
-            passed.push(Passed { name: label, value: Value::File(Arc::clone(&path)), path: Some(path) });
+            passed.push(Passed {
+                name: label,
+                value: Value::File(Arc::clone(&path)),
+                path: Some(path),
+                is_foreign: true,
+            });
             return Ok(());
         }
         match self.instance.replies.borrow().get(agent) {
-            Some(value) => passed.push(Passed { name: label, value: value.clone(), path: None }),
+            Some(value) => {
+                passed.push(Passed { name: label, value: value.clone(), path: None, is_foreign: false })
+            }
             None => self.warn(format!("agent `{agent}` has said nothing yet and is left out of the context")),
         }
         Ok(())
@@ -134,7 +153,7 @@ impl Cx {
 
     /// A value as it is passed: its file where agents read files (R36), else the value, shortened if it is long (R38).
     async fn item(&self, passed: Passed) -> Exec<ContextItem> {
-        let Passed { name, value, path } = passed;
+        let Passed { name, value, path, .. } = passed;
         if value == Value::Null {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }

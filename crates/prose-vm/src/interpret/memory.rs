@@ -10,14 +10,10 @@ use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
 use crate::event::What;
+use crate::frame;
 use crate::machine::MemoryTurn;
 use crate::names;
 use crate::program::At;
-
-/// What separates a reply from the memory that an agent without files sends along.
-const MEMORY_MARK: &str = "=== MEMORY ===";
-/// What separates that memory from the record of the session.
-const SEGMENT_MARK: &str = "=== SEGMENT ===";
 
 /// How much of a reply stands for it in a memory and in the record of a session where the agent wrote none.
 const EXCERPT: usize = 300;
@@ -25,17 +21,26 @@ const EXCERPT: usize = 300;
 /// The memory of an agent at the start of a session.
 pub(super) struct Remembered {
     pub(super) memory: MemoryUse,
-    /// What is told about the memory before the task and behind it.
-    before: String,
-    behind: String,
+    /// What an agent with files is told about it before the task; none for one without files.
+    in_files: Option<String>,
     /// Ends with the session.
     _turn: MemoryTurn,
 }
 
 impl Remembered {
+    /// Whether the memory is a part of the prompt and of the reply.
+    pub(super) fn is_in_text(&self) -> bool {
+        self.in_files.is_none()
+    }
+
     /// A prompt with what has to be told about the memory: what is remembered comes before the task (R28).
-    pub(super) fn around(&self, prompt: &str) -> String {
-        let parts = [self.before.as_str(), prompt, self.behind.as_str()];
+    pub(super) fn around(&self, prompt: &str, mark: Option<&str>) -> String {
+        let agent = &self.memory.place.agent;
+        let (before, behind) = match &self.in_files {
+            Some(before) => (before.clone(), prompt_guidelines(agent)),
+            None => memory_in_text(agent, &self.memory, mark),
+        };
+        let parts = [before.as_str(), prompt, behind.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -95,12 +100,8 @@ impl Cx {
         }
         let text = known.text.filter(|_| spoken.resumes);
         let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
-        let (before, behind) = if self.run.world.settings.agents_write {
-            (self.memory_in_files(&memory), prompt_guidelines(agent))
-        } else {
-            memory_in_text(agent, &memory)
-        };
-        Ok(Some(Remembered { memory, before, behind, _turn: turn }))
+        let in_files = self.run.world.settings.agents_write.then(|| self.memory_in_files(&memory));
+        Ok(Some(Remembered { memory, in_files, _turn: turn }))
     }
 
     /// What an agent with files is told about its memory (R44).
@@ -132,7 +133,14 @@ impl Cx {
             self.warn(warning.clone());
         }
         if let Some(Remembered { memory, .. }) = remembered.filter(|_| !reply.wrote_memory) {
-            let (text, new, record) = parts_of_reply(&reply.text, memory);
+            let mark = reply.mark.as_deref();
+            let (text, new, record) = parts_of_reply(&reply.text, memory, mark);
+            if mark.is_some() && split_at_line(&text, &frame::memory_line(None)).is_some() {
+                self.warn(format!(
+                    "a line `{}` of the reply has not the mark of the session, so it begins no memory",
+                    frame::memory_line(None)
+                ));
+            }
             reply.text = text;
             self.say(What::MemoryWritten {
                 place: memory.place.clone(),
@@ -150,20 +158,23 @@ impl Cx {
 }
 
 /// What an agent without files is told: its memory itself, and how to send the new one along.
-fn memory_in_text(agent: &SmolStr, memory: &MemoryUse) -> (String, String) {
+fn memory_in_text(agent: &SmolStr, memory: &MemoryUse, mark: Option<&str>) -> (String, String) {
     let before = match &memory.text {
         Some(text) => {
             let text = text.trim();
             let head = format!("# Agent Memory: {agent}");
             let text = text.strip_prefix(head.as_str()).map_or(text, str::trim_start);
-            format!("## Agent Memory: {agent}\n\n{text}")
+            let rule = frame::rule(mark);
+            format!("## Agent Memory: {agent}\n\n{rule}\n{text}\n{rule}")
         }
         None => String::new(),
     };
     let behind = format!(
-        "{}\n\nEnd your reply with your new memory and a record of this session, each behind a line of its own:\n{MEMORY_MARK}\n\
-        [your memory from now on]\n{SEGMENT_MARK}\n- Reviewed: …\n- Found: …\n- Decided: …\n- Next: …",
-        prompt_guidelines(agent)
+        "{}\n\nEnd your reply with your new memory and a record of this session, each behind a line of its own:\n{}\n\
+        [your memory from now on]\n{}\n- Reviewed: …\n- Found: …\n- Decided: …\n- Next: …",
+        prompt_guidelines(agent),
+        frame::memory_line(mark),
+        frame::segment_line(mark),
     );
     (before, behind)
 }
@@ -180,16 +191,21 @@ fn prompt_guidelines(agent: &SmolStr) -> String {
 
 /// The result, the new memory and the record of the session in a reply. An agent that sent no memory keeps what it knew, with the beginning of
 /// its reply: nothing it said is lost without trace.
-fn parts_of_reply(reply: &Arc<str>, memory: &MemoryUse) -> (Arc<str>, Arc<str>, Arc<str>) {
+fn parts_of_reply(
+    reply: &Arc<str>,
+    memory: &MemoryUse,
+    mark: Option<&str>,
+) -> (Arc<str>, Arc<str>, Arc<str>) {
     let agent = &memory.place.agent;
-    let (result, rest) = match split_at_line(reply, MEMORY_MARK) {
+    let (result, rest) = match split_at_line(reply, &frame::memory_line(mark)) {
         Some((result, rest)) => (Arc::from(result.trim_end()), Some(rest)),
         None => (Arc::clone(reply), None),
     };
-    let (sent, record) = match rest.map(|rest| split_at_line(rest, SEGMENT_MARK).unwrap_or((rest, ""))) {
-        Some((memory, record)) => (Some(memory.trim()), record.trim()),
-        None => (None, ""),
-    };
+    let (sent, record) =
+        match rest.map(|rest| split_at_line(rest, &frame::segment_line(mark)).unwrap_or((rest, ""))) {
+            Some((memory, record)) => (Some(memory.trim()), record.trim()),
+            None => (None, ""),
+        };
     let head = format!("# Agent Memory: {agent}");
     let new = match sent.filter(|sent| !sent.is_empty()) {
         Some(sent) if sent.starts_with(&head) => format!("{sent}\n"),

@@ -70,6 +70,8 @@ pub(crate) struct Local {
 pub(crate) struct Found {
     pub(crate) value: Value,
     pub(crate) path: Option<Arc<str>>,
+    /// Whether it is an input.
+    pub(crate) is_input: bool,
     /// The frame it was found in, if it is not the one that looked.
     pub(crate) elsewhere: Option<u32>,
     /// Whether it was found in a frame that has ended (A9).
@@ -178,16 +180,18 @@ impl Scope {
         for scope in self.around() {
             if let Some(variable) = scope.get(name) {
                 let elsewhere = (scope.frame.id != self.frame.id).then_some(scope.frame.id);
+                let is_input = variable.kind == BindingKind::Input;
                 let Variable { value, path, .. } = variable;
-                return Some(Found { value, path, elsewhere, left_over: false });
+                return Some(Found { value, path, is_input, elsewhere, left_over: false });
             }
         }
         self.around().find_map(|scope| scope.left_over(name))
     }
 
     fn left_over(&self, name: &str) -> Option<Found> {
-        let (frame, Variable { value, path, .. }) = self.left_over.borrow().get(name)?.clone();
-        Some(Found { value, path, elsewhere: Some(frame), left_over: true })
+        let (frame, Variable { value, path, kind, .. }) = self.left_over.borrow().get(name)?.clone();
+        let is_input = kind == BindingKind::Input;
+        Some(Found { value, path, is_input, elsewhere: Some(frame), left_over: true })
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).

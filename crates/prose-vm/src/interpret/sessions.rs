@@ -15,6 +15,7 @@ use crate::effect::{
 };
 use crate::error::ErrorKind;
 use crate::event::{Status, What};
+use crate::frame;
 use crate::program::{At, property};
 use crate::prompt::{self, Parts};
 use crate::value::Value;
@@ -25,6 +26,14 @@ pub(super) struct Spoken {
     pub(super) resumes: bool,
     own: Vec<Property>,
     of_agent: Vec<Property>,
+}
+
+/// What a session is asked, before its prompt is put together.
+struct Asked {
+    task: SessionTask,
+    early_exit: Option<Arc<str>>,
+    /// Whether a value that is passed comes from outside of the program.
+    is_foreign: bool,
 }
 
 impl Spoken {
@@ -57,8 +66,10 @@ impl Cx {
             (None, None) => self.anonymous_target(),
         };
         let binds = target.anonymous || named.is_some();
-        let mut task = self.task(&spoken, text, &target).await?;
+        let Asked { mut task, early_exit, is_foreign } = self.task(&spoken, text, &target).await?;
         let remembered = self.remember(&spoken).await?;
+        task.mark = self.mark(&task, early_exit.as_deref(), remembered.as_ref(), is_foreign);
+        task.prompt = self.prompt(&task, early_exit.as_deref());
         let retries = self.count_property(&spoken, "retry").await?;
         let backoff = self.word_property(&spoken, "backoff").await?;
         task.retries = retries;
@@ -138,7 +149,7 @@ impl Cx {
         spoken: &Spoken,
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
-    ) -> Exec<SessionTask> {
+    ) -> Exec<Asked> {
         let mut long = Vec::new();
         let label = match text {
             Some(text) => Some(self.session_text(text, &mut long).await?),
@@ -167,8 +178,14 @@ impl Cx {
         };
         long.retain(|long| !passed.iter().any(|known| known.name == long.name));
         passed.append(&mut long);
+        let is_foreign = passed.iter().any(|passed| passed.is_foreign);
         let context = self.items(passed).await?;
         let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
+        if let Some(model) = model.as_ref().filter(|model| model.starts_with('-')) {
+            let message =
+                format!("`{model}` is no model: agents would read it as an option, as it starts with `-`");
+            return self.fail(ErrorKind::Type, message);
+        }
         let skills = self.list_property(spoken, "skills").await?;
         let timeout = match spoken.property(self.at, "timeout") {
             Some((at, property)) => self.of(at).duration(property).await?,
@@ -178,22 +195,10 @@ impl Cx {
             Some((at, Property { value: Some(value), .. })) => Some(self.of(at).text(*value).await?),
             _ => None,
         };
-        let parts = Parts {
-            task: &task,
-            context: &context,
-            skills: &skills,
-            has_agent: spoken.agent.is_some(),
-            early_exit: early_exit.as_deref(),
-            frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
-            binding: &target.binding,
-            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&target.binding.path)),
-            by_reference: self.run.world.settings.context_by_reference,
-        };
-        let prompt = prompt::assemble(&parts).into();
-        Ok(SessionTask {
+        let task = SessionTask {
             agent: spoken.agent.as_ref().map(|(name, _)| name.clone()),
             task,
-            prompt,
+            prompt: "".into(),
             system,
             model,
             skills,
@@ -204,7 +209,49 @@ impl Cx {
             context,
             binding: target.binding.clone(),
             memory: None,
-        })
+            mark: None,
+        };
+        Ok(Asked { task, early_exit, is_foreign })
+    }
+
+    /// What the lines around values are marked with: as soon as one comes from outside of the program, or could hold such a line (decision 20).
+    fn mark(
+        &self,
+        task: &SessionTask,
+        early_exit: Option<&str>,
+        remembered: Option<&Remembered>,
+        is_foreign: bool,
+    ) -> Option<SmolStr> {
+        let by_reference = self.run.world.settings.context_by_reference;
+        let values = task.context.iter().filter(|item| !by_reference || item.path.is_none());
+        let values: Vec<&str> = values.filter_map(|item| item.text.as_deref()).collect();
+        let needs_mark = (is_foreign && !values.is_empty())
+            || values.iter().copied().any(frame::has_lines)
+            || remembered.is_some_and(Remembered::is_in_text);
+        if !needs_mark {
+            return None;
+        }
+        let memory = remembered.and_then(|remembered| remembered.memory.text.as_deref());
+        let texts = values.into_iter().chain([&*task.task]).chain(task.system.as_deref());
+        let texts = texts.chain(early_exit).chain(memory);
+        Some(frame::mark(&format!("{} {}", self.run.world.settings.run, self.place), texts))
+    }
+
+    /// The prompt of a task, without what is told of a memory.
+    fn prompt(&self, task: &SessionTask, early_exit: Option<&str>) -> Arc<str> {
+        let parts = Parts {
+            task: &task.task,
+            context: &task.context,
+            skills: &task.skills,
+            has_agent: task.agent.is_some(),
+            early_exit,
+            frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
+            binding: &task.binding,
+            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&task.binding.path)),
+            by_reference: self.run.world.settings.context_by_reference,
+            mark: task.mark.as_deref(),
+        };
+        prompt::assemble(&parts).into()
     }
 
     /// Tries a session as often as it may be (R77, R78).
@@ -217,7 +264,7 @@ impl Cx {
         let retries = task.retries;
         if let Some(remembered) = &remembered {
             task.memory = Some(remembered.memory.clone());
-            task.prompt = remembered.around(&task.prompt).into();
+            task.prompt = remembered.around(&task.prompt, task.mark.as_deref()).into();
         }
         for attempt in 0..=retries {
             let cx = if attempt == 0 { self.clone() } else { self.step(format_args!("a{attempt}")) };

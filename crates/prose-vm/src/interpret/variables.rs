@@ -161,7 +161,7 @@ impl Cx {
         while let Some(here) = local {
             if here.name == name {
                 let value = here.value.clone();
-                return Some(Found { value, path: None, elsewhere: None, left_over: false });
+                return Some(Found { value, path: None, is_input: false, elsewhere: None, left_over: false });
             }
             local = here.outer.as_ref();
         }

@@ -249,13 +249,15 @@ fn r035_a_file_is_passed_by_its_content_to_an_agent_that_cannot_read_it() {
         Use
 
         Context provided:
-        ---
+        --- 30c555ab4e
         docs/a.md: "# A
 
         Of the docs."
+        --- 30c555ab4e
         other/a.md: ""
+        --- 30c555ab4e
         where: "docs"
-        ---"##]]
+        --- 30c555ab4e"##]]
     .assert_eq(&ran.session("Use").prompt);
 }
 
@@ -270,20 +272,22 @@ fn r038_long_files_are_shortened() {
         Use
 
         Context provided:
-        ---
+        --- e996165014
         short.md: "[1999 characters]"
+        --- e996165014
         medium.md: "key points"
+        --- e996165014
         long.md: "essentials"
-        ---"#]]
+        --- e996165014"#]]
     .assert_eq(&ran.session("Use").prompt.replace(&short, "[1999 characters]"));
     // What was summarised once is not summarised again.
     expect![[r#"
         Use again
 
         Context provided:
-        ---
+        --- 30c555ab4e
         long.md: "essentials"
-        ---"#]]
+        --- 30c555ab4e"#]]
     .assert_eq(&ran.session("Use again").prompt);
     assert_eq!((ran.asked("file").len(), ran.asked("summarise").len()), (4, 2));
 }

@@ -11,6 +11,7 @@ mod context;
 mod determinism;
 mod discretion;
 mod errors;
+mod frames;
 mod inputs_and_imports;
 mod loops;
 mod memory;

@@ -104,16 +104,18 @@ do outer()
         expect![[r###"
             ## Agent Memory: a
 
+            --- 9cd3c057c7
             ## Current Understanding
 
             Two pages.
+            --- 9cd3c057c7
 
             Go on
 
             Context provided:
-            ---
+            --- 9cd3c057c7
             notes: "ok"
-            ---
+            --- 9cd3c057c7
 
             Execution scope:
               execution_id: 2
@@ -130,9 +132,9 @@ do outer()
             Your memory starts with the line `# Agent Memory: a` and has the sections `## Current Understanding`, `## Decisions Made` (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three sessions in full and shorten what is older. Your result and your memory are two things: write both.
 
             End your reply with your new memory and a record of this session, each behind a line of its own:
-            === MEMORY ===
+            === MEMORY 9cd3c057c7 ===
             [your memory from now on]
-            === SEGMENT ===
+            === SEGMENT 9cd3c057c7 ===
             - Reviewed: …
             - Found: …
             - Decided: …

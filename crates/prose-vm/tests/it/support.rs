@@ -242,6 +242,43 @@ impl Harness for Counting {
     }
 }
 
+/// A harness whose sessions all say the same.
+pub(crate) struct Verbatim(pub(crate) String);
+
+impl Harness for Verbatim {
+    fn name(&self) -> &str {
+        "verbatim"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
+        true
+    }
+
+    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+        Box::pin(async { Ok(Reply { text: self.0.as_str().into(), ..Reply::default() }) })
+    }
+
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
+        unreachable!("only sessions are asked")
+    }
+
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Choice> {
+        unreachable!("only sessions are asked")
+    }
+
+    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
+        unreachable!("only sessions are asked")
+    }
+
+    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary) -> Answer<'a, String> {
+        unreachable!("only sessions are asked")
+    }
+}
+
 /// A harness that is like another one and has room for so many sessions at the same time.
 pub(crate) struct Cramped {
     pub(crate) inner: Arc<dyn Harness>,

@@ -414,9 +414,9 @@ text = "the key points"
         Use [short] and [long, see the context]
 
         Context provided:
-        ---
+        --- 03fd7b3d62
         long: "the key points"
-        ---"#]]
+        --- 03fd7b3d62"#]]
     .assert_eq(&shown(&by_value.session("Use").prompt));
     let by_reference = run_with(program, &script, |setup| setup.settings.context_by_reference = true);
     expect![[r#"
