@@ -446,3 +446,18 @@ fn an_address_that_is_not_understood_is_not_replaced_by_the_public_one() {
     let other = "later = 1\n[registry]\nfetch = 'never'\n";
     assert_eq!(Config::parse(other).0.registry.url.as_str(), "https://p.prose.md/");
 }
+
+#[test]
+fn a_model_is_never_an_option() {
+    check(
+        r#"
+        [models]
+        fast = "--dangerously-skip-permissions"
+        "#,
+        expect![[r#"
+            [models]
+            fast = "--dangerously-skip-permissions"
+            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not the text "--dangerously-skip-permissions"
+        "#]],
+    );
+}

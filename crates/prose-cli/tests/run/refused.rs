@@ -209,3 +209,19 @@ fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
     );
     assert!(workspace.runs().is_empty());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_model_that_would_be_an_option_starts_no_agent() {
+    let program = "session \"x\"\n  model: \"--yes\"\n";
+    let workspace = Workspace::new(&[("main.prose", program)]);
+    let run = workspace.prose(&["run", "main.prose"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("error[E148]"), "{}", run.stderr);
+    let settings = "[models]\nfast = \"--yes\"\n";
+    let program = "session \"x\"\n  model: fast\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
+    let run = workspace.prose(&["run", "main.prose"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stderr.contains("`fast` has no usable id in `[models]` of prose.toml"), "{}", run.stderr);
+}

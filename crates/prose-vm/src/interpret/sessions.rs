@@ -180,12 +180,10 @@ impl Cx {
         passed.append(&mut long);
         let is_foreign = passed.iter().any(|passed| passed.is_foreign);
         let context = self.items(passed).await?;
-        let model = self.word_property(spoken, "model").await?.map(|model| self.program().model(&model));
-        if let Some(model) = model.as_ref().filter(|model| model.starts_with('-')) {
-            let message =
-                format!("`{model}` is no model: agents would read it as an option, as it starts with `-`");
-            return self.fail(ErrorKind::Type, message);
-        }
+        let model = match self.word_property(spoken, "model").await? {
+            Some(model) => Some(self.model(&model)?),
+            None => None,
+        };
         let skills = self.list_property(spoken, "skills").await?;
         let timeout = match spoken.property(self.at, "timeout") {
             Some((at, property)) => self.of(at).duration(property).await?,
@@ -212,6 +210,21 @@ impl Cx {
             mark: None,
         };
         Ok(Asked { task, early_exit, is_foreign })
+    }
+
+    /// The id of a model that a program names. What starts with a hyphen would become an option of the agent's program.
+    fn model(&self, name: &str) -> Exec<SmolStr> {
+        let model = self.program().model(name);
+        if model.is_empty() {
+            let message = format!("`{name}` has no usable id in `[models]` of prose.toml");
+            return self.fail(ErrorKind::Type, message);
+        }
+        if model.starts_with('-') {
+            let message =
+                format!("`{model}` is no model: agents would read it as an option, as it starts with `-`");
+            return self.fail(ErrorKind::Type, message);
+        }
+        Ok(model)
     }
 
     /// What the lines around values are marked with: as soon as one comes from outside of the program, or could hold such a line (decision 20).
