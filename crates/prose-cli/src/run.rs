@@ -1,5 +1,7 @@
 //! `prose run` and `prose resume`.
 
+mod echo;
+mod failures;
 mod given;
 mod interrupt;
 pub(crate) mod load;
@@ -23,12 +25,14 @@ use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+use self::failures::FailedSessions;
 use self::given::GivenInputs;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
+use crate::check::settings;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::imports::{How, LockUse};
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
@@ -317,10 +321,13 @@ fn execute(
     let progress = Progress::new(args.quiet || narrates.is_some(), terminal);
     progress.start(&prepared);
     let run: SmolStr = prepared.run().into();
+    let folder = prepared.folder.clone();
     let inputs = given.before(progress.bars());
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
+    let mut failures = FailedSessions::default();
     let mut observer = |event: &Event, is_new: bool| {
+        failures.take_up(event);
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.what, What::Warning { .. }) {
             progress.tell(event, is_new);
@@ -388,6 +395,13 @@ fn execute(
             Ended::Failed
         }
     };
+    if let Some(error) = end.error.as_ref().filter(|_| is_kept && ended == Ended::Failed)
+        && let Some(prompt) = failures.prompt_of(error)
+    {
+        let path = folder.as_deref().unwrap_or(Path::new("")).join(prompt);
+        let path = settings::shown(&path);
+        writeln!(stderr, "{HELP}help{HELP:#}: its prompt is in `{}`", one_line(&path.to_string_lossy()))?;
+    }
     if let Some(error) = &end.error {
         let failed = (ended == Ended::Failed).then_some(error.kind);
         how_to_resume(&run, is_kept, failed, terminal)?;

@@ -1,19 +1,23 @@
 //! `prose runs`: the runs of a project.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_narration::Narrator;
 use prose_run::Project;
 use prose_state::StateError;
+use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_vm::event::What;
+use textwrap::core::display_width;
 
 use crate::Status;
-use crate::cli::run::{Narration, RunsArgs, RunsCommand};
+use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
 use crate::run::present_project;
-use crate::terminal::{BOLD, ERROR, Terminal, first_line, one_line};
+use crate::terminal::{self, BOLD, ERROR, Terminal, counted, first_line, one_line};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -22,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     let project = present_project();
     let done = match &args.command {
-        RunsCommand::List { json } => list(&project, *json, terminal),
+        RunsCommand::List(args) => list(&project, args, terminal),
         RunsCommand::Show { run } => show(&project, run.as_deref(), terminal),
         RunsCommand::Tail { run, narrate, no_follow } => {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
@@ -58,38 +62,91 @@ impl From<StateError> for Failed {
     }
 }
 
-fn list(project: &Project, json: bool, terminal: &Terminal) -> Result<(), Failed> {
+/// How many runs a terminal shows at once.
+const PAGE: usize = 20;
+
+fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(), Failed> {
     let runs = project.list_runs()?;
+    let total = runs.len();
+    let runs: Vec<RunSummary> = runs.into_iter().filter(|run| is_wanted(run, args)).collect();
+    let width = terminal::width();
+    let limit = args.limit.map(NonZeroUsize::get).or_else(|| width.filter(|_| !args.json).map(|_| PAGE));
+    let limit = limit.unwrap_or(usize::MAX);
+    let first = limit.saturating_mul(args.page.get() - 1).min(runs.len());
+    let page = &runs[first..runs.len().min(first.saturating_add(limit))];
     let mut out = terminal.stdout();
-    if json {
-        let runs: Vec<_> = runs.iter().map(as_json).collect();
+    if args.json {
+        let runs: Vec<_> = page.iter().map(as_json).collect();
         serde_json::to_writer_pretty(&mut out, &runs).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(());
     }
-    if runs.is_empty() {
-        writeln!(
-            terminal.stderr(),
-            "There are no runs below {}.",
-            one_line(&project.runs().to_string_lossy())
-        )?;
-    }
-    for run in &runs {
-        let program = run.program.as_deref().unwrap_or("?");
-        let sessions = run.sessions.map_or(String::new(), |sessions| format!("{sessions} sessions"));
-        let took = run.duration().map_or(String::new(), took);
+    let rows: Vec<[String; 3]> = page.iter().map(columns).collect();
+    let widths: [usize; 3] =
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0));
+    for (run, [status, took, sessions]) in page.iter().zip(&rows) {
+        let program = one_line(run.program.as_deref().unwrap_or("?"));
         let error = run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error)));
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {:11}  {:10}  {:12}  {}{error}",
-            run.id,
-            run.status.name(),
-            took,
-            sessions,
-            one_line(program)
-        )?;
+        let [a, b, c] = widths;
+        let rest = format!("  {status:a$}  {took:b$}  {sessions:c$}  {program}{error}");
+        let rest = match width {
+            Some(width) => fitted(&rest, width.saturating_sub(run.id.len())),
+            None => rest,
+        };
+        writeln!(out, "{BOLD}{}{BOLD:#}{rest}", run.id)?;
+    }
+    out.flush()?;
+    let folder = project.runs();
+    let folder = folder.to_string_lossy();
+    let mut stderr = terminal.stderr();
+    match (total, runs.len(), page.len()) {
+        (0, ..) => writeln!(stderr, "There are no runs below {}.", one_line(&folder))?,
+        (_, 0, _) => writeln!(stderr, "None of {} matches.", counted(total, "run"))?,
+        (_, found, 0) => writeln!(stderr, "There are only {} pages.", found.div_ceil(limit))?,
+        (_, found, shown) if shown < found => {
+            let next = if first + shown < found {
+                format!("; `--page {}` shows the next ones", args.page.get() + 1)
+            } else {
+                String::new()
+            };
+            writeln!(stderr, "Runs {} to {} of {found}{next}.", first + 1, first + shown)?;
+        }
+        _ => {}
     }
     Ok(())
+}
+
+/// What stands between the id and the program.
+fn columns(run: &RunSummary) -> [String; 3] {
+    let sessions = run.sessions.map_or(String::new(), |count| counted(count as usize, "session"));
+    [run.status.name().to_owned(), run.duration().map_or(String::new(), took), sessions]
+}
+
+fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
+    let program = run.from.as_deref().or(run.program.as_deref()).unwrap_or_default();
+    let has_status = args.statuses.is_empty() || args.statuses.iter().any(|name| name == run.status.name());
+    let is_recent = args.since.is_none_or(|since| {
+        let earliest = SystemTime::now().checked_sub(since).unwrap_or(UNIX_EPOCH);
+        run.started.is_some_and(|started| UNIX_EPOCH + Duration::from_millis(started) >= earliest)
+    });
+    has_status && is_recent && args.program.as_deref().is_none_or(|text| program.contains(text))
+}
+
+/// A line without what does not fit into a number of columns.
+fn fitted(line: &str, columns: usize) -> String {
+    if display_width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |character: &char| {
+        let width = display_width(character.encode_utf8(&mut [0; 4]));
+        let fits = width <= left;
+        left = left.saturating_sub(width);
+        fits
+    };
+    let mut kept: String = line.chars().take_while(fits).collect();
+    kept.push('…');
+    kept
 }
 
 fn as_json(run: &RunSummary) -> serde_json::Value {
@@ -106,7 +163,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
     })
 }
 
-/// The run whose id starts like this, or the last one. What keeps it from being found is told in words for the person.
+/// The run whose id contains this, or the last one. What keeps it from being found is told in words for the person.
 pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetails, String> {
     let words = |error: StateError| error.to_string();
     let last = project.last_run().map_err(words)?;
@@ -169,10 +226,26 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
             writeln!(out, "  {kind:6} {} ({} bytes)", one_line(&binding.name), binding.bytes)?;
         }
     }
+    if let Some(prompts) = failed_prompts(&run.folder) {
+        writeln!(out, "\n{BOLD}prompts of failed sessions{BOLD:#}")?;
+        for path in prompts {
+            writeln!(out, "  {}", one_line(&path))?;
+        }
+    }
     if run.status.can_be_resumed() {
         writeln!(out, "\n`prose resume {}` goes on with it.", run.id)?;
     }
     Ok(())
+}
+
+/// The files with the prompts of sessions that failed, relative to the folder of the run. Those of imported programs lie deeper and are not listed.
+fn failed_prompts(folder: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(folder.join(PROMPTS_FOLDER)).ok()?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut paths: Vec<String> =
+        names.filter(|name| name.ends_with(".md")).map(|name| format!("{PROMPTS_FOLDER}/{name}")).collect();
+    paths.sort();
+    (!paths.is_empty()).then_some(paths)
 }
 
 fn tail(

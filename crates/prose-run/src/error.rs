@@ -42,8 +42,8 @@ pub enum RunFailure {
     Over {
         /// The run.
         run: String,
-        /// How it ended.
-        how: &'static str,
+        /// Whether changes of its program were accepted, and there are none.
+        is_unchanged: bool,
     },
     /// It stopped while it was executed.
     Run(RunError),
@@ -71,12 +71,16 @@ impl fmt::Display for RunFailure {
                 "the program has changed since the run {run} was started: {difference}. Undo the change, or use `--accept-changes`, which keeps \
                 the results of all sessions that are asked the same"
             ),
-            RunFailure::Over { run, how } => {
-                write!(
-                    f,
-                    "the run {run} has {how}; there is nothing left to do. Start a new one with `prose run`"
-                )
-            }
+            RunFailure::Over { run, is_unchanged: false } => write!(
+                f,
+                "the run {run} has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the \
+                program there and use `prose resume {run} --accept-changes`, which keeps the results of all sessions that are asked the same"
+            ),
+            RunFailure::Over { run, is_unchanged: true } => write!(
+                f,
+                "the run {run} has come to its end, and its program has not changed since. To run again from a place, change the program there, \
+                such as the prompt of a session: that session runs again, with all that depends on it. `prose run` starts a new run"
+            ),
             RunFailure::Run(error) => error.fmt(f),
             RunFailure::Runtime(error) => write!(f, "the system gives no event loop: {error}"),
         }

@@ -310,6 +310,10 @@ impl Recall for Counted<'_> {
         self.recall.happened(event);
     }
 
+    fn stopped(&self) -> Option<(u64, u64)> {
+        self.recall.stopped()
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }

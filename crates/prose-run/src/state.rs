@@ -141,9 +141,6 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     // A run of the layout before `.prose/runs` goes on in the present one (R105).
     let run = &order.project.adopt_run(run)?;
     let details = order.project.show_run(run)?;
-    if details.summary.status == RunState::Completed {
-        return Err(RunFailure::Over { run: run.to_string(), how: "come to its end" });
-    }
     let before = prose_files::read_text(
         &details.summary.folder.join(prose_state::folder::PROGRAM_FILE),
         Limit::PROGRAM,
@@ -151,6 +148,9 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     .ok();
     let changed =
         details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &order.program));
+    if details.summary.status == RunState::Completed && !(accept_changes && changed.is_some()) {
+        return Err(RunFailure::Over { run: run.to_string(), is_unchanged: accept_changes });
+    }
     if let Some(difference) = changed.filter(|_| !accept_changes) {
         return Err(RunFailure::Changed { run: run.to_string(), difference });
     }

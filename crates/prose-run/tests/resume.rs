@@ -137,7 +137,7 @@ fn a_session_that_failed_is_asked_again_and_nothing_else_is() {
     check_refused(
         runs.resume(PROGRAM, rest, false),
         expect![
-            "the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`"
+            "the run ID has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the program there and use `prose resume ID --accept-changes`, which keeps the results of all sessions that are asked the same"
         ],
     );
 }

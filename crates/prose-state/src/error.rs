@@ -34,10 +34,10 @@ pub enum StateError {
     },
     /// The beginning of an id is empty.
     NoName,
-    /// Several runs have ids that start like that.
+    /// Several runs have ids that start like that or contain that.
     Ambiguous {
-        /// What the ids start with.
-        start: String,
+        /// The part of the ids.
+        part: String,
         /// The ids.
         runs: Vec<String>,
     },
@@ -130,8 +130,8 @@ impl fmt::Display for StateError {
             Self::NoName => {
                 f.write_str("the name of a run is empty; `prose runs list` shows the runs of this project")
             }
-            Self::Ambiguous { start, runs } => {
-                write!(f, "several runs start with `{start}`: {}. Give more of the id", runs.join(", "))
+            Self::Ambiguous { part, runs } => {
+                write!(f, "`{part}` matches several runs: {}. Give more of the id", runs.join(", "))
             }
             Self::Ended { run, error: None } => {
                 write!(f, "run {run} has come to its end; there is nothing left to do")

@@ -27,6 +27,7 @@ use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::memory::Memories;
+use crate::prompt_file::PromptFiles;
 use crate::recall::{JournalRecall, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, LeftMemories};
@@ -41,6 +42,7 @@ pub struct FilesystemStore {
     journal: Journal,
     writer: Writer,
     memories: Memories,
+    prompts: PromptFiles,
     project: Project,
     /// Whether events that happened before are written too: the journal is a new one.
     writes_all: bool,
@@ -190,6 +192,7 @@ impl FilesystemStore {
             journal,
             writer: Writer::new(tree, Executions::new(text)),
             memories,
+            prompts: PromptFiles::default(),
             project: project.clone(),
             writes_all,
             written_by_agent: FxHashSet::default(),
@@ -243,6 +246,7 @@ impl FilesystemStore {
             _ => {}
         }
         let mut files = self.writer.files();
+        self.prompts.take_up(event, is_new, &mut files.tree)?;
         files.executions.apply(event);
         match &event.what {
             What::ImportEnded { program, .. } => {

@@ -340,7 +340,7 @@ mod tests {
 
     fn warning(seq: u64) -> Event {
         let what = What::Warning { message: "x".repeat(10_000) };
-        Event { seq, at: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+        Event { seq, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
     }
 
     #[test]

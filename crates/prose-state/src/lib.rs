@@ -22,6 +22,7 @@ pub mod lock;
 mod memory;
 pub mod migration;
 mod program;
+pub mod prompt_file;
 pub mod reader;
 pub mod recall;
 pub mod remembered;

@@ -53,6 +53,8 @@ pub struct JournalRecall {
     /// Memories that were looked up for sessions of which the journal does not say that they are over, by the places of these.
     open: FxHashMap<SmolStr, OpenMemory>,
     sound: Sound,
+    /// The times of the event that was taken off the end.
+    stopped: Option<(u64, u64)>,
     problem: Option<StateError>,
 }
 
@@ -115,6 +117,7 @@ impl JournalRecall {
             next_event: None,
             open: FxHashMap::default(),
             sound: Sound::default(),
+            stopped: None,
             problem: None,
         })
     }
@@ -258,9 +261,8 @@ impl JournalRecall {
     /// try again.
     pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
         let Some(end) = self.sound.end else { return Ok(()) };
-        let What::RunEnded(RunEnd { status, error, .. }) = self.places.event_at(end)?.what else {
-            return Ok(());
-        };
+        let Event { at, paused, what, .. } = self.places.event_at(end)?;
+        let What::RunEnded(RunEnd { status, error, .. }) = what else { return Ok(()) };
         let offset = match status {
             RunStatus::Interrupted => Some(end),
             RunStatus::Completed => None,
@@ -281,6 +283,7 @@ impl JournalRecall {
             truncate(&self.path, offset)?;
         }
         *self = Self::open(&self.path, self.matching)?;
+        self.stopped = Some((at, paused));
         Ok(())
     }
 
@@ -489,6 +492,10 @@ impl Recall for JournalRecall {
 
     fn is_known(&self, request: RequestId) -> bool {
         !self.awaited.is_empty() && self.known.values().any(|(id, _)| *id == request)
+    }
+
+    fn stopped(&self) -> Option<(u64, u64)> {
+        self.stopped
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

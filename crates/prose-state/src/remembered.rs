@@ -63,6 +63,13 @@ impl Recall for Remembered {
         }
     }
 
+    fn stopped(&self) -> Option<(u64, u64)> {
+        match self {
+            Remembered::Journal(recalls) => recalls.first()?.stopped(),
+            Remembered::Foreign(_) => None,
+        }
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         match self {
             Remembered::Journal(recalls) => recalls.first_mut()?.expected(seq),

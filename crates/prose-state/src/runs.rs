@@ -36,6 +36,8 @@ pub struct RunSummary {
     pub started: Option<u64>,
     /// When it ended, or when the last event was recorded.
     pub last: Option<u64>,
+    /// How many milliseconds it lay stopped up to then, between its executions.
+    pub paused: u64,
     /// How many sessions have ended, if that is known.
     pub sessions: Option<u32>,
     /// What the sessions took that told it.
@@ -62,6 +64,10 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// All names.
+    pub const NAMES: [&'static str; 6] =
+        ["running", "completed", "failed", "interrupted", "foreign", "damaged"];
+
     /// As lists name it.
     pub fn name(self) -> &'static str {
         match self {
@@ -81,9 +87,9 @@ impl RunState {
 }
 
 impl RunSummary {
-    /// How long it took or has taken up to now, in milliseconds.
+    /// How long it took or has taken up to now, in milliseconds, without the time for which it lay stopped.
     pub fn duration(&self) -> Option<u64> {
-        Some(self.last?.saturating_sub(self.started?))
+        Some(self.last?.saturating_sub(self.started?).saturating_sub(self.paused))
     }
 }
 
@@ -139,26 +145,29 @@ impl Project {
         Ok(self.list_runs()?.into_iter().next())
     }
 
-    /// The id of the run that is meant by an id or by the beginning of one.
-    pub fn find_run(&self, start: &str) -> Result<SmolStr, StateError> {
-        if start.is_empty() {
+    /// The id of the run that is meant by an id or by a part of one. Where ids start with the part, those that only contain it do not count.
+    pub fn find_run(&self, part: &str) -> Result<SmolStr, StateError> {
+        if part.is_empty() {
             return Err(StateError::NoName);
         }
-        if self.existing_run(start).is_ok() {
-            return Ok(start.into());
+        if self.existing_run(part).is_ok() {
+            return Ok(part.into());
         }
         let mut runs = Vec::new();
         for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            runs.extend(entry.file_name().into_string().ok().filter(|id| is_folder && id.starts_with(start)));
+            runs.extend(entry.file_name().into_string().ok().filter(|id| is_folder && id.contains(part)));
         }
         let legacy = self.legacy_runs().into_iter().map(|(id, _)| id.to_string());
-        runs.extend(legacy.filter(|id| id.starts_with(start)));
+        runs.extend(legacy.filter(|id| id.contains(part)));
+        if runs.iter().any(|id| id.starts_with(part)) {
+            runs.retain(|id| id.starts_with(part));
+        }
         runs.sort();
         match &runs[..] {
             [run] => Ok(run.into()),
-            [] => Err(StateError::NoRun { run: start.to_owned(), folder: self.runs() }),
-            _ => Err(StateError::Ambiguous { start: start.to_owned(), runs }),
+            [] => Err(StateError::NoRun { run: part.to_owned(), folder: self.runs() }),
+            _ => Err(StateError::Ambiguous { part: part.to_owned(), runs }),
         }
     }
 
@@ -208,6 +217,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         status: RunState::Interrupted,
         started: time_of_id(id),
         last: None,
+        paused: 0,
         sessions: None,
         usage: None,
         error: None,
@@ -222,8 +232,9 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
             summary.harness = Some(found.harness.clone());
             head = Some(found);
             match read_last(&path) {
-                Ok(Some(Event { at, what, .. })) => {
+                Ok(Some(Event { at, paused, what, .. })) => {
                     summary.last = Some(at);
+                    summary.paused = paused;
                     if let What::RunEnded(found) = what {
                         summary.status = match found.status {
                             RunStatus::Completed => RunState::Completed,

@@ -17,6 +17,9 @@ pub struct Event {
     pub seq: u64,
     /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
     pub at: u64,
+    /// How many milliseconds the run had lain stopped before that, between its executions.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub paused: u64,
     /// Where in the execution.
     pub place: Place,
     /// The part of the text it is about; none for the run as a whole.
@@ -31,6 +34,17 @@ pub struct Event {
     /// What happened.
     #[serde(flatten)]
     pub what: What,
+}
+
+impl Event {
+    /// When it happened, in milliseconds, on a clock that stands still while the run lies stopped. Durations are differences of these.
+    pub fn active_at(&self) -> u64 {
+        self.at.saturating_sub(self.paused)
+    }
+}
+
+fn is_no_time(milliseconds: &u64) -> bool {
+    *milliseconds == 0
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -163,6 +163,7 @@ pub fn now() -> u64 {
 
 /// Runs a program to its end, or until it is interrupted.
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
+    let now = (host.clock)();
     let mut runner = Runner {
         host,
         seq: 0,
@@ -183,6 +184,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         memories_awaited: BTreeSet::new(),
         resumed: false,
         last: None,
+        clock: RunClock::start(now),
     };
     let mut end = runner.drive(&mut machine).await;
     if end.is_ok() {
@@ -242,6 +244,7 @@ struct Runner<'a> {
     resumed: bool,
     /// The part of the text that the last event was about.
     last: Option<Site>,
+    clock: RunClock,
 }
 
 impl Runner<'_> {
@@ -383,14 +386,15 @@ impl Runner<'_> {
     fn emit(&mut self, happening: Happening) -> Result<(), RunError> {
         self.seq += 1;
         let Happening { place, site, frame, nesting, what } = happening;
-        let mut event = Event { seq: self.seq, at: 0, place, site, frame, nesting, what };
+        let mut event = Event { seq: self.seq, at: 0, paused: 0, place, site, frame, nesting, what };
         let expected = if self.replays { self.host.recall.expected(self.seq) } else { None };
         let is_new = expected.is_none();
         match expected {
-            None => event.at = (self.host.clock)(),
+            None => (event.at, event.paused) = self.now(),
             Some(expected) => {
                 self.goes_on = true;
-                event.at = expected.at;
+                self.clock.replay(&expected);
+                (event.at, event.paused) = (expected.at, expected.paused);
                 if let (What::Effect { began, .. }, What::Effect { began: before, .. }) =
                     (&mut event.what, &expected.what)
                 {
@@ -410,9 +414,14 @@ impl Runner<'_> {
         (self.host.observer)(&event, true);
     }
 
-    fn event_outside(&self, what: What) -> Event {
-        let at = (self.host.clock)();
-        Event { seq: self.seq, at, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+    /// The time, and how long the run has lain stopped up to now.
+    fn now(&mut self) -> (u64, u64) {
+        ((self.host.clock)(), self.clock.paused(self.host.recall.stopped()))
+    }
+
+    fn event_outside(&mut self, what: What) -> Event {
+        let (at, paused) = self.now();
+        Event { seq: self.seq, at, paused, place: Place::root(), site: None, frame: 0, nesting: 0, what }
     }
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
@@ -690,6 +699,35 @@ impl Runner<'_> {
             reply.wrote_memory = self.host.store.has_written_memory(memory)?;
         }
         Ok(Outcome::Reply(reply))
+    }
+}
+
+/// Finds out how long a run lay stopped before this execution.
+struct RunClock {
+    /// When this execution started.
+    started: u64,
+    /// The time and the pauses of the last event that was executed again.
+    replayed: Option<(u64, u64)>,
+    /// The pauses up to this execution, once they are asked for.
+    paused: Option<u64>,
+}
+
+impl RunClock {
+    fn start(started: u64) -> Self {
+        Self { started, replayed: None, paused: None }
+    }
+
+    fn replay(&mut self, event: &Event) {
+        self.replayed = Some((event.at, event.paused));
+    }
+
+    /// How long the run lay stopped before and between its executions. `stopped` comes from an event that is not executed again.
+    fn paused(&mut self, stopped: Option<(u64, u64)>) -> u64 {
+        *self.paused.get_or_insert_with(|| {
+            // A run whose events are all new starts again at this execution.
+            let last = self.replayed.map(|replayed| stopped.unwrap_or(replayed));
+            last.map_or(0, |(at, paused)| paused + self.started.saturating_sub(at))
+        })
     }
 }
 

@@ -100,6 +100,12 @@ pub trait Recall {
         let _ = event;
     }
 
+    /// When the earlier execution stopped, as [`Event::at`] and [`Event::paused`] say of an event that is not executed again. None if the last
+    /// event that is executed again says it.
+    fn stopped(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs
     /// is an error: the program has changed, or something in it is not determined by what is recorded.
     fn expected(&mut self, seq: u64) -> Option<Event> {

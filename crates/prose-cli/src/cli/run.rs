@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use prose_state::runs::RunState;
 
 /// What the commands that run programs have in common.
 #[derive(Debug, Args)]
@@ -142,12 +144,12 @@ Exit status: as of `prose run`
 
 Examples:
   prose resume                                    the last run of this folder
-  prose resume 20260115-1430                      the run whose id starts like this
+  prose resume k3x9                               the run whose id contains this
   prose resume --accept-changes                   after a change of the program: keep what still matches
   prose resume --transcript run.txt review.prose  go on from a narration"
 )]
 pub(crate) struct ResumeArgs {
-    /// The run, by the beginning of its id; without it, the last one of this folder. With `--transcript`, the program
+    /// The run, by any part of its id; without it, the last one of this folder. With `--transcript`, the program
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
 
@@ -178,20 +180,16 @@ pub(crate) struct RunsArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// List the runs of this folder, the last one first
-    List {
-        /// Write them as JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(RunsListArgs),
     /// Show a run: how it stands, its outputs and its files
     Show {
-        /// The run, by the beginning of its id; without it, the last one
+        /// The run, by any part of its id; without it, the last one
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
     /// Narrate what a run does, as it does it
     Tail {
-        /// The run, by the beginning of its id; without it, the last one
+        /// The run, by any part of its id; without it, the last one
         #[arg(value_name = "RUN")]
         run: Option<String>,
         /// The markers of the narration
@@ -203,10 +201,42 @@ pub(crate) enum RunsCommand {
     },
     /// Remove runs with all their files
     Rm {
-        /// The runs, by the beginnings of their ids
+        /// The runs, by any parts of their ids
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
+}
+
+/// Which runs are listed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct RunsListArgs {
+    /// Write them as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Only runs with this status; can be repeated
+    #[arg(long = "status", value_name = "STATUS", value_parser = status_parser())]
+    pub(crate) statuses: Vec<String>,
+
+    /// Only runs of programs whose path contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) program: Option<String>,
+
+    /// Only runs that started at most this long ago, such as `2h` or `7d`
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) since: Option<Duration>,
+
+    /// How many runs a page has [default: 20 in a terminal, else all]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+
+    /// The page, counted from 1, which has the latest runs
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) page: NonZeroUsize,
+}
+
+fn status_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(RunState::NAMES)
 }
 
 /// List the examples that come with this command, or write one of them

@@ -7,7 +7,7 @@ use std::time::Duration;
 use prose_harness::supervisor;
 use tokio::sync::oneshot;
 
-use super::Ended;
+use super::{Ended, echo};
 
 /// Hears signals from the moment on at which it is made: a run may be busy for long before it waits for anything.
 pub(crate) struct Interrupts {
@@ -33,6 +33,7 @@ impl Interrupts {
                     signals.next().await;
                 }
                 supervisor::kill_all();
+                echo::restore();
                 std::process::exit(Ended::Interrupted as i32);
             });
         });

@@ -10,6 +10,7 @@ use prose_run::Prepared;
 use prose_vm::effect::RequestId;
 use prose_vm::event::{ConditionOf, Event, Status, What};
 
+use super::echo::{self, Echo};
 use super::printed::shown;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
@@ -39,6 +40,8 @@ pub(crate) struct Progress<'a> {
     bars: Bars,
     is_live: bool,
     shown: RefCell<Shown>,
+    /// Given back at the end.
+    _echo: Option<Echo>,
 }
 
 #[derive(Default)]
@@ -63,7 +66,8 @@ impl<'a> Progress<'a> {
         if !is_live {
             bars.set_draw_target(ProgressDrawTarget::hidden());
         }
-        Self { is_quiet, terminal, bars: Bars(bars), is_live, shown: RefCell::default() }
+        let echo = is_live.then(echo::hide_control_characters);
+        Self { is_quiet, terminal, bars: Bars(bars), is_live, shown: RefCell::default(), _echo: echo }
     }
 
     /// The lines that have to be hidden while something is asked.
@@ -153,6 +157,12 @@ impl<'a> Progress<'a> {
 
     /// Takes the lines away that show what is under way.
     pub(crate) fn finish(&self) {
+        // Those of sessions that were interrupted would be drawn again by their clocks.
+        for session in self.shown.borrow_mut().sessions.values_mut() {
+            if let Some(bar) = session.bar.take() {
+                bar.finish_and_clear();
+            }
+        }
         _ = self.bars.0.clear();
     }
 

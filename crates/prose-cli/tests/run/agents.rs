@@ -31,6 +31,7 @@ fn a_huge_reply_is_kept_whole() {
         … First
         ✗ First (TIME): command wrote more than 64 MiB, so it was ended; no reply may be that lo…
         error: the program failed at line 1: command wrote more than 64 MiB, so it was ended; no reply may be that long. To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+        help: its prompt is in `.prose/runs/ID/prompts/a.md`
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
 }
@@ -70,6 +71,7 @@ fn an_agent_that_fails_says_why() {
             error: the program failed at line 1: command ended with exit status: 7:
             out of credit
             To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+            help: its prompt is in `.prose/runs/ID/prompts/a.md`
             help: `prose resume ID` goes on; what is done is not done again
         "#]],
     );
@@ -86,6 +88,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
         … a: x
         ✗ a: x (TIME): the harness `command` cannot see to it that `write` is kept to, so the s…
         error: the program failed at line 4: the harness `command` cannot see to it that `write` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        help: its prompt is in `.prose/runs/ID/prompts/anon_001.md`
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
     workspace.check(

@@ -7,6 +7,7 @@ mod common;
 mod agents;
 mod folders;
 mod inputs;
+mod list;
 mod markdown;
 mod output;
 mod prepared_files;

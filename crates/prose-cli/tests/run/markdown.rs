@@ -27,7 +27,7 @@ fn the_only_program_of_a_document_is_run() {
     );
     // Of which program a run is one can be told.
     let runs = workspace.prose(&["runs", "list"]).stdout;
-    assert!(runs.trim_end().ends_with("2 sessions    guide.md#1"), "{runs}");
+    assert!(runs.trim_end().ends_with("2 sessions  guide.md#1"), "{runs}");
 }
 
 #[test]
@@ -108,6 +108,7 @@ fn a_run_of_a_program_in_a_document_goes_on_with_it() {
         [[session]]
         label = "Second"
         reply = "…"
+        help: its prompt is in `.prose/runs/ID/prompts/text.md`
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
     workspace.check(

@@ -60,16 +60,17 @@ fn a_failure_has_status_one_and_says_how_to_go_on() {
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml"],
         expect![[r#"
-        status: 1
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … Second
-        ✗ Second (TIME): it broke
-        error: the program failed at line 2: it broke
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 1
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … Second
+            ✗ Second (TIME): it broke
+            error: the program failed at line 2: it broke
+            help: its prompt is in `.prose/runs/ID/prompts/text.md`
+            help: `prose resume ID` goes on; what is done is not done again
+        "#]],
     );
     workspace.check(
         &["run", "throw.prose"],

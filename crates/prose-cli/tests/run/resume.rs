@@ -43,10 +43,10 @@ fn what_is_done_is_not_done_again() {
     workspace.check(
         &["resume"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the run ID has come to its end; there is nothing left to do. Start a new one with `prose run`
-    "#]],
+            status: 2
+            ---- stderr
+            error: the run ID has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the program there and use `prose resume ID --accept-changes`, which keeps the results of all sessions that are asked the same
+        "#]],
     );
 }
 
@@ -186,6 +186,7 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
         [[session]]
         label = "Second"
         reply = "…"
+        help: its prompt is in `.prose/runs/ID/prompts/anon_002.md`
         help: `prose resume ID` goes on; what is done is not done again
     "#]]);
     workspace.write("more.toml", answer("Second").as_bytes());
@@ -469,4 +470,30 @@ fn the_state_system_has_two_names() {
     let run =
         workspace.prose(&["run", "two.prose", "--backend", "sqlite+", "--script", "answers.toml", "-q"]);
     assert!(run.status == 0 && run.stderr.contains("no state system `sqlite`"), "{run:?}");
+}
+
+/// What is asked the same is kept; the session that has changed and what depends on it run again.
+#[test]
+fn an_ended_run_goes_on_from_a_change() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    assert_eq!(workspace.prose(&["run", "two.prose", "-q"]).status, 0);
+    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run ID has come to its end, and its program has not changed since. To run again from a place, change the program there, such as the prompt of a session: that session runs again, with all that depends on it. `prose run` starts a new run
+    "#]]);
+    workspace.write("two.prose", TWO.replace("Second", "Another").as_bytes());
+    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Looked into the task and the details. Took a into account. What matters most is the details, and the rest follows from it. As far as the task goes, this can go ahead as planned. [offline]
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … First
+        ✓ First (TIME)
+        … Another
+        What was recorded is done; the run goes on.
+        ✓ Another (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
 }

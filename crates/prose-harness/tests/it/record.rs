@@ -71,6 +71,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
     let event = |(index, (place, what))| Event {
         seq: index as u64 + 1,
         at: 0,
+        paused: 0,
         place,
         site: None,
         frame: 0,

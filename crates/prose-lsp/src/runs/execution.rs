@@ -196,9 +196,10 @@ fn shown(failure: &RunFailure) -> String {
             "the program has changed since the run {run} was started: {difference}. Undo the change, or resume the run with \
              `acceptChanges`, which keeps the results of all sessions that are asked the same"
         ),
-        RunFailure::Over { run, how } => {
-            format!("the run {run} has {how}; there is nothing left to do. Run the program anew")
-        }
+        RunFailure::Over { run, .. } => format!(
+            "the run {run} has come to its end; there is nothing left to do. Run the program again, or change it and resume the run with \
+             `acceptChanges`, which keeps the results of all sessions that are asked the same"
+        ),
         RunFailure::OtherHarness { run, before, now } => format!(
             "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
              with `acceptChanges` to have the remaining sessions told otherwise"

@@ -111,7 +111,7 @@ impl Trace {
                 self.current = Some(source.clone());
                 if let Some(span) = span(event.site) {
                     self.statements.entry(span).or_default().running += 1;
-                    let open = Open { span, since: event.at, result: String::new() };
+                    let open = Open { span, since: event.active_at(), result: String::new() };
                     self.open.insert(event.place.clone(), open);
                 }
             }
@@ -131,7 +131,7 @@ impl Trace {
             self.failing.push((span, Arc::clone(error)));
         }
         let Some(statement) = self.statements.get_mut(&span) else { return };
-        let took = event.at.saturating_sub(since);
+        let took = event.active_at().saturating_sub(since);
         statement.running = statement.running.saturating_sub(1);
         statement.ended += 1;
         statement.last = Some(match status {

@@ -130,6 +130,7 @@ impl Play {
         self.events.push(Event {
             seq,
             at: 0,
+            paused: 0,
             place: self.here.place.clone(),
             site: None,
             frame: self.here.frame,

@@ -14,7 +14,7 @@ fn written(place: &MemoryPlace) -> Event {
         prompt: "Review".into(),
         record: "- Found: much".into(),
     };
-    Event { seq: 1, at: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+    Event { seq: 1, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn runs_in_all_states() {
 }
 
 #[test]
-fn a_run_is_found_by_the_beginning_of_its_id() {
+fn a_run_is_found_by_any_part_of_its_id() {
     let (_folder, project) = project();
     for id in ["20260115-143052-a7b3c9", "20260115-143052-b00000", "20260116-000000-c00000"] {
         fs::create_dir_all(project.runs().join(id)).unwrap();
@@ -158,9 +158,15 @@ fn a_run_is_found_by_the_beginning_of_its_id() {
     assert_eq!(find("20260115-143052-a7b3c9"), Ok("20260115-143052-a7b3c9".into()));
     assert_eq!(
         find("20260115"),
-        Err("several runs start with `20260115`: 20260115-143052-a7b3c9, 20260115-143052-b00000. Give more of the id".into())
+        Err("`20260115` matches several runs: 20260115-143052-a7b3c9, 20260115-143052-b00000. Give more of the id".into())
     );
-    assert!(find("2027").unwrap_err().starts_with("there is no run `2027` in "));
+    assert_eq!(find("b00"), Ok("20260115-143052-b00000".into()));
+    assert_eq!(find("0000-c"), Ok("20260116-000000-c00000".into()));
+    assert!(find("-00").is_ok() && find("0").is_err());
+    // What ids start with comes before what they contain.
+    fs::create_dir_all(project.runs().join("20270101-202601-164305")).unwrap();
+    assert_eq!(find("202601").unwrap_err().matches("2027").count(), 0);
+    assert!(find("2028").unwrap_err().starts_with("there is no run `2028` in "));
     assert!(find("").is_err());
     assert!(find("../runs").is_err());
 }

@@ -126,6 +126,7 @@ impl Driver {
         let event = Event {
             seq,
             at: START + (seq - 1) * 1000,
+            paused: 0,
             place: place(at),
             site: self.site(line),
             frame: 0,

@@ -19,6 +19,7 @@ mod official_programs;
 mod parallel;
 mod pipelines;
 mod prompts;
+mod resume;
 mod room;
 mod sessions;
 mod strategies;

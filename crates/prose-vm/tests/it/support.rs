@@ -15,16 +15,17 @@ use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_vm::effect::{
     Binding, Choice, Failure, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply,
-    Request, SessionTask, Summary, Usage, Verdict,
+    Request, RequestId, SessionTask, Summary, Usage, Verdict,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
 use prose_vm::harness::{Answer, Capabilities, Harness};
 use prose_vm::machine::{Machine, Said};
+use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, Store};
+use prose_vm::store::{Recall, Store, Waiting};
 use prose_vm::value::Value;
 
 /// What a run said and how it ended.
@@ -65,6 +66,10 @@ pub(crate) struct Setup {
     pub(crate) written: BTreeMap<Arc<str>, String>,
     /// The files of the project.
     pub(crate) files: BTreeMap<Arc<str>, Arc<str>>,
+    /// The recorded events of an earlier execution of the run.
+    pub(crate) earlier: Vec<Event>,
+    /// The time at which the execution starts, in milliseconds.
+    pub(crate) starts_at: u64,
 }
 
 impl Setup {
@@ -97,6 +102,8 @@ pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Set
         memories: BTreeMap::new(),
         written: BTreeMap::new(),
         files: BTreeMap::new(),
+        earlier: Vec::new(),
+        starts_at: 0,
     };
     change(&mut setup);
     run_program(program(fixture), setup)
@@ -112,7 +119,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         let host = Host {
             harness: setup.harness,
             store: &mut Files { memories: setup.memories, written: setup.written, files: setup.files },
-            recall: &mut Fresh,
+            recall: &mut Recorded { events: setup.earlier },
             inputs: setup.inputs,
             observer: &mut |event, _| {
                 // Whatever happens in these tests is what journals keep.
@@ -122,13 +129,46 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             },
             interrupted: setup.interrupted,
             limits: setup.limits,
-            clock: &|| start.elapsed().as_millis() as u64,
+            clock: &|| setup.starts_at + start.elapsed().as_millis() as u64,
         };
         runner::run(Machine::new(program, setup.settings), host).await.unwrap()
     });
     let ran = Ran { events, end };
     ran.check_places();
     ran
+}
+
+/// Remembers an earlier execution by its events.
+struct Recorded {
+    events: Vec<Event>,
+}
+
+impl Recorded {
+    fn is_end(event: &Event) -> bool {
+        matches!(event.what, What::RunEnded(_))
+    }
+}
+
+impl Recall for Recorded {
+    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+        let outcome = |place: &Place| {
+            self.events.iter().find_map(|event| match &event.what {
+                What::Effect { outcome, .. } if event.place == *place => Some(outcome.clone()),
+                _ => None,
+            })
+        };
+        waiting.iter().find_map(|(id, request)| Some((*id, outcome(&request.place)?)))
+    }
+
+    fn stopped(&self) -> Option<(u64, u64)> {
+        let end = self.events.last().filter(|event| Self::is_end(event))?;
+        Some((end.at, end.paused))
+    }
+
+    fn expected(&mut self, seq: u64) -> Option<Event> {
+        let event = self.events.get(usize::try_from(seq).ok()? - 1)?;
+        (!Self::is_end(event)).then(|| event.clone())
+    }
 }
 
 /// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.

@@ -1,0 +1,53 @@
+//! Runs that go on after they have stopped.
+
+use prose_vm::event::{Event, RunStatus, What};
+
+use crate::support::{Ran, run_with};
+
+const PROGRAM: &str = "let a = session \"A\"\nlet b = session \"B\"\noutput o = session \"C\"\n";
+
+/// Each session takes ten seconds.
+const SCRIPT: &str = "[[session]]\nreply = \"ok\"\ndelay = \"10s\"\n";
+
+/// Executes the program after `earlier`, from a time in seconds on, with at most so many sessions.
+fn execute(earlier: &[Event], starts_at: u64, sessions: u32) -> Ran {
+    run_with(PROGRAM, SCRIPT, |setup| {
+        // Journals keep no others.
+        let is_kept = |event: &&Event| {
+            !matches!(event.what, What::Resumed { .. } | What::Queued { .. } | What::Begun { .. })
+        };
+        setup.earlier = earlier.iter().filter(is_kept).cloned().collect();
+        setup.starts_at = starts_at * 1000;
+        setup.limits.max_sessions = Some(sessions);
+    })
+}
+
+/// How long the run took up to its end, with and without the time for which it lay stopped, in seconds.
+fn took(events: &[Event]) -> (u64, u64) {
+    let (first, last) = (&events[0], &events[events.len() - 1]);
+    ((last.at - first.at) / 1000, (last.active_at() - first.active_at()) / 1000)
+}
+
+#[test]
+fn time_for_which_a_run_lay_stopped_is_no_active_time() {
+    let first = execute(&[], 0, 1);
+    assert_eq!((first.end.status, took(&first.events)), (RunStatus::Interrupted, (10, 10)));
+    let second = execute(&first.events, 1000, 1);
+    assert_eq!((second.end.status, took(&second.events)), (RunStatus::Interrupted, (1010, 20)));
+    // An execution that comes to nothing counts as well as one that records something.
+    let third = execute(&second.events, 2000, 0);
+    assert_eq!(took(&third.events), (2000, 20));
+    let last = execute(&third.events, 5000, 1);
+    assert_eq!((last.end.status, took(&last.events)), (RunStatus::Completed, (5010, 30)));
+}
+
+/// After a crash, the last event that was recorded is the last that is known.
+#[test]
+fn a_crash_stops_a_run_at_its_last_event() {
+    let mut first = execute(&[], 0, 2).events;
+    let is_session = |event: &Event| matches!(event.what, What::SessionEnded { .. });
+    let last = first.iter().rposition(is_session).unwrap();
+    first.truncate(last + 1);
+    let second = execute(&first, 3600, 9);
+    assert_eq!((second.end.status, took(&second.events)), (RunStatus::Completed, (3610, 30)));
+}
