@@ -6,6 +6,7 @@ mod cache;
 mod credentials;
 mod faults;
 mod fetching;
+mod hostile;
 mod lock;
 mod safety;
 mod serve;

@@ -57,6 +57,10 @@ impl Reply {
         Self { body: text.as_ref().to_vec(), ..Self::status(200) }
     }
 
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
     pub(crate) fn redirect(status: u16, to: impl ToString) -> Self {
         Self::status(status).header("Location", to)
     }
