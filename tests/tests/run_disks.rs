@@ -17,11 +17,15 @@ use place::Place;
 
 const RUN: [&str; 5] = ["run", "main.prose", "--input", "topic=tides", "--quiet"];
 
+/// What is said where only the end of a run could not be kept.
+const AT_THE_END: &str = "the run has come to its end, but that cannot be recorded: ";
+
 /// What was said to the person.
 #[track_caller]
 fn stopped(output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let expected = if stderr.contains(AT_THE_END) { 4 } else { 2 };
+    assert_eq!(output.status.code(), Some(expected), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     stderr
 }
@@ -146,7 +150,8 @@ fn a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again() {
         let mut arguments = &RUN[..];
         if place.run_file("journal.jsonl").is_some() {
             full += 1;
-            assert!(error.contains("the state of the run cannot be kept from line "), "{what}: {error}");
+            let said_where = error.contains("the state of the run cannot be kept from line ");
+            assert!(said_where || error.contains(AT_THE_END), "{what}: {error}");
             assert!(error.contains("nothing that is recorded is lost"), "{what}: {error}");
             assert!(error.contains("help: `prose resume 2"), "{what}: {error}");
             arguments = &["resume", "--quiet"];
@@ -186,4 +191,27 @@ fn a_folder_that_cannot_be_written_to_is_told_and_nothing_is_lost_when_it_can_be
         assert!(open.status().unwrap().success());
         check_resumed(&place, place.prose(&["resume", "--quiet"]), &expected, &said, moment);
     }
+}
+
+#[test]
+fn the_outputs_of_a_run_whose_end_cannot_be_recorded_are_written() {
+    obey_permissions();
+    let (expected, said) = undisturbed();
+    let place = Place::new();
+    let agent = place.path().join("agent.sh");
+    let script = fs::read_to_string(&agent).unwrap();
+    // By the last session: nothing but the end of the run is written afterwards.
+    let close = "case \"$prompt\" in *\"Put together\"*) chmod 500 .prose/runs/* ;; esac\n";
+    fs::write(&agent, script.replacen("sleep", &format!("{close}sleep"), 1)).unwrap();
+    let output = place.prose(&RUN).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{error}");
+    assert_eq!(output.stdout, said, "the outputs are written");
+    assert!(error.contains(AT_THE_END) && error.contains("Permission denied"), "{error}");
+    assert!(error.contains("` records the end and asks nobody again"), "{error}");
+    fs::write(&agent, script).unwrap();
+    let mut open = Command::new("sh");
+    open.arg("-c").arg("chmod 700 .prose/runs/*").current_dir(place.path());
+    assert!(open.status().unwrap().success());
+    check_resumed(&place, place.prose(&["resume", "--quiet"]), &expected, &said, "at the end");
 }

@@ -44,6 +44,7 @@ pub(crate) enum Ended {
     Failed = 1,
     Refused = 2,
     Interrupted = 3,
+    Unrecorded = 4,
 }
 
 impl From<Ended> for ExitCode {
@@ -406,6 +407,23 @@ fn execute(
         let failed = (ended == Ended::Failed).then_some(error.kind);
         how_to_resume(&run, is_kept, failed, terminal)?;
     }
+    let ended = match &finished.unrecorded {
+        None => ended,
+        Some(error) => {
+            let error = one_line(&error.to_string()).into_owned();
+            writeln!(
+                stderr,
+                "{ERROR}error{ERROR:#}: the run has come to its end, but that cannot be recorded: {error}"
+            )?;
+            if is_kept {
+                writeln!(
+                    stderr,
+                    "{HELP}help{HELP:#}: keep what was written above; `prose resume {run}` records the end and asks nobody again"
+                )?;
+            }
+            Ended::Unrecorded
+        }
+    };
     match output.into_error() {
         Some(error) => {
             writeln!(stderr, "{ERROR}error{ERROR:#}: the output cannot be written: {error}")?;

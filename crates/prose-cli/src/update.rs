@@ -17,14 +17,16 @@ pub(crate) fn run(terminal: &Terminal) -> io::Result<Status> {
             return Ok(Status::Trouble);
         }
     };
-    let Migration { settings, runs, agents, left } = done;
+    let Migration { settings, runs, agents, restricted, left } = done;
+    let private = format!("Made {} private", counted_entries(restricted.changed));
     let mut out = terminal.stdout();
-    if settings || runs || agents {
+    if settings || runs || agents || restricted.changed > 0 {
         writeln!(out, "🔄 Migrating OpenProse workspace...")?;
         let steps = [
             (settings, "Converted .prose/state.json → .prose/.env"),
             (runs, "Renamed .prose/execution/ → .prose/runs/"),
             (agents, "Created .prose/agents/"),
+            (restricted.changed > 0, private.as_str()),
         ];
         for (_, step) in steps.iter().filter(|(is_done, _)| *is_done) {
             writeln!(out, "  ✓ {step}")?;
@@ -34,6 +36,13 @@ pub(crate) fn run(terminal: &Terminal) -> io::Result<Status> {
         writeln!(out, "✅ Workspace already up to date. No migration needed.")?;
     }
     out.flush()?;
+    if restricted.left > 0 {
+        writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: {} of `.prose` stay open to other users, as they belong to somebody else",
+            counted_entries(restricted.left)
+        )?;
+    }
     for path in &left {
         writeln!(
             terminal.stderr(),
@@ -42,4 +51,8 @@ pub(crate) fn run(terminal: &Terminal) -> io::Result<Status> {
         )?;
     }
     Ok(Status::Clean)
+}
+
+fn counted_entries(count: usize) -> String {
+    if count == 1 { "1 file or folder".to_owned() } else { format!("{count} files and folders") }
 }

@@ -18,6 +18,7 @@ fn an_old_workspace_is_brought_up_to_date() {
           ✓ Converted .prose/state.json → .prose/.env
           ✓ Renamed .prose/execution/ → .prose/runs/
           ✓ Created .prose/agents/
+          ✓ Made 3 files and folders private
         ✅ Migration complete. Your workspace is up to date.
     "#]]);
     assert_eq!(workspace.read(".prose/.env"), "USER_ID=user-1\n");

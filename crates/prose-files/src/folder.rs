@@ -125,10 +125,11 @@ impl Folder {
     }
 
     fn enter(&self, below: &Path, makes: bool) -> Result<Self, FolderError> {
-        let handle = self.handle.again().map_err(|error| self.failure("open", OsStr::new(""), error))?;
-        let mut at = Self { path: self.path.clone(), handle };
+        // Each part is closed as soon as the next one is open: descriptors may be few.
+        let mut reached: Option<Self> = None;
         for part in below.components() {
             let Component::Normal(name) = part else { continue };
+            let at = reached.as_ref().unwrap_or(self);
             let mut opened = at.handle.folder(name);
             if makes && opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 match at.handle.make_folder(name) {
@@ -140,9 +141,16 @@ impl Folder {
                 opened = at.handle.folder(name);
             }
             let handle = opened.map_err(|error| at.failure("open", name, error))?;
-            at = Self { path: at.path.join(name), handle };
+            reached = Some(Self { path: at.path.join(name), handle });
         }
-        Ok(at)
+        match reached {
+            Some(folder) => Ok(folder),
+            None => {
+                let handle =
+                    self.handle.again().map_err(|error| self.failure("open", OsStr::new(""), error))?;
+                Ok(Self { path: self.path.clone(), handle })
+            }
+        }
     }
 
     /// Makes a folder of that name, for the user alone. False if the name is taken.
@@ -247,6 +255,16 @@ impl Folder {
         put.map_err(|error| FolderError::Io { doing: "write", path: self.path.join(name), error })
     }
 
+    /// Removes a file, or a link of that name, if there is one.
+    pub fn remove(&self, name: &str) -> Result<(), FolderError> {
+        match self.handle.remove(OsStr::new(name)) {
+            Err(error) if !is_absent(&error) => {
+                Err(FolderError::Io { doing: "remove", path: self.path.join(name), error })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The names of what is in the folder.
     pub fn names(&self) -> Result<Vec<String>, FolderError> {
         self.handle.names().map_err(|error| self.failure("read", OsStr::new(""), error))
@@ -343,6 +361,8 @@ mod tests {
                     folder.file(name(&file), access).unwrap().write_all(b"new").unwrap();
                 }
                 assert!(!folder.is_link(name("f")) && !folder.is_pipe(name("f")));
+                folder.remove(name("f")).unwrap();
+                assert_eq!(folder.remove(name("f")).unwrap_err().kind(), io::ErrorKind::NotFound);
                 folder.sync().unwrap();
             }
         };

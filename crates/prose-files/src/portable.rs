@@ -88,6 +88,10 @@ impl Handle {
         put
     }
 
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.0)? {

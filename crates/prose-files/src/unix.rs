@@ -126,6 +126,10 @@ impl Handle {
         }
     }
 
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(self.0.as_fd())? {

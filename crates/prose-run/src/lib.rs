@@ -8,6 +8,7 @@ mod state;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use prose_vm::event::{Event, RunEnd, StateMode, What};
 use prose_vm::harness::{Harness, Workplace};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
-use prose_vm::runner::{self, Host, Inputs, Limits};
+use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
 use prose_vm::settings::Settings;
 use prose_vm::store::Recall;
 use prose_vm::value::Value;
@@ -114,6 +115,8 @@ pub struct Prepared {
 pub struct Finished {
     /// How it ended.
     pub end: RunEnd,
+    /// Why that is not kept, if it is not.
+    pub unrecorded: Option<io::Error>,
     /// How many answers of agents an earlier execution had given.
     pub reused: u32,
     /// How many agents have given in this execution.
@@ -275,12 +278,16 @@ impl Prepared {
         });
         // Who reads a line from a person cannot be called back, and nobody waits for that line any more.
         runtime.shutdown_background();
-        let end = end.map_err(RunFailure::Run)?;
+        let (end, unrecorded) = match end {
+            Ok(end) => (end, None),
+            Err(RunError::Unrecorded { end, error }) => (*end, Some(error)),
+            Err(error) => return Err(RunFailure::Run(error)),
+        };
         let reused = recall.answers;
         if let Some((mut narrator, hear)) = narration {
             narrator.settle().iter().for_each(|line| hear(line));
         }
-        Ok(Finished { end, reused, ran: answers - reused })
+        Ok(Finished { end, unrecorded, reused, ran: answers - reused })
     }
 }
 

@@ -1,12 +1,12 @@
-//! Files that are put in their place as a whole, inside folders that are known to be the run's own.
+//! Files that are put in their place as a whole, inside folders that are known to be the run's own, and folders that no link leads out of.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::time::SystemTime;
 
-use rustc_hash::FxHashSet;
+pub(crate) use prose_files::Identity;
+use prose_files::{Folder, FolderError, Limit, ReadError, private};
 
 use crate::error::StateError;
 
@@ -16,165 +16,130 @@ const TEMPORARY: &str = ".prose-tmp-";
 /// The longest part of a path that common file systems take, with room for the name of a temporary file.
 const MOST_BYTES_OF_PART: usize = 200;
 
-/// A folder that nothing is written outside of.
+/// A folder that nothing is read or written outside of.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    /// The folder without links in its path.
-    root: PathBuf,
-    /// The folders inside that are known to lie inside.
-    known: FxHashSet<PathBuf>,
-}
+pub(crate) struct Tree(Folder);
 
-/// By what a file is known that nobody has written to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
-    modified: Option<SystemTime>,
-    length: u64,
-    /// An agent may put another file in the place of the one there was.
-    #[cfg(unix)]
-    inode: u64,
+impl From<FolderError> for StateError {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::Link(path) => {
+                let why = "it is a link, and a run writes only to files of its own. Remove the link";
+                StateError::refused(path.display().to_string(), why)
+            }
+            FolderError::Read(path, ReadError::Io(error)) => StateError::Io { doing: "read", path, error },
+            FolderError::Read(path, error) => {
+                StateError::refused(path.display().to_string(), format!("it {error}"))
+            }
+            FolderError::Io { doing, path, error } => StateError::Io { doing, path, error },
+        }
+    }
 }
 
 impl Tree {
-    /// The tree below a folder, which is made if it does not exist.
-    pub(crate) fn new(root: &Path) -> Result<Self, StateError> {
-        fs::create_dir_all(root).map_err(StateError::io("make", root))?;
-        let root = root.canonicalize().map_err(StateError::io("find", root))?;
-        Ok(Self { root, known: FxHashSet::default() })
-    }
-
-    /// The folder.
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+    /// The tree below a folder that exists.
+    pub(crate) fn new(folder: Folder) -> Self {
+        Self(folder)
     }
 
     /// Brings a file inside to the disk.
-    pub(crate) fn sync(&self, relative: &str) -> Result<(), StateError> {
-        let path = self.path(relative)?;
-        fs::File::open(&path).and_then(|file| file.sync_all()).map_err(StateError::io("sync", &path))
+    pub(crate) fn sync_file(&self, relative: &str) -> Result<(), StateError> {
+        let (folder, name) = self.parts(relative)?;
+        let Some(folder) = self.0.folder(folder)? else { return Ok(()) };
+        let Some(file) = folder.reader(name)? else { return Ok(()) };
+        file.sync_all().map_err(StateError::io("sync", &folder.path().join(name)))
     }
 
     /// Removes a file inside, if there is one.
     pub(crate) fn remove(&self, relative: &str) -> Result<(), StateError> {
-        let path = self.path(relative)?;
-        match fs::remove_file(&path) {
-            Err(error) if !is_absent(&error) => Err(StateError::io("remove", &path)(error)),
-            _ => Ok(()),
+        let (folder, name) = self.parts(relative)?;
+        match self.0.folder(folder)? {
+            Some(folder) => Ok(folder.remove(name)?),
+            None => Ok(()),
         }
     }
 
-    /// The path of a file inside, of which only names are looked at: nothing on the disk.
-    pub(crate) fn path(&self, relative: &str) -> Result<PathBuf, StateError> {
-        let mut path = self.root.clone();
-        for part in relative.trim_end_matches('/').split('/') {
-            check_part(part, relative)?;
-            path.push(part);
-        }
-        Ok(path)
+    /// The folder alone.
+    pub(crate) fn into_folder(self) -> Folder {
+        self.0
     }
 
-    /// Makes the folder of a file inside, and makes sure that no link leads from there to somewhere else.
-    fn prepare(&mut self, path: &Path) -> Result<(), StateError> {
-        let folder = path.parent().unwrap_or(&self.root);
-        if self.known.contains(folder) {
-            return Ok(());
-        }
-        // Folders are made one by one: a link on the way would have the rest made where it leads to.
-        let mut reached = self.root.clone();
-        for part in folder.strip_prefix(&self.root).unwrap_or(Path::new("")).components() {
-            reached.push(part);
-            match fs::create_dir(&reached) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let found = reached.canonicalize().map_err(StateError::io("find", &reached))?;
-                    if !found.starts_with(&self.root) {
-                        return Err(StateError::refused(
-                            reached.display().to_string(),
-                            format!(
-                                "it is a link that leads out of {}. Remove the link",
-                                self.root.display()
-                            ),
-                        ));
-                    }
-                }
-                Err(error) => return Err(StateError::io("make", &reached)(error)),
-            }
-        }
-        self.known.insert(folder.to_owned());
-        Ok(())
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.0
+    }
+
+    /// The folder of a file inside, and the file's name.
+    fn parts<'a>(&self, relative: &'a str) -> Result<(&'a Path, &'a str), StateError> {
+        let relative = relative.trim_end_matches('/');
+        relative.split('/').try_for_each(|part| check_part(part, relative))?;
+        let (folder, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+        Ok((Path::new(folder), name))
     }
 
     /// Puts a file in its place as a whole. Nobody sees a part of it. A link of that name is replaced, not followed.
     ///
     /// A loss of power may take the file, which is made again from the journal then.
-    pub(crate) fn write(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
-        self.write_with(relative, bytes, exchange)
+    pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let (folder, name) = self.parts(relative)?;
+        Ok(self.0.make_folder(folder)?.write(name, bytes)?)
     }
 
     /// The same for a file that is probably not there yet, which is faster then.
-    pub(crate) fn write_first(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
-        self.write_with(relative, bytes, place_or_exchange)
+    pub(crate) fn write_first(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let (folder, name) = self.parts(relative)?;
+        Ok(self.0.make_folder(folder)?.write_first(name, bytes)?)
     }
 
     /// The same for a file that no journal can bring back.
-    pub(crate) fn write_lasting(&mut self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
-        self.write_with(relative, bytes, replace)
-    }
-
-    fn write_with(
-        &mut self,
-        relative: &str,
-        bytes: &[u8],
-        replace: fn(&Path, &[u8]) -> Result<(), StateError>,
-    ) -> Result<(), StateError> {
-        let path = self.path(relative)?;
-        self.prepare(&path)?;
-        match replace(&path, bytes) {
-            // Somebody has removed the folder meanwhile.
-            Err(StateError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                self.known.clear();
-                self.prepare(&path)?;
-                replace(&path, bytes)
-            }
-            result => result,
-        }
+    pub(crate) fn write_lasting(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let (folder, name) = self.parts(relative)?;
+        Ok(self.0.make_folder(folder)?.write_lasting(name, bytes)?)
     }
 
     /// Makes a folder inside.
-    pub(crate) fn make_folder(&mut self, relative: &str) -> Result<(), StateError> {
-        let folder = self.path(relative)?;
-        self.prepare(&folder.join("file"))
+    pub(crate) fn make_folder(&self, relative: &str) -> Result<(), StateError> {
+        let (folder, name) = self.parts(relative)?;
+        self.0.make_folder(&folder.join(name))?;
+        Ok(())
     }
 
     /// The bytes of a file inside; none if there is no such file.
-    pub(crate) fn read(&self, relative: &str) -> Result<Option<Vec<u8>>, StateError> {
-        let path = self.path(relative)?;
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(StateError::io("read", &path)(error)),
+    pub(crate) fn read(&self, relative: &str, limit: Limit) -> Result<Option<Vec<u8>>, StateError> {
+        let (folder, name) = self.parts(relative)?;
+        match self.0.folder(folder)? {
+            Some(folder) => Ok(folder.read(name, limit)?),
+            None => Ok(None),
         }
     }
 
     /// By what it is known whether a file inside has been written since; none if there is no such file.
     pub(crate) fn identity(&self, relative: &str) -> Result<Option<Identity>, StateError> {
-        let path = self.path(relative)?;
-        match fs::metadata(&path) {
-            Ok(metadata) => Ok(Some(Identity {
-                modified: metadata.modified().ok(),
-                length: metadata.len(),
-                #[cfg(unix)]
-                inode: std::os::unix::fs::MetadataExt::ino(&metadata),
-            })),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(StateError::io("read", &path)(error)),
+        let (folder, name) = self.parts(relative)?;
+        match self.0.folder(folder)? {
+            Some(folder) => Ok(folder.identity(name)?),
+            None => Ok(None),
         }
+    }
+
+    /// Whether there is such a file, and no link to one.
+    pub(crate) fn has(&self, relative: &str) -> Result<bool, StateError> {
+        let (folder, name) = self.parts(relative)?;
+        match self.0.folder(folder)? {
+            Some(folder) => Ok(folder.reader(name)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Brings the names of what is in the folder to the disk.
+    pub(crate) fn sync(&self) -> Result<(), StateError> {
+        Ok(self.0.sync()?)
     }
 
     /// Removes what a process that was killed has left of files that it was writing, if that was so long ago that no other process still writes
     /// it.
     pub(crate) fn remove_temporary_files(&self, age: Duration) {
-        remove_temporary_files(&self.root, age, 0);
+        remove_temporary_files(self.0.path(), age, 0);
     }
 }
 
@@ -194,69 +159,83 @@ fn remove_temporary_files(folder: &Path, age: Duration, depth: usize) {
     }
 }
 
+/// Opens a folder, and makes what is missing of it for the user alone. It has to lie in one of `limits`, whatever links there are on the way; none are
+/// no limit (decision 14).
+pub(crate) fn make_tree(folder: &Path, limits: &[&Path]) -> Result<Tree, StateError> {
+    let (base, below) = within(folder, limits)?;
+    Ok(Tree(Folder::open(&base)?.make_folder(&below)?))
+}
+
+/// Opens a folder in the same way; none if it is not there.
+pub(crate) fn open_tree(folder: &Path, limits: &[&Path]) -> Result<Option<Tree>, StateError> {
+    let (base, below) = within(folder, limits)?;
+    if !base.is_dir() {
+        return Ok(None);
+    }
+    Ok(Folder::open(&base)?.folder(&below)?.map(Tree))
+}
+
+/// A folder without links that exists, and the way from there to a folder inside it.
+fn within(folder: &Path, limits: &[&Path]) -> Result<(PathBuf, PathBuf), StateError> {
+    let target = resolved(folder);
+    let mut limits = limits.iter().map(|limit| resolved(limit)).peekable();
+    let base = match limits.peek() {
+        None => target.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned),
+        Some(first) => {
+            let first = first.clone();
+            match limits.find(|limit| target.starts_with(limit)) {
+                Some(limit) => Some(limit),
+                None => {
+                    let path = link_out(folder, &first).unwrap_or_else(|| folder.to_owned());
+                    let why = format!(
+                        "it is a link that leads out of {}. Put the folder itself there, or run with `--allow-outside`",
+                        first.display()
+                    );
+                    return Err(StateError::refused(path.display().to_string(), why));
+                }
+            }
+        }
+    };
+    let base = base.unwrap_or_else(|| target.clone());
+    let below = target.strip_prefix(&base).unwrap_or(Path::new("")).to_owned();
+    // Only folders that exist can be opened; a limit that is missing is made as well.
+    if !base.exists() {
+        private::create_dir_all(&base).map_err(StateError::io("make", &base))?;
+    }
+    Ok((base, below))
+}
+
+/// The first part of a path that is a link out of a folder.
+fn link_out(path: &Path, limit: &Path) -> Option<PathBuf> {
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    parts.reverse();
+    let out = |part: &&Path| {
+        part.is_symlink() && !resolved(part).starts_with(limit) && !limit.starts_with(resolved(part))
+    };
+    parts.into_iter().find(out).map(Path::to_owned)
+}
+
+/// A folder without links in its path, as far as it exists.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut at = path;
+    loop {
+        if let Ok(found) = at.canonicalize() {
+            return rest.iter().rev().fold(found, |path, part| path.join(part));
+        }
+        match (at.parent(), at.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                at = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}
+
 /// Whether an error says that there is no such file.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Puts a file in its place as a whole.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
-    let file = temporary(path, bytes)?;
-    file.persist(path).map(drop).map_err(|error| StateError::io("write", path)(error.error))
-}
-
-/// Puts a file in its place as a whole, without waiting for the disk. Some file systems bring a file to the disk before it replaces another one; where
-/// the two change places instead, they do not, which is a hundred times faster for a binding that a loop sets anew.
-fn exchange(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
-    let file = temporary(path, bytes)?;
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, file.path(), CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            // The temporary file is the earlier one now, and goes away with its handle.
-            return Ok(());
-        }
-    }
-    file.persist(path).map(drop).map_err(|error| StateError::io("write", path)(error.error))
-}
-
-/// Puts a file in its place that is probably not there yet.
-fn place_or_exchange(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
-    // What is not possible here, or fails for a reason that has to be told, is tried again in the way that always is.
-    #[cfg(target_os = "linux")]
-    if place(path, bytes).is_ok() {
-        return Ok(());
-    }
-    exchange(path, bytes)
-}
-
-/// Makes a file without a name and then gives it its name, which fails if there is one of that name already.
-#[cfg(target_os = "linux")]
-fn place(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mode = Mode::from_raw_mode(0o666);
-    let mut file = fs::File::from(open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode)?);
-    file.write_all(bytes)?;
-    linkat(CWD, format!("/proc/self/fd/{}", file.as_raw_fd()), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
-    Ok(())
-}
-
-fn temporary(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, StateError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    // Others in a team may read what a run has written, as they may read files that an editor writes.
-    #[cfg(unix)]
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(permissions);
-    let mut file = builder.tempfile_in(folder).map_err(StateError::io("write", path))?;
-    // The file itself tells what is wrong without the temporary name.
-    file.as_file_mut().write_all(bytes).map_err(StateError::io("write", path))?;
-    Ok(file)
 }
 
 /// Whether a part of a path is a name and nothing else (decision 14).
@@ -280,11 +259,72 @@ pub(crate) fn check_part(part: &str, whole: &str) -> Result<(), StateError> {
     Ok(())
 }
 
-/// Refuses a file that is written in place and is a link: what is written would go to where it leads.
-pub(crate) fn refuse_link(path: &Path) -> Result<(), StateError> {
-    if path.is_symlink() {
-        let why = "it is a link, and a run writes only to files of its own. Remove the link";
-        return Err(StateError::refused(path.display().to_string(), why));
+/// Refuses a folder of a run that is a link.
+pub(crate) fn refuse_link(folder: &Path) -> Result<(), StateError> {
+    match folder.is_symlink() {
+        true => Err(FolderError::Link(folder.to_owned()).into()),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// A file of a run by its path. Links, pipes and devices are refused, and nobody waits for them.
+pub(crate) struct OwnFile<'a>(pub(crate) &'a Path);
+
+impl OwnFile<'_> {
+    fn place(&self) -> Result<(Folder, &str), StateError> {
+        let no_name = || StateError::refused(self.0.display().to_string(), "it is no name of a file");
+        let name = self.0.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
+        Ok((Folder::open(self.0.parent().unwrap_or(Path::new(".")))?, name))
+    }
+
+    /// Opens it for reading.
+    pub(crate) fn reader(&self) -> Result<File, StateError> {
+        let (folder, name) = self.place()?;
+        let missing = || StateError::io("open", self.0)(io::ErrorKind::NotFound.into());
+        folder.reader(name)?.ok_or_else(missing)
+    }
+
+    /// Its bytes.
+    pub(crate) fn read(&self, limit: Limit) -> Result<Vec<u8>, StateError> {
+        let (folder, name) = self.place()?;
+        let missing = || StateError::io("open", self.0)(io::ErrorKind::NotFound.into());
+        folder.read(name, limit)?.ok_or_else(missing)
+    }
+
+    /// Whether it is there.
+    pub(crate) fn is_there(&self) -> Result<bool, StateError> {
+        match self.reader() {
+            Ok(_) => Ok(true),
+            Err(StateError::Io { error, .. }) if is_absent(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens it for writing behind what is there.
+    pub(crate) fn appender(&self) -> Result<File, StateError> {
+        let (folder, name) = self.place()?;
+        Ok(folder.appender(name)?)
+    }
+
+    /// Opens it for writing somewhere in it.
+    pub(crate) fn writer(&self) -> Result<File, StateError> {
+        let (folder, name) = self.place()?;
+        Ok(folder.writer(name)?)
+    }
+
+    /// Makes it, for the user alone.
+    pub(crate) fn create_new(&self) -> Result<File, StateError> {
+        let (folder, name) = self.place()?;
+        Ok(folder.appender_of_new(name)?)
+    }
+
+    /// Makes it in the place of what a process that was killed has left.
+    pub(crate) fn create(&self) -> Result<File, StateError> {
+        match fs::remove_file(self.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StateError::io("remove", self.0)(error))
+            }
+            _ => self.create_new(),
+        }
+    }
 }

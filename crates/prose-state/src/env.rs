@@ -1,33 +1,31 @@
 //! `.prose/.env`: settings of a project as `KEY=value` lines (R103). Lines that mean nothing here are kept as they are, and nothing is sent anywhere
 //! whatever they say.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use prose_files::{Limit, read_text};
 
-use crate::disk;
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project};
+
+/// The name of the file.
+const ENV_FILE: &str = ".env";
 
 /// The file and its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFile {
-    path: PathBuf,
     lines: Vec<String>,
 }
 
 impl EnvFile {
     /// Reads the file of a project. One that is not there is empty.
     pub fn read(project: &Project) -> Result<Self, StateError> {
-        Self::read_at(&project.root.join(PROSE_FOLDER).join(".env"))
-    }
-
-    fn read_at(path: &Path) -> Result<Self, StateError> {
-        let lines = match fs::read_to_string(path) {
+        let path = project.root.join(PROSE_FOLDER).join(ENV_FILE);
+        // One that is a link may hold the secrets of several projects: the person has put it there.
+        let lines = match read_text(&path, Limit::SETTINGS) {
             Ok(text) => text.lines().map(str::to_owned).collect(),
-            Err(error) if disk::is_absent(&error) => Vec::new(),
-            Err(error) => return Err(StateError::io("read", path)(error)),
+            Err(error) if error.is_missing() => Vec::new(),
+            Err(error) => return Err(StateError::io("read", &path)(error.into())),
         };
-        Ok(Self { path: path.to_owned(), lines })
+        Ok(Self { lines })
     }
 
     /// The value of a key. Of several lines with that key the last one counts, as in shells.
@@ -49,14 +47,11 @@ impl EnvFile {
         }
     }
 
-    /// Writes the file.
-    pub fn write(&self) -> Result<(), StateError> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder).map_err(StateError::io("make", folder))?;
-        }
+    /// Writes the file of a project.
+    pub fn write(&self, project: &Project) -> Result<(), StateError> {
         let mut text = self.lines.join("\n");
         text.push('\n');
-        disk::replace(&self.path, text.as_bytes())
+        project.make_prose_folder()?.write_lasting(ENV_FILE, text.as_bytes())
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use prose_files::Limit;
 use prose_vm::effect::{
     Binding, Effect, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request, RequestId,
 };
@@ -18,11 +19,11 @@ use smol_str::SmolStr;
 
 use crate::binding_file;
 use crate::context_file;
-use crate::disk::{Identity, Tree, refuse_link};
+use crate::disk::{Identity, OwnFile, Tree};
 use crate::error::StateError;
 use crate::executions::Executions;
 use crate::files::Writer;
-use crate::folder::{PROGRAM_FILE, Project};
+use crate::folder::{NewRun, PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
@@ -89,20 +90,23 @@ pub struct Resumed {
 impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
-        let (run, folder) = project.make_run(at)?;
-        let made = || {
-            let lock = RunLock::acquire(&folder, &run)?;
-            let journal = Journal::create(&folder.join(JOURNAL_FILE))?;
-            let mut tree = Tree::new(&folder)?;
-            tree.write(PROGRAM_FILE, text.as_bytes())?;
-            tree.make_folder("bindings")?;
-            Ok((lock, journal, tree))
+        let made = project.make_run(at)?;
+        let filled = || {
+            let lock = RunLock::acquire(&made.tree, &made.id)?;
+            let journal = Journal::create(&made.tree.folder().path().join(JOURNAL_FILE))?;
+            made.tree.write(PROGRAM_FILE, text.as_bytes())?;
+            made.tree.make_folder("bindings")?;
+            made.sync()?;
+            Ok((lock, journal))
         };
-        match made() {
-            Ok((lock, journal, tree)) => Ok(Self::new(project, run, folder, text, lock, journal, tree, true)),
+        match filled() {
+            Ok((lock, journal)) => {
+                let NewRun { id, folder, tree, .. } = made;
+                Ok(Self::new(project, id, folder, text, lock, journal, tree, true))
+            }
             Err(error) => {
                 // Nobody has a use for a run that never started. What cannot be removed says less than the reason.
-                let _ = fs::remove_dir_all(&folder);
+                let _ = fs::remove_dir_all(made.tree.folder().path());
                 Err(error)
             }
         }
@@ -115,19 +119,20 @@ impl FilesystemStore {
     /// and repaired. A run without a journal was made by another machine; what its files tell is recalled (R104).
     pub fn resume(project: &Project, id: &str, text: &str, how: Resume) -> Result<Resumed, StateError> {
         let folder = project.existing_run(id)?;
-        let lock = RunLock::acquire(&folder, id)?;
-        let mut tree = Tree::new(&folder)?;
+        let tree = project.run_tree(&folder)?;
+        let lock = RunLock::acquire(&tree, id)?;
         // The lock says that nobody else writes here.
         tree.remove_temporary_files(Duration::ZERO);
         tree.make_folder("bindings")?;
+        // From here on no link stands on the way to it.
+        let folder = tree.folder().path().to_owned();
         let path = folder.join(JOURNAL_FILE);
-        refuse_link(&path)?;
         let mut notes = Vec::new();
         let journals = Journals { folder: &folder, run: id };
         let mut inputs = None;
         let mut turns = Turns::default();
         let memories = Memories::new(project, &folder);
-        let (recall, journal) = match (path.is_file(), how) {
+        let (recall, journal) = match (OwnFile(&path).is_there()?, how) {
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
                 if recall.sound().damage.is_some() {
@@ -162,7 +167,7 @@ impl FilesystemStore {
             }
         };
         // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time tells when it was made.
-        if tree.read(PROGRAM_FILE)?.as_deref() != Some(text.as_bytes()) {
+        if tree.read(PROGRAM_FILE, Limit::STATE)?.as_deref() != Some(text.as_bytes()) {
             tree.write(PROGRAM_FILE, text.as_bytes())?;
         }
         let writes_all = journal.last_seq() == 0;
@@ -231,7 +236,7 @@ impl FilesystemStore {
                     self.write_where_different(binding, value)?;
                 } else {
                     let text = binding_file::write(binding, &value.to_string());
-                    let mut files = self.writer.files();
+                    let files = self.writer.files();
                     match was {
                         None => files.tree.write_first(&binding.path, text.as_bytes())?,
                         Some(_) => files.tree.write(&binding.path, text.as_bytes())?,
@@ -302,8 +307,8 @@ impl FilesystemStore {
     /// head is that of R101 from now on (decision 21).
     fn write_where_different(&self, binding: &Binding, value: &Value) -> Result<(), StateError> {
         let text = binding_file::write(binding, &value.to_string());
-        let mut files = self.writer.files();
-        let found = files.tree.read(&binding.path)?;
+        let files = self.writer.files();
+        let found = files.tree.read(&binding.path, Limit::STATE)?;
         if found.is_none_or(|found| found != text.as_bytes()) {
             files.tree.write(&binding.path, text.as_bytes())?;
         }
@@ -313,7 +318,9 @@ impl FilesystemStore {
 
 impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
-        if is_new || self.writes_all {
+        let is_end = matches!(event.what, What::RunEnded(_));
+        // The journal tells of the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
+        if (is_new || self.writes_all) && !is_end {
             self.journal.append(event)?;
             // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
             // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
@@ -323,12 +330,14 @@ impl Store for FilesystemStore {
             }
         }
         let is_new = is_new || self.writes_all;
-        let is_end = matches!(event.what, What::RunEnded(_));
         if is_new || is_end {
             self.bring_up()?;
         }
         self.take_up(event, is_new)?;
         if is_end {
+            if is_new {
+                self.journal.append(event)?;
+            }
             self.journal.sync()?;
         }
         Ok(())
@@ -362,7 +371,7 @@ impl Store for FilesystemStore {
         {
             return Ok(None);
         }
-        let bytes = self.writer.files().tree.read(&binding.path)?;
+        let bytes = self.writer.files().tree.read(&binding.path, Limit::STATE)?;
         Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
     }
 

@@ -1,18 +1,22 @@
 //! Where runs keep their files (R96, R97).
 
-use std::fs;
-use std::io;
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use prose_files::{Folder, FolderError};
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::disk::check_part;
+use crate::disk::{Tree, check_part, is_absent, make_tree, open_tree, resolved};
 use crate::error::StateError;
 use crate::state_file::timestamp;
 
 /// The folder of a project in which everything lies that runs keep.
 pub const PROSE_FOLDER: &str = ".prose";
+
+/// What version control leaves out of the folder.
+const IGNORE_FILE: &str = ".gitignore";
+const IGNORED: &str = "runs/\n.env\n";
 
 /// The copy of the program in the folder of a run.
 pub const PROGRAM_FILE: &str = "program.prose";
@@ -65,6 +69,39 @@ impl Project {
         Ok(self.runs().join(id))
     }
 
+    /// What the folders of a project have to lie in: the project, whatever links there are on the way; nothing if the person allows it (decision 14).
+    fn limits(&self) -> Vec<&Path> {
+        if self.allows_outside { Vec::new() } else { vec![&self.root] }
+    }
+
+    /// The folder of everything that runs keep. It is made if it is missing, with a list of what version control leaves out.
+    pub(crate) fn make_prose_folder(&self) -> Result<Tree, StateError> {
+        let tree = make_tree(&self.root.join(PROSE_FOLDER), &self.limits())?;
+        if tree.folder().identity(IGNORE_FILE)?.is_none() {
+            match tree.folder().appender_of_new(IGNORE_FILE) {
+                Ok(mut file) => {
+                    file.write_all(IGNORED.as_bytes())
+                        .map_err(StateError::io("write", tree.folder().path()))?;
+                }
+                // Another run was faster.
+                Err(FolderError::Io { error, .. }) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(tree)
+    }
+
+    /// The folder of all runs; none if there is none. One that lies elsewhere is refused.
+    pub(crate) fn runs_tree(&self) -> Result<Option<Tree>, StateError> {
+        open_tree(&self.runs(), &self.limits())
+    }
+
+    /// The open folder of a run that exists.
+    pub(crate) fn run_tree(&self, folder: &Path) -> Result<Tree, StateError> {
+        let missing = || StateError::io("open", folder)(std::io::ErrorKind::NotFound.into());
+        open_tree(folder, &self.limits())?.ok_or_else(missing)
+    }
+
     /// The folder of a run that exists and that is a folder, no link to one.
     pub fn existing_run(&self, id: &str) -> Result<PathBuf, StateError> {
         let mut folder = self.run(id)?;
@@ -73,13 +110,17 @@ impl Project {
             folder = self.legacy_run(id);
         }
         match folder.symlink_metadata() {
-            Ok(metadata) if metadata.is_dir() => Ok(folder),
+            Ok(metadata) if metadata.is_dir() => {
+                // The folder itself is no link, but `.prose` or `runs` may be one.
+                self.run_tree(&folder)?;
+                Ok(folder)
+            }
             Ok(metadata) if metadata.is_symlink() => Err(StateError::refused(
                 folder.display().to_string(),
                 "it is a link, and a run writes only below `.prose/runs`. Put the folder itself there",
             )),
             Ok(_) => Err(StateError::NoRun { run: id.to_owned(), folder: self.runs() }),
-            Err(error) if crate::disk::is_absent(&error) => {
+            Err(error) if is_absent(&error) => {
                 Err(StateError::NoRun { run: id.to_owned(), folder: self.runs() })
             }
             Err(error) => Err(StateError::io("open", &folder)(error)),
@@ -87,19 +128,35 @@ impl Project {
     }
 
     /// Makes the folder of a new run, and its id.
-    pub(crate) fn make_run(&self, at: SystemTime) -> Result<(SmolStr, PathBuf), StateError> {
-        let runs = self.runs();
-        fs::create_dir_all(&runs).map_err(StateError::io("make", &runs))?;
-        loop {
+    pub(crate) fn make_run(&self, at: SystemTime) -> Result<NewRun, StateError> {
+        let prose = self.make_prose_folder()?;
+        let runs = prose.folder().make_folder(Path::new("runs"))?;
+        // Another run may have the same id; the next one will differ.
+        let id = loop {
             let id = run_id(at);
-            let folder = runs.join(id.as_str());
-            match fs::create_dir(&folder) {
-                Ok(()) => return Ok((id, folder)),
-                // Another run has the same id; the next one will differ.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(StateError::io("make", &folder)(error)),
+            if runs.make_new_folder(&id)? {
+                break id;
             }
-        }
+        };
+        let tree = Tree::new(runs.make_folder(Path::new(id.as_str()))?);
+        Ok(NewRun { folder: self.runs().join(id.as_str()), id, tree, around: [runs, prose.into_folder()] })
+    }
+}
+
+/// The folder of a run that starts.
+pub(crate) struct NewRun {
+    pub(crate) id: SmolStr,
+    pub(crate) folder: PathBuf,
+    pub(crate) tree: Tree,
+    /// The folders that it lies in.
+    around: [Folder; 2],
+}
+
+impl NewRun {
+    /// Brings the folder to the disk, so that a loss of power leaves a run that can go on and not a file without a name.
+    pub(crate) fn sync(&self) -> Result<(), StateError> {
+        self.tree.sync()?;
+        self.around.iter().try_for_each(|folder| folder.sync().map_err(StateError::from))
     }
 }
 
@@ -134,22 +191,4 @@ pub fn time_of_id(id: &str) -> Option<u64> {
     );
     let time = humantime::parse_rfc3339(&text).ok()?;
     time.duration_since(UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
-}
-
-/// A folder without links in its path, as far as it exists.
-pub(crate) fn resolved(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    let mut at = path;
-    loop {
-        if let Ok(found) = at.canonicalize() {
-            return rest.iter().rev().fold(found, |path, part| path.join(part));
-        }
-        match (at.parent(), at.file_name()) {
-            (Some(parent), Some(name)) => {
-                rest.push(name.to_owned());
-                at = parent;
-            }
-            _ => return path.to_owned(),
-        }
-    }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
 
+use prose_files::Limit;
 use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, Verdict};
 use prose_vm::event::Event;
 use prose_vm::store::{Recall, Waiting};
@@ -13,6 +14,7 @@ use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::binding_file;
+use crate::disk::{OwnFile, is_absent, refuse_link};
 use crate::error::StateError;
 use crate::folder::PROGRAM_FILE;
 use crate::program::{Program, one_line};
@@ -89,17 +91,19 @@ impl ForeignRecall {
         text: Option<&str>,
         depth: usize,
     ) -> Result<(), StateError> {
-        let read = |file: &str| {
-            fs::read(folder.join(file)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        let read = |file: &str| match OwnFile(&folder.join(file)).read(Limit::STATE) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(StateError::Io { error, .. }) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
         };
         let text = match text {
             Some(text) => text.to_owned(),
-            None => read(PROGRAM_FILE).unwrap_or_default(),
+            None => read(PROGRAM_FILE)?.unwrap_or_default(),
         };
         let program = Program::new(&text);
-        let told = match read(STATE_FILE) {
-            Ok(state) => Told::read(&state, &program),
-            Err(_) => {
+        let told = match read(STATE_FILE)? {
+            Some(state) => Told::read(&state, &program),
+            None => {
                 self.notes.push(format!(
                     "{} is not there, so every session whose file exists is taken for finished",
                     folder.join(STATE_FILE).display()
@@ -108,11 +112,12 @@ impl ForeignRecall {
             }
         };
         let mut bindings = FxHashMap::default();
+        refuse_link(&folder.join("bindings"))?;
         for entry in fs::read_dir(folder.join("bindings")).into_iter().flatten().flatten() {
             let Ok(file) = entry.file_name().into_string() else { continue };
             if file.ends_with(".md") && !file.starts_with('.') {
                 let path = entry.path();
-                let bytes = fs::read(&path).map_err(StateError::io("read", &path))?;
+                let bytes = OwnFile(&path).read(Limit::STATE)?;
                 let text = String::from_utf8_lossy(&bytes);
                 let is_input = binding_file::kind(&text) == Some("input");
                 let value = binding_file::read(&text).to_owned();
@@ -121,6 +126,7 @@ impl ForeignRecall {
             }
         }
         self.executions.insert(name.clone(), Execution { program, told, bindings });
+        refuse_link(&folder.join("imports"))?;
         for entry in fs::read_dir(folder.join("imports")).into_iter().flatten().flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if let Ok(import) = entry.file_name().into_string()

@@ -4,7 +4,7 @@
 //! found out and the file can still be read with any tool for JSON. The checksums of all lines but the first one start from the id of the run, so that
 //! a line of another run does not fit.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use prose_vm::event::{Event, What};
 use prose_vm::value::Value;
 
+use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::recall::Sound;
 
@@ -76,18 +77,13 @@ const MOST_WAITING: usize = 1 << 16;
 impl Journal {
     /// Starts a journal.
     pub fn create(path: &Path) -> Result<Self, StateError> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(path)
-            .map_err(StateError::io("make the journal", path))?;
+        let file = OwnFile(path).create_new()?;
         Self::on(file, path, &Sound::default())
     }
 
     /// Goes on with a journal behind its last sound line.
     pub fn go_on(path: &Path, sound: &Sound) -> Result<Self, StateError> {
-        let file =
-            OpenOptions::new().append(true).open(path).map_err(StateError::io("open the journal", path))?;
+        let file = OwnFile(path).appender()?;
         Self::on(file, path, sound)
     }
 
@@ -336,6 +332,8 @@ fn sync_in_groups(file: &File, shared: &Shared) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
+
     use prose_vm::place::Place;
 
     fn warning(seq: u64) -> Event {

@@ -10,13 +10,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prose_files::{Limit, read};
 use prose_vm::effect::{Binding, BindingKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 
 use crate::binding_file::{self, fence_for};
-use crate::disk::{Tree, is_absent};
 use crate::error::StateError;
 use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
 use crate::journal::JOURNAL_FILE;
@@ -95,10 +95,10 @@ pub(crate) fn position(folder: &Path) -> Result<Option<Position>, StateError> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StateError> {
-    let bytes = match fs::read(path) {
+    let bytes = match read(path, Limit::STATE) {
         Ok(bytes) => bytes,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(StateError::io("read", path)(error)),
+        Err(error) if error.is_missing() => return Ok(None),
+        Err(error) => return Err(StateError::io("read", path)(error.into())),
     };
     let parsed = serde_json::from_slice(&bytes).map(Some);
     parsed.map_err(|error| {
@@ -140,7 +140,8 @@ impl Project {
         }
         if !folder.exists() {
             let path = from.join(PROGRAM_FILE);
-            let text = fs::read(&path).map_err(StateError::io("read", &path))?;
+            let text =
+                read(&path, Limit::PROGRAM).map_err(|error| StateError::io("read", &path)(error.into()))?;
             let program = Program::new(&String::from_utf8_lossy(&text));
             let values = values(&from, &program)?;
             let state = state(present, &from, &program, &values)?;
@@ -150,7 +151,7 @@ impl Project {
                 .prefix(".adopted-")
                 .tempdir_in(around)
                 .map_err(StateError::io("make a folder in", around))?;
-            let mut tree = Tree::new(unfinished.path())?;
+            let tree = self.run_tree(unfinished.path())?;
             tree.write(PROGRAM_FILE, &text)?;
             tree.make_folder("bindings")?;
             for (name, binding) in &values {
@@ -159,9 +160,13 @@ impl Project {
             if let Some(state) = state {
                 tree.write(STATE_FILE, state.as_bytes())?;
             }
-            let runs = self.runs();
-            fs::create_dir_all(&runs).map_err(StateError::io("make", &runs))?;
-            fs::rename(unfinished.path(), &folder).map_err(StateError::io("make", &folder))?;
+            let runs = self.make_prose_folder()?.folder().make_folder(Path::new("runs"))?;
+            if let Err(error) = fs::rename(unfinished.path(), runs.path().join(present)) {
+                // Another process was faster.
+                if !folder.exists() {
+                    return Err(StateError::io("make", &folder)(error));
+                }
+            }
         }
         Ok(present.into())
     }
@@ -188,7 +193,7 @@ fn values(from: &Path, program: &Program) -> Result<BTreeMap<String, String>, St
         let Ok(file) = entry.file_name().into_string() else { continue };
         let Some(name) = file.strip_suffix(".md").filter(|name| !name.starts_with('.')) else { continue };
         let path = entry.path();
-        let bytes = fs::read(&path).map_err(StateError::io("read", &path))?;
+        let bytes = read(&path, Limit::STATE).map_err(|error| StateError::io("read", &path)(error.into()))?;
         let text = String::from_utf8_lossy(&bytes);
         let source = statements(program).find(|(line, _)| bound_name(program.line(*line)) == Some(name));
         let binding = Binding {

@@ -1,14 +1,23 @@
 //! One process per run.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
-use crate::disk::refuse_link;
+use prose_files::Folder;
+
+use crate::disk::Tree;
 use crate::error::StateError;
 
 /// The lock file in the folder of a run. It holds the number of the process that has the lock.
 const LOCK_FILE: &str = ".lock";
+
+/// How often the lock is tried, since who lists runs takes it for a moment.
+const MOST_TRIES: u32 = 20;
+
+/// How long it is waited between two tries.
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// The right to execute a run. The system takes it back when the process ends, in whatever way.
 #[derive(Debug)]
@@ -19,22 +28,28 @@ pub struct RunLock {
 
 impl RunLock {
     /// Takes the lock of the run in that folder.
-    pub fn acquire(folder: &Path, run: &str) -> Result<Self, StateError> {
-        let path = folder.join(LOCK_FILE);
-        refuse_link(&path)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StateError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StateError::Locked { run: run.to_owned(), process: process_in(&mut file) });
+    pub(crate) fn acquire(tree: &Tree, run: &str) -> Result<Self, StateError> {
+        let path = || tree.folder().path().join(LOCK_FILE);
+        let mut file = tree.folder().lockable(LOCK_FILE)?;
+        let mut tries = 0;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                // Who only looks whether the run is executed has the lock for a moment as well.
+                Err(TryLockError::WouldBlock) if tries < MOST_TRIES => {
+                    tries += 1;
+                    std::thread::sleep(BETWEEN_TRIES);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StateError::Locked { run: run.to_owned(), process: process_in(&mut file) });
+                }
+                Err(TryLockError::Error(error)) => return Err(StateError::io("lock", &path())(error)),
             }
-            Err(TryLockError::Error(error)) => return Err(StateError::io("lock", &path)(error)),
+        }
+        // Between opening and locking, another process may have removed the run; what is locked then is nobody's any more.
+        if !is_still_there(&file, tree) {
+            let folder = tree.folder().path().parent().unwrap_or(Path::new("")).to_owned();
+            return Err(StateError::NoRun { run: run.to_owned(), folder });
         }
         // The number is for people, so a full disk must not keep a run from being resumed.
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| {
@@ -48,7 +63,7 @@ impl RunLock {
     /// a locked file.
     pub fn holder(folder: &Path) -> Option<Option<u32>> {
         // Opened for reading alone, so that looking at a run changes nothing and works in a folder that cannot be written to.
-        let mut file = File::open(folder.join(LOCK_FILE)).ok()?;
+        let mut file = Folder::open(folder).ok()?.reader(LOCK_FILE).ok()??;
         match file.try_lock_shared() {
             Ok(()) => None,
             Err(TryLockError::WouldBlock) => Some(process_in(&mut file)),
@@ -57,8 +72,21 @@ impl RunLock {
     }
 }
 
+#[cfg(unix)]
+fn is_still_there(file: &File, tree: &Tree) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let opened = file.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let there = tree.folder().path().join(LOCK_FILE).symlink_metadata().ok();
+    opened == there.map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_still_there(_: &File, tree: &Tree) -> bool {
+    tree.folder().path().join(LOCK_FILE).is_file()
+}
+
 fn process_in(file: &mut File) -> Option<u32> {
     let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
+    file.take(20).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }

@@ -1,18 +1,17 @@
 //! The memory of persistent agents on the disk (R42, R46, R47).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use prose_files::Limit;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
 use prose_vm::event::{Event, What};
 use prose_vm::names::segment_file;
-
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{self, Tree, check_part};
+use crate::disk::{Tree, check_part, make_tree, open_tree, resolved};
 use crate::error::StateError;
-use crate::folder::{PROSE_FOLDER, Project, resolved};
+use crate::folder::{PROSE_FOLDER, Project};
 use crate::state_file::timestamp;
 
 /// The file with what an agent knows now.
@@ -61,11 +60,40 @@ impl Memories {
             MemoryScope::Execution => base,
             _ => base.join(PROSE_FOLDER),
         };
-        if !resolved(&folder).starts_with(resolved(&limit)) {
+        let is_inside = resolved(&folder).starts_with(resolved(&limit));
+        if !is_inside && !(place.scope == MemoryScope::Project && self.project.allows_outside) {
             let why = format!("the memory of agent `{}` would lie outside {}", place.agent, limit.display());
             return Err(StateError::refused(folder.display().to_string(), why));
         }
         Ok(folder)
+    }
+
+    /// The folders that the folder of a memory has to lie in, whatever links there are on the way. None are no limit.
+    fn limits(&self, place: &MemoryPlace) -> Vec<PathBuf> {
+        let home = self.project.home.as_ref().map(|home| home.join(PROSE_FOLDER));
+        match place.scope {
+            // That of the person may lie wherever the person has put it.
+            MemoryScope::User => home.into_iter().collect(),
+            MemoryScope::Execution => vec![self.run.clone()],
+            _ if self.project.allows_outside => Vec::new(),
+            MemoryScope::Project => vec![self.project.root.clone()],
+            MemoryScope::Custom => std::iter::once(self.project.root.clone()).chain(home).collect(),
+        }
+    }
+
+    /// The open folder of a memory; none if it does not exist.
+    fn open(&self, place: &MemoryPlace) -> Result<Option<Tree>, StateError> {
+        let (folder, limits) = (self.folder(place)?, self.limits(place));
+        open_tree(&folder, &limits.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+    }
+
+    /// The same, made if it does not exist.
+    fn tree(&self, place: &MemoryPlace) -> Result<Tree, StateError> {
+        let (folder, limits) = (self.folder(place)?, self.limits(place));
+        if place.scope == MemoryScope::Project {
+            self.project.make_prose_folder()?;
+        }
+        make_tree(&folder, &limits.iter().map(PathBuf::as_path).collect::<Vec<_>>())
     }
 
     fn home(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
@@ -88,51 +116,46 @@ impl Memories {
     }
 
     pub(crate) fn read(&self, place: &MemoryPlace) -> Result<Memory, StateError> {
-        let folder = self.folder(place)?;
-        let path = folder.join(MEMORY_FILE);
-        let text = match fs::read(&path) {
-            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into()),
-            Err(error) if disk::is_absent(&error) => None,
-            Err(error) => return Err(StateError::io("read", &path)(error)),
-        };
-        let names = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let segments =
-            names.filter_map(|entry| segment_number(&place.agent, entry.file_name().to_str()?)).max();
+        let Some(tree) = self.open(place)? else { return Ok(Memory::default()) };
+        let bytes = tree.read(MEMORY_FILE, Limit::MEMORY)?;
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into());
+        let names = tree.folder().names()?;
+        let segments = names.iter().filter_map(|name| segment_number(&place.agent, name)).max();
         Ok(Memory { text, segments: segments.unwrap_or(0) })
     }
 
     /// Makes the folder of a memory.
     pub(crate) fn prepare(&self, place: &MemoryPlace) -> Result<(), StateError> {
-        Tree::new(&self.folder(place)?).map(drop)
+        self.tree(place).map(drop)
     }
 
     pub(crate) fn has_written(&self, memory: &MemoryUse) -> Result<bool, StateError> {
-        let folder = self.folder(&memory.place)?;
+        let Some(tree) = self.open(&memory.place)? else { return Ok(false) };
         let segment = segment_file(&memory.place.agent, memory.segment);
-        Ok(folder.join(MEMORY_FILE).is_file() && folder.join(segment).is_file())
+        Ok(tree.has(MEMORY_FILE)? && tree.has(&segment)?)
     }
 
     /// The folder of a memory, made if it does not exist, without links in its path: by it a memory is known.
     pub(crate) fn make(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
-        Ok(Tree::new(&self.folder(place)?)?.root().to_owned())
+        Ok(self.tree(place)?.folder().path().to_owned())
     }
 
     /// Writes what a process was about to write that was killed. Only who has the turn at the memory may do so.
     pub(crate) fn finish(&self, place: &MemoryPlace) -> Result<(), StateError> {
-        finish_write(&Tree::new(&self.folder(place)?)?)
+        finish_write(&self.tree(place)?)
     }
 
     /// Writes what a session has left of its agent's memory. Memory and segment are written together: what is to be written stands in a file of its own
     /// first, so that whoever takes the next turn finishes what a process did not that was killed.
     fn write(&self, written: &Written<'_>) -> Result<(), StateError> {
         let Written { place, memory, segment, at, prompt, record } = *written;
-        let mut tree = Tree::new(&self.folder(place)?)?;
+        let tree = self.tree(place)?;
         tree.remove_temporary_files(LONG_AGO);
         finish_write(&tree)?;
         let mut memory = memory.to_owned();
         let mut number = segment;
         // Another run has written since this one looked, so its record stays (R47, R49), and so does what its agent remembers.
-        while tree.read(&segment_file(&place.agent, number))?.is_some() {
+        while tree.read(&segment_file(&place.agent, number), Limit::STATE)?.is_some() {
             number += 1;
         }
         if number > segment {
@@ -145,10 +168,11 @@ impl Memories {
             segment: segment_file(&place.agent, number),
             record: segment_record(number, at, prompt, record),
         };
-        let text = serde_json::to_vec(&pending)
-            .map_err(|error| StateError::io("write", &tree.root().join(PENDING_FILE))(error.into()))?;
+        let text = serde_json::to_vec(&pending).map_err(|error| {
+            StateError::io("write", &tree.folder().path().join(PENDING_FILE))(error.into())
+        })?;
         tree.write_lasting(PENDING_FILE, &text)?;
-        tree.sync(PENDING_FILE)?;
+        tree.sync_file(PENDING_FILE)?;
         finish_write(&tree)
     }
 
@@ -167,11 +191,11 @@ impl Memories {
     /// Whether a segment says that a session has written its memory.
     fn has_applied(&self, written: &Written<'_>) -> Result<bool, StateError> {
         let Written { place, segment, at, prompt, record, .. } = *written;
-        let tree = Tree::new(&self.folder(place)?)?;
+        let tree = self.tree(place)?;
         finish_write(&tree)?;
         // Where other runs had taken its number, it has a later one.
         for number in segment.. {
-            match tree.read(&segment_file(&place.agent, number))? {
+            match tree.read(&segment_file(&place.agent, number), Limit::STATE)? {
                 None => return Ok(false),
                 Some(found) if found == segment_record(number, at, prompt, record).as_bytes() => {
                     return Ok(true);
@@ -185,10 +209,10 @@ impl Memories {
     /// Whether one of the segments from a number on is that of a session with this task.
     pub(crate) fn has_segment_of(&self, event: &Event) -> Result<bool, StateError> {
         let Some(Written { place, prompt, .. }) = Written::of(event) else { return Ok(false) };
-        let tree = Tree::new(&self.folder(place)?)?;
+        let tree = self.tree(place)?;
         let line = format!("prompt: {}", serde_json::Value::from(prompt));
         for number in 1..=self.read(place)?.segments {
-            let found = tree.read(&segment_file(&place.agent, number))?.unwrap_or_default();
+            let found = tree.read(&segment_file(&place.agent, number), Limit::STATE)?.unwrap_or_default();
             if String::from_utf8_lossy(&found).lines().take(5).any(|found| found == line) {
                 return Ok(true);
             }
@@ -226,8 +250,7 @@ struct Pending {
 
 /// Writes what a process was about to write that was killed.
 fn finish_write(tree: &Tree) -> Result<(), StateError> {
-    let Some(bytes) = tree.read(PENDING_FILE)? else { return Ok(()) };
-    let mut tree = Tree::new(tree.root())?;
+    let Some(bytes) = tree.read(PENDING_FILE, Limit::STATE)? else { return Ok(()) };
     // The file is put in its place as a whole, so that one that cannot be read is none of ours.
     if let Ok(Pending { memory, segment, record }) = serde_json::from_slice(&bytes) {
         tree.write_lasting(&segment, record.as_bytes())?;

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prose_files::private::{self, Restricted};
+use prose_files::{Limit, read};
 use serde_json::{Map, Value};
 
 use crate::disk::is_absent;
@@ -20,6 +22,8 @@ pub struct Migration {
     pub runs: bool,
     /// There is a folder for agents that remember across runs, which was missing.
     pub agents: bool,
+    /// What others could read of the project's files and of the person's.
+    pub restricted: Restricted,
     /// Runs that stay in `.prose/execution`, as `.prose/runs` has something of that name.
     pub left: Vec<PathBuf>,
 }
@@ -30,22 +34,29 @@ impl Project {
     pub fn migrate(&self) -> Result<Migration, StateError> {
         let folder = self.root.join(PROSE_FOLDER);
         let mut done = Migration::default();
+        if let Some(home) = &self.home {
+            done.restricted = private::restrict(&home.join(PROSE_FOLDER));
+        }
         if !folder.is_dir() {
             return Ok(done);
         }
         done.settings = self.migrate_settings(&folder.join("state.json"))?;
         (done.runs, done.left) = self.migrate_runs(&self.legacy_run(""))?;
-        let agents = folder.join("agents");
-        done.agents = !agents.exists();
-        fs::create_dir_all(&agents).map_err(StateError::io("make", &agents))?;
+        done.agents = !folder.join("agents").exists();
+        // What this makes is private and left out of version control.
+        let prose = self.make_prose_folder()?;
+        if done.agents {
+            prose.make_folder("agents")?;
+        }
+        done.restricted += private::restrict(prose.folder().path());
         Ok(done)
     }
 
     fn migrate_settings(&self, path: &Path) -> Result<bool, StateError> {
-        let bytes = match fs::read(path) {
+        let bytes = match read(path, Limit::SETTINGS) {
             Ok(bytes) => bytes,
-            Err(error) if is_absent(&error) => return Ok(false),
-            Err(error) => return Err(StateError::io("read", path)(error)),
+            Err(error) if error.is_missing() => return Ok(false),
+            Err(error) => return Err(StateError::io("read", path)(error.into())),
         };
         let refused = |why: String| StateError::refused(path.display().to_string(), why);
         let settings: Map<String, Value> = serde_json::from_slice(&bytes)
@@ -69,7 +80,7 @@ impl Project {
                 env.set(key, &value);
             }
         }
-        env.write()?;
+        env.write(self)?;
         // Only what is safe elsewhere is removed.
         fs::remove_file(path).map_err(StateError::io("remove", path))?;
         Ok(true)
@@ -81,8 +92,8 @@ impl Project {
             Err(error) if is_absent(&error) => return Ok((false, Vec::new())),
             Err(error) => return Err(StateError::io("read", from)(error)),
         };
-        let runs = self.runs();
-        fs::create_dir_all(&runs).map_err(StateError::io("make", &runs))?;
+        let runs = self.make_prose_folder()?.folder().make_folder(Path::new("runs"))?;
+        let runs = runs.path();
         let (mut moved, mut left) = (false, Vec::new());
         for entry in entries {
             let entry = entry.map_err(StateError::io("read", from))?;
@@ -161,7 +172,8 @@ mod tests {
             (".prose/runs/run-2/program.prose", "new 2"),
             (".prose/agents/a/memory.md", "kept"),
         ]);
-        let done = project.migrate().expect("it can be migrated");
+        let done =
+            Migration { restricted: Restricted::default(), ..project.migrate().expect("it can be migrated") };
         let left = vec![folder.path().join(".prose/execution/run-2")];
         assert_eq!(done, Migration { runs: true, left: left.clone(), ..Migration::default() });
         assert_eq!(text(&folder, ".prose/runs/run-1/program.prose"), "old 1");
@@ -177,7 +189,8 @@ mod tests {
     #[test]
     fn the_folder_of_runs_goes_when_it_is_empty_and_agents_get_theirs() {
         let (folder, project) = workspace(&[(".prose/execution/run-1/program.prose", "old")]);
-        let done = project.migrate().expect("it can be migrated");
+        let done =
+            Migration { restricted: Restricted::default(), ..project.migrate().expect("it can be migrated") };
         assert_eq!(done, Migration { runs: true, agents: true, ..Migration::default() });
         assert!(!folder.path().join(".prose/execution").exists());
         assert!(folder.path().join(".prose/agents").is_dir());
@@ -188,5 +201,60 @@ mod tests {
         let (folder, project) = workspace(&[]);
         assert_eq!(project.migrate().expect("there is nothing to do"), Migration::default());
         assert!(!folder.path().join(".prose").exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_others_could_read_is_private_afterwards() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, mut project) = workspace(&[
+            (".prose/runs/1/journal.jsonl", "events"),
+            (".prose/agents/a/memory.md", "kept"),
+            ("home/.prose/agents/b/memory.md", "kept"),
+            ("notes.md", "open"),
+        ]);
+        project.home = Some(folder.path().join("home"));
+        let set = |path: &str, mode| {
+            fs::set_permissions(folder.path().join(path), fs::Permissions::from_mode(mode))
+                .expect("they are ours");
+        };
+        let mode = |path: &str| {
+            let metadata = folder.path().join(path).metadata();
+            metadata.unwrap_or_else(|error| panic!("{path}: {error}")).permissions().mode() & 0o777
+        };
+        let (folders, files) = (
+            [".prose", ".prose/runs", ".prose/runs/1", ".prose/agents", ".prose/agents/a", "home/.prose"],
+            [
+                ".prose/runs/1/journal.jsonl",
+                ".prose/agents/a/memory.md",
+                "home/.prose/agents/b/memory.md",
+                "notes.md",
+            ],
+        );
+        for path in folders {
+            set(path, 0o755);
+        }
+        for path in files {
+            set(path, 0o644);
+        }
+        let done = project.migrate().expect("it can be migrated").restricted;
+        assert!(done.changed >= 9 && done.left == 0, "{done:?}");
+        for path in folders {
+            assert_eq!(mode(path), 0o700, "{path}");
+        }
+        for path in &files[..3] {
+            assert_eq!(mode(path), 0o600, "{path}");
+        }
+        assert_eq!(mode("notes.md"), 0o644);
+        assert_eq!(text(&folder, ".prose/.gitignore"), "runs/\n.env\n");
+        assert_eq!(mode(".prose/.gitignore"), 0o600);
+        assert_eq!(project.migrate().expect("it can be migrated"), Migration::default());
+    }
+
+    #[test]
+    fn a_list_of_what_version_control_leaves_out_is_never_written_over() {
+        let (folder, project) = workspace(&[(".prose/.gitignore", "mine\n")]);
+        project.migrate().expect("it can be migrated");
+        assert_eq!(text(&folder, ".prose/.gitignore"), "mine\n");
     }
 }

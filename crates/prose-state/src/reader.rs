@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
+use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, checksum_of, seed_of_run};
 
@@ -57,7 +58,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
-        let file = File::open(path).map_err(StateError::io("read the journal", path))?;
+        let file = OwnFile(path).reader()?;
         let reader = BufReader::with_capacity(1 << 16, file);
         let path = path.to_owned();
         Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0, seed: 0 })
@@ -199,7 +200,7 @@ pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
 /// The last event of a journal, read from its end, if its line is sound.
 pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
     let io = || StateError::io("read the journal", path);
-    let mut file = File::open(path).map_err(io())?;
+    let mut file = OwnFile(path).reader()?;
     let length = file.metadata().map_err(io())?.len();
     let mut size: u64 = 1 << 14;
     loop {
@@ -235,7 +236,7 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
-        let file = File::open(path).map_err(StateError::io("read the journal", path))?;
+        let file = OwnFile(path).reader()?;
         Ok(Self { path: path.to_owned(), file })
     }
 

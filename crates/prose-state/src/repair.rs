@@ -1,6 +1,6 @@
 //! Repairs a damaged journal: what follows from its head without a gap stays in it, and everything else is used from a copy, where it still fits.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use prose_vm::event::What;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use crate::disk::refuse_link;
+use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::reader::Places;
 use crate::scan::{Record, Scan};
@@ -112,14 +112,15 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
         end = record.offset + record.length + 1;
         starts_there
     });
-    let length = fs::metadata(path).map_err(StateError::io("read the journal", path))?.len();
+    let metadata = OwnFile(path).reader()?.metadata();
+    let length = metadata.map_err(StateError::io("read the journal", path))?.len();
     if is_beginning && end <= length && ends_with_line_breaks(path, records)? {
         return truncate(path, end);
     }
     let temporary = path.with_file_name(TEMPORARY_COPY);
     let write = || -> io::Result<()> {
-        let mut from = File::open(path)?;
-        let mut to = BufWriter::new(File::create(&temporary)?);
+        let mut from = OwnFile(path).reader()?;
+        let mut to = BufWriter::new(OwnFile(&temporary).create()?);
         for record in records {
             from.seek(SeekFrom::Start(record.offset))?;
             io::copy(&mut (&mut from).take(record.length), &mut to)?;
@@ -127,7 +128,6 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
         }
         to.into_inner()?.sync_all()
     };
-    refuse_link(&temporary)?;
     write().map_err(StateError::io("repair the journal", path))?;
     fs::rename(&temporary, path).map_err(StateError::io("repair the journal", path))
 }
@@ -135,7 +135,7 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
 /// Whether each of the lines ends as a line of a journal does, and not with another byte in the place of its line break.
 fn ends_with_line_breaks(path: &Path, records: &[Record]) -> Result<bool, StateError> {
     let io = || StateError::io("read the journal", path);
-    let mut file = BufReader::new(File::open(path).map_err(io())?);
+    let mut file = BufReader::new(OwnFile(path).reader()?);
     let mut at = 0;
     for record in records {
         let end = record.offset + record.length;
@@ -152,7 +152,7 @@ fn ends_with_line_breaks(path: &Path, records: &[Record]) -> Result<bool, StateE
 
 /// Cuts a journal.
 pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
-    let file = OpenOptions::new().write(true).open(path).map_err(StateError::io("open the journal", path))?;
+    let file = OwnFile(path).writer()?;
     file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
 }
 
@@ -191,10 +191,9 @@ impl Kept<'_> {
     fn keep(&self, path: &Path) -> Result<PathBuf, StateError> {
         let copy = self.path(self.all().len() as u32 + 1);
         let temporary = self.0.join(TEMPORARY_COPY);
-        refuse_link(&temporary)?;
         let write = || -> io::Result<()> {
-            let mut to = File::create(&temporary)?;
-            io::copy(&mut File::open(path)?, &mut to)?;
+            let mut to = OwnFile(&temporary).create()?;
+            io::copy(&mut OwnFile(path).reader()?, &mut to)?;
             to.sync_all()?;
             fs::rename(&temporary, &copy)
         };

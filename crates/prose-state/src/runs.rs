@@ -1,14 +1,15 @@
 //! The runs of a project, as far as their folders tell.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use prose_files::{Limit, read};
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, RunEnd, RunHead, RunStatus, What};
 use smol_str::SmolStr;
 
-use crate::disk::is_absent;
+use crate::disk::{OwnFile, is_absent};
 use crate::error::StateError;
 use crate::folder::{Project, time_of_id};
 use crate::journal::JOURNAL_FILE;
@@ -123,6 +124,8 @@ impl Project {
     /// All runs, the latest first. A folder that cannot be read is in the list with the reason; there are no runs where there is no folder for them.
     pub fn list_runs(&self) -> Result<Vec<RunSummary>, StateError> {
         let folder = self.runs();
+        // One that lies elsewhere is refused.
+        self.runs_tree()?;
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => Some(entries),
             Err(error) if is_absent(&error) => None,
@@ -194,16 +197,19 @@ impl Project {
     /// Removes a run with all its files. One that is being executed stays.
     pub fn remove_run(&self, id: &str) -> Result<(), StateError> {
         let folder = self.existing_run(id)?;
-        if let Some(process) = RunLock::holder(&folder) {
-            return Err(StateError::Locked { run: id.to_owned(), process });
-        }
-        fs::remove_dir_all(&folder).map_err(StateError::io("remove", &folder))
+        // Who has the lock already while this one waits for it executes the run; who wants it afterwards finds that the run is gone.
+        let tree = self.run_tree(&folder)?;
+        let lock = RunLock::acquire(&tree, id)?;
+        let folder = tree.folder().path();
+        let removed = fs::remove_dir_all(folder).map_err(StateError::io("remove", folder));
+        drop(lock);
+        removed
     }
 }
 
 /// The kind that the head of a binding file names. The value below it may be large, so only the first lines are read.
 fn kind_of(path: &Path) -> Option<String> {
-    let lines = BufReader::new(File::open(path).ok()?).lines();
+    let lines = BufReader::new(OwnFile(path).reader().ok()?).lines();
     lines.take(8).map_while(Result::ok).find_map(|line| Some(line.strip_prefix("kind:")?.trim().to_owned()))
 }
 
@@ -284,7 +290,7 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
         }
         return;
     }
-    let state = fs::read(folder.join(STATE_FILE)).ok();
+    let state = read(&folder.join(STATE_FILE), Limit::STATE).ok();
     let has_bindings = folder.join("bindings").is_dir();
     if state.is_none() && !has_bindings {
         summary.status = RunState::Damaged;
@@ -312,7 +318,7 @@ fn time(text: &str) -> Option<u64> {
 /// How many sessions have ended in a journal that does not say so itself, and what they took. Lines are only searched, since a list should not
 /// take long.
 fn count_sessions(path: &Path) -> Option<(u32, Option<Usage>)> {
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
+    let mut reader = BufReader::with_capacity(1 << 16, OwnFile(path).reader().ok()?);
     let mut line = Vec::new();
     let mut count = 0;
     let mut usage = None;

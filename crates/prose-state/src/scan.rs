@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use smol_str::SmolStr;
 
+use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::journal::{LINE_START, seed_of_run};
 use crate::reader::{CHANGED, HeadGlance, MOST_BYTES_OF_LINE, Places, check_line};
@@ -415,7 +416,7 @@ struct RawLines {
 
 impl RawLines {
     fn open(path: &Path) -> Result<Self, StateError> {
-        let file = File::open(path).map_err(StateError::io("read the journal", path))?;
+        let file = OwnFile(path).reader()?;
         let reader = BufReader::with_capacity(1 << 16, file);
         Ok(Self { path: path.to_owned(), reader, line: Vec::new(), number: 0, next: 0 })
     }

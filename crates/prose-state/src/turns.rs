@@ -3,7 +3,7 @@
 //! A memory is locked for a run, not for a session: sessions of one run may use it at the same time. The system takes a lock back when its process ends,
 //! in whatever way. A request has one turn at most and needs no other one to come to its end, so that runs never wait for each other in a circle.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use prose_files::Folder;
 use prose_vm::effect::RequestId;
 use prose_vm::store::Turn;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::disk::refuse_link;
 use crate::error::StateError;
 
 /// The file that is locked where the system does not lock folders.
@@ -213,7 +213,6 @@ fn try_lock(folder: &Path) -> Result<Result<File, File>, StateError> {
     }
     // Some file systems lock only files that can be written to, and some systems do not open folders.
     let path = folder.join(LOCK_FILE);
-    refuse_link(&path)?;
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    file.and_then(locked).map_err(StateError::io("lock", &path))
+    let file = Folder::open(folder)?.lockable(LOCK_FILE)?;
+    locked(file).map_err(StateError::io("lock", &path))
 }

@@ -101,6 +101,13 @@ pub enum RunError {
         /// The part of the text that the last event was about.
         site: Option<Site>,
     },
+    /// The program has come to its end, and that cannot be kept.
+    Unrecorded {
+        /// The end.
+        end: Box<RunEnd>,
+        /// What the store says.
+        error: io::Error,
+    },
     /// It does not go the way it went before.
     Diverged(Box<Divergence>),
 }
@@ -125,6 +132,9 @@ impl fmt::Display for RunError {
                     None => {}
                 }
                 write!(f, ": {error}")
+            }
+            RunError::Unrecorded { error, .. } => {
+                write!(f, "the run has come to its end, but that cannot be recorded: {error}")
             }
             RunError::Diverged(divergence) => {
                 let Divergence { expected, found } = divergence.as_ref();
@@ -187,8 +197,10 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         clock: RunClock::start(now),
     };
     let mut end = runner.drive(&mut machine).await;
-    if end.is_ok() {
-        runner.host.store.settle()?;
+    if let Ok(reached) = &end
+        && let Err(error) = runner.host.store.settle()
+    {
+        end = Err(RunError::Unrecorded { end: Box::new(reached.clone()), error });
     }
     if let Err(RunError::Store { site, .. }) = &mut end {
         *site = runner.last;
@@ -426,7 +438,16 @@ impl Runner<'_> {
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
         self.last = event.site.or(self.last);
-        self.host.store.record(event, is_new)?;
+        let recorded = self.host.store.record(event, is_new);
+        if let (Err(_), What::RunEnded(end)) = (&recorded, &event.what)
+            && end.status != RunStatus::Interrupted
+        {
+            // What a program has come to is shown also where it cannot be kept: it was paid for.
+            (self.host.observer)(event, is_new);
+            let end = Box::new(end.clone());
+            return recorded.map_err(|error| RunError::Unrecorded { end, error });
+        }
+        recorded?;
         self.host.recall.happened(event);
         (self.host.observer)(event, is_new);
         Ok(())

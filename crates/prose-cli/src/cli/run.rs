@@ -85,6 +85,7 @@ Exit status:
   1  the program failed
   2  the run was refused: errors in the program, wrong inputs, or something that cannot be read or written
   3  the run was interrupted; `prose resume` goes on
+  4  the program came to its end, but that could not be recorded: only standard output has the outputs
 
 Examples:
   prose run review.prose

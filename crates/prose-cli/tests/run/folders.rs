@@ -214,7 +214,7 @@ fn a_file_in_the_place_of_the_folder() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: cannot make FOLDER/.prose/runs: Not a directory (os error 20)
+        error: cannot open FOLDER/.prose: Not a directory (os error 20)
     "#]],
     );
     workspace.check(

@@ -12,6 +12,8 @@ mod markdown;
 mod output;
 mod prepared_files;
 #[cfg(unix)]
+mod private;
+#[cfg(unix)]
 mod processes;
 mod refused;
 mod remote;

@@ -108,3 +108,44 @@ fn a_run_that_is_executed_is_neither_resumed_nor_removed() {
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
 }
+
+/// Several people, or programs, resume a run at the same time after its process was killed.
+#[test]
+fn of_several_that_resume_a_run_one_wins_always() {
+    const MOST: usize = 6;
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut winner = started(&workspace);
+    let run = workspace.run_folder();
+    let id = run.file_name().and_then(|name| name.to_str()).expect("ids are plain").to_owned();
+    for round in 0..5 {
+        winner.kill().expect("it runs");
+        winner.wait().expect("it ends");
+        let mut command = workspace.command();
+        command.args(["resume", &id, "-q", "--delay", "1h"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut waiting: Vec<Child> =
+            (0..MOST).map(|_| command.spawn().expect("the binary starts")).collect();
+        let mut losers = Vec::new();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while waiting.len() > 1 {
+            assert!(Instant::now() < deadline, "round {round}: {} of them execute the run", waiting.len());
+            let ended = waiting.iter_mut().position(|child| child.try_wait().expect("it is ours").is_some());
+            match ended {
+                Some(at) => losers.push(waiting.swap_remove(at)),
+                None => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+        winner = waiting.pop().expect("one is left");
+        assert!(winner.try_wait().expect("it is ours").is_none(), "round {round}: nobody has won");
+        for loser in losers {
+            let Run { status, stderr, .. } = Run::from(loser.wait_with_output().expect("it has ended"));
+            assert_eq!(status, 2, "{stderr}");
+            assert!(stderr.contains(&format!("is being executed by process {}", winner.id())), "{stderr}");
+        }
+    }
+    winner.kill().expect("it runs");
+    winner.wait().expect("it ends");
+    assert_eq!(workspace.prose(&["resume", &id, "-q"]).status, 0);
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).expect("it is there");
+    let answers = journal.lines().filter(|line| line.contains("\"effect\":\"session\"")).count();
+    assert_eq!(answers, 2, "{journal}");
+}

@@ -162,6 +162,10 @@ fn summary(
         1 => ", 1 result of the earlier execution used again".to_owned(),
         count => format!(", {count} results of the earlier execution used again"),
     };
+    if let Some(error) = &finished.unrecorded {
+        let message = format!("{name} has come to its end, but that cannot be recorded: {error}");
+        return (Some(MessageType::ERROR), message);
+    }
     let sessions = counted(end.sessions);
     let reason = end.error.as_ref().map_or_else(String::new, |error| error.to_string());
     match end.status {

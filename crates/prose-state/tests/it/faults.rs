@@ -55,7 +55,8 @@ fn a_project_whose_prose_folder_is_a_file() {
     let (folder, project) = project();
     fs::write(folder.path().join(".prose"), "").unwrap();
     let error = FilesystemStore::create(&project, TEXT, UNIX_EPOCH).unwrap_err().to_string();
-    let expected = format!("cannot make {}: ", project.runs().display());
+    let expected =
+        format!("cannot open {}: ", folder.path().canonicalize().unwrap().join(".prose").display());
     assert!(error.starts_with(&expected), "{error}");
     assert!(project.list_runs().unwrap().is_empty());
 }

@@ -10,6 +10,7 @@ mod faults;
 mod in_context;
 mod journal;
 mod legacy;
+mod links;
 mod memory;
 mod mutated;
 mod paths;

@@ -105,7 +105,7 @@ fn r103_unknown_lines_of_env_are_kept() {
     assert_eq!(env.get("# mine"), None);
     env.set("USER_ID", "user-2");
     env.set("OPENPROSE_POSTGRES_URL", "postgresql://localhost/prose");
-    env.write().unwrap();
+    env.write(&project).unwrap();
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "# mine\nOPENPROSE_TELEMETRY=enabled\n\nMY_KEY=a=b\nUSER_ID=user-2\nOPENPROSE_POSTGRES_URL=postgresql://localhost/prose\n"
@@ -140,12 +140,13 @@ fn r097_everything_has_its_place_in_the_tree() {
     }
     let mut env = EnvFile::read(&project).unwrap();
     env.set("OPENPROSE_TELEMETRY", "disabled");
-    env.write().unwrap();
+    env.write(&project).unwrap();
     run.state();
     let id = run.store.run().to_owned();
     expect![[r#"
         .prose/
           .env
+          .gitignore
           agents/
             captain/
               captain-001.md
