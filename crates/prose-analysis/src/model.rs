@@ -672,12 +672,12 @@ impl Body {
     }
 
     /// The names that are bound in a range, in the order of the text.
-    pub(crate) fn names_in(&self, range: TextRange) -> impl Iterator<Item = (NameId, &NameData)> {
+    pub fn names_in(&self, range: TextRange) -> impl Iterator<Item = (NameId, &NameData)> {
         starting_in(&self.names, range, |data| data.range).map(|(index, data)| (NameId::nth(index), data))
     }
 
     /// The names that are used in a range, in the order of the text.
-    pub(crate) fn refs_in(&self, range: TextRange) -> impl Iterator<Item = (RefId, &RefData)> {
+    pub fn refs_in(&self, range: TextRange) -> impl Iterator<Item = (RefId, &RefData)> {
         starting_in(&self.refs, range, |data| data.range).map(|(index, data)| (RefId::nth(index), data))
     }
 

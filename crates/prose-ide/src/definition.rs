@@ -5,6 +5,7 @@ use prose_analysis::model::{NameKind, Stmt};
 use prose_analysis::statements::{TopStatement, body};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
+use rustc_hash::FxHashSet;
 
 use crate::element::{Element, ElementKind, Word, element_at};
 use crate::entity::{Entity, EntityKind, binding_range, keys_of_field, name_range, program_of};
@@ -19,7 +20,7 @@ pub struct Definition {
 }
 
 /// A place to go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NavigationTarget {
     /// The file.
     pub file: SourceFile,
@@ -32,12 +33,9 @@ pub struct NavigationTarget {
 /// Where the word at an offset is defined. An imported program is defined by its file, if that is known.
 pub fn goto_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
-    let mut targets = Vec::new();
-    for target in targets_of(db, &kind) {
-        if !targets.contains(&target) {
-            targets.push(target);
-        }
-    }
+    let mut targets = targets_of(db, &kind);
+    let mut seen = FxHashSet::default();
+    targets.retain(|target| seen.insert(*target));
     (!targets.is_empty()).then_some(Definition { origin, targets })
 }
 

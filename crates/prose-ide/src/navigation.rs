@@ -6,6 +6,7 @@ use prose_analysis::resolve::definitions;
 use prose_analysis::statements::{TopStatement, body, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{SyntaxKind, TextRange, TextSize};
+use rustc_hash::FxHashSet;
 
 use crate::definition::{Definition, NavigationTarget, goto_definition, program_start, target};
 use crate::element::{Element, ElementKind, Word, element_at};
@@ -33,11 +34,11 @@ pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> 
         ElementKind::Keyword(SyntaxKind::SESSION_KW | SyntaxKind::RESUME_KW) => {
             let (statement, at) = statement_at(db, file, origin)?;
             let mut targets = Vec::new();
-            value_types(db, statement, Value::Stmt(at), &mut Vec::new(), &mut targets);
+            value_types(db, statement, Value::Stmt(at), &mut Seen::default(), &mut targets);
             targets
         }
         ElementKind::Word(statement, word) => {
-            let mut seen = Vec::new();
+            let mut seen = Seen::default();
             let mut targets = Vec::new();
             for entity in entities(db, *statement, word) {
                 for site in entity.sites(db) {
@@ -66,13 +67,14 @@ pub fn goto_implementation(db: &dyn Db, file: SourceFile, offset: TextSize) -> O
         ElementKind::Keyword(SyntaxKind::OUTPUT_KW) => {
             let (statement, at) = statement_at(db, file, origin)?;
             if let Stmt::Output { value: Some(value), .. } = body(db, statement)[at].stmt {
-                makers(db, statement, value, &mut Vec::new(), &mut targets);
+                makers(db, statement, value, &mut Seen::default(), &mut targets);
             }
         }
         ElementKind::Word(statement, word) => {
+            let mut seen = Seen::default();
             for entity in entities(db, *statement, word) {
                 for site in entity.sites(db) {
-                    makers_of_site(db, site, &mut Vec::new(), &mut targets);
+                    makers_of_site(db, site, &mut seen, &mut targets);
                 }
             }
         }
@@ -82,13 +84,10 @@ pub fn goto_implementation(db: &dyn Db, file: SourceFile, offset: TextSize) -> O
 }
 
 fn found(origin: TextRange, targets: Vec<NavigationTarget>) -> Option<Definition> {
-    let mut distinct: Vec<NavigationTarget> = Vec::new();
-    for target in targets {
-        if !distinct.contains(&target) {
-            distinct.push(target);
-        }
-    }
-    (!distinct.is_empty()).then_some(Definition { origin, targets: distinct })
+    let mut targets = targets;
+    let mut seen = FxHashSet::default();
+    targets.retain(|target| seen.insert(*target));
+    (!targets.is_empty()).then_some(Definition { origin, targets })
 }
 
 /// What a word stands for; of a destructured name what it is taken from, which is what makes it.
@@ -108,22 +107,29 @@ fn statement_at(db: &dyn Db, file: SourceFile, keyword: TextRange) -> Option<(To
     Some((statement, here.last()?.0))
 }
 
+/// The places that values were followed to.
+#[derive(Default)]
+struct Seen<'db>(FxHashSet<Site<'db>>);
+
+impl<'db> Seen<'db> {
+    /// How many places values are followed to: nobody looks at more, and each may be one step deeper than the one before.
+    const MOST: usize = 1000;
+
+    fn insert(&mut self, site: Site<'db>) -> bool {
+        self.0.len() < Self::MOST && self.0.insert(site)
+    }
+}
+
 /// The statement that binds a name, the first time that it is come by: variables may be set to each other in a circle.
-fn binding<'db>(db: &'db dyn Db, site: Site<'db>, seen: &mut Vec<Site<'db>>) -> Option<(&'db Body, StmtId)> {
-    if seen.contains(&site) {
+fn binding<'db>(db: &'db dyn Db, site: Site<'db>, seen: &mut Seen<'db>) -> Option<(&'db Body, StmtId)> {
+    if !seen.insert(site) {
         return None;
     }
-    seen.push(site);
     let body = body(db, site.statement);
     Some((body, body[site.name].stmt))
 }
 
-fn types<'db>(
-    db: &'db dyn Db,
-    site: Site<'db>,
-    seen: &mut Vec<Site<'db>>,
-    targets: &mut Vec<NavigationTarget>,
-) {
+fn types<'db>(db: &'db dyn Db, site: Site<'db>, seen: &mut Seen<'db>, targets: &mut Vec<NavigationTarget>) {
     let Some((body, stmt)) = binding(db, site, seen) else { return };
     match &body[stmt].stmt {
         Stmt::Session { .. } => value_types(db, site.statement, Value::Stmt(stmt), seen, targets),
@@ -143,7 +149,7 @@ fn value_types<'db>(
     db: &'db dyn Db,
     statement: TopStatement<'db>,
     value: Value,
-    seen: &mut Vec<Site<'db>>,
+    seen: &mut Seen<'db>,
     targets: &mut Vec<NavigationTarget>,
 ) {
     let body = body(db, statement);
@@ -173,7 +179,7 @@ fn value_types<'db>(
 fn makers_of_site<'db>(
     db: &'db dyn Db,
     site: Site<'db>,
-    seen: &mut Vec<Site<'db>>,
+    seen: &mut Seen<'db>,
     targets: &mut Vec<NavigationTarget>,
 ) {
     let Some((body, stmt)) = binding(db, site, seen) else { return };
@@ -190,7 +196,7 @@ fn makers<'db>(
     db: &'db dyn Db,
     statement: TopStatement<'db>,
     value: Value,
-    seen: &mut Vec<Site<'db>>,
+    seen: &mut Seen<'db>,
     targets: &mut Vec<NavigationTarget>,
 ) {
     let body = body(db, statement);
@@ -355,5 +361,23 @@ mod tests {
         "#]],
         );
         check(goto_implementation, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
+    }
+
+    /// Threads have small stacks.
+    #[test]
+    fn a_value_that_is_passed_on_very_often_is_followed_so_far() {
+        let names = 100_000;
+        let mut text = "let v0 = session \"Go\"\n".to_owned();
+        for name in 0..names {
+            text += &format!("let v{} = v{name}\n", name + 1);
+        }
+        let mut host = prose_analysis::AnalysisHost::default();
+        let file = host.set_text(std::path::Path::new("/a.prose"), prose_analysis::Text::new(&*text));
+        let last = TextSize::of(text.as_str()) - TextSize::new(3);
+        for goto in [goto_type_definition, goto_implementation] {
+            assert_eq!(goto(host.db(), file, last), None);
+        }
+        let early = TextSize::new(text.find("v9\n").expect("the variable is passed on") as u32);
+        assert!(goto_implementation(host.db(), file, early).is_some());
     }
 }

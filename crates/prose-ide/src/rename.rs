@@ -17,7 +17,7 @@ use prose_analysis::model::*;
 use prose_analysis::statements::{TopStatement, body, summary};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextEdit, TextRange, TextSize, names};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::element::{Element, ElementKind, Word, element_at};
@@ -282,13 +282,14 @@ impl<'db> Spoken<'db> {
 
     fn edits(&self, db: &'db dyn Db, new_name: &str) -> Vec<FileEdits> {
         let mut edits: Vec<FileEdits> = Vec::new();
+        let mut keys = Keys::default();
         for mention in &self.mentions {
             let file = mention.reference.file;
             let index = edits.iter().position(|edits| edits.file == file).unwrap_or_else(|| {
                 edits.push(FileEdits { file, edits: Vec::new() });
                 edits.len() - 1
             });
-            edits[index].edits.extend(edits_of(db, mention, new_name));
+            edits[index].edits.extend(edits_of(db, mention, new_name, &mut keys));
         }
         for file in &mut edits {
             file.edits.sort_by_key(|edit| (edit.range.start(), edit.range.end()));
@@ -305,7 +306,12 @@ impl<'db> Spoken<'db> {
     }
 }
 
-fn edits_of<'db>(db: &'db dyn Db, mention: &Mention<'db>, new_name: &str) -> Vec<TextEdit> {
+fn edits_of<'db>(
+    db: &'db dyn Db,
+    mention: &Mention<'db>,
+    new_name: &str,
+    keys: &mut Keys<'db>,
+) -> Vec<TextEdit> {
     let range = mention.reference.range;
     if !mention.is_written {
         // Behind the quote that ends the path.
@@ -313,28 +319,32 @@ fn edits_of<'db>(db: &'db dyn Db, mention: &Mention<'db>, new_name: &str) -> Vec
         return vec![TextEdit::insert(end, format!(" as {new_name}"))];
     }
     let mut edits = vec![TextEdit::replace(range, new_name)];
-    edits.extend(kept_key(db, mention));
+    edits.extend(kept_key(db, mention, keys));
     edits
 }
 
+/// The entries of the objects in statements, by the places of their keys.
+type Keys<'db> = FxHashMap<TopStatement<'db>, FxHashMap<TextRange, &'db Entry>>;
+
 /// What keeps the key of an entry: `{ a }` is short for `{ a: a }`, and becomes `{ a: b }`. What is given to a session below `context:` is
 /// labelled like its variable (C15), so there the key goes along.
-fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<TextEdit> {
+fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>, keys: &mut Keys<'db>) -> Option<TextEdit> {
     let body = body(db, mention.statement);
     let start = mention.statement.start(db)?;
     let range = mention.reference.range.checked_sub(start)?;
-    let entries = body.exprs().flat_map(|(_, data)| match &data.expr {
-        Expr::Object(entries) => entries.as_slice(),
-        _ => &[],
+    let keys = keys.entry(mention.statement).or_insert_with(|| {
+        let entries = body.exprs().flat_map(|(_, data)| match &data.expr {
+            Expr::Object(entries) => entries.as_slice(),
+            _ => &[],
+        });
+        entries.filter_map(|entry| Some((entry.key.as_ref()?.range, entry))).collect()
     });
-    let is_short = |entry: &&Entry| entry.key.as_ref().is_some_and(|key| key.range == range);
-    let Entry { key: Some(key), value: Some(Value::Expr(value)) } = entries.into_iter().find(is_short)?
-    else {
+    let Entry { key: Some(key), value: Some(Value::Expr(value)) } = keys.get(&range)? else {
         return None;
     };
     let value = body[*value].range;
     let is_in_context =
-        body.refs().any(|(_, data)| value.contains_range(data.range) && data.place == Place::Context);
+        body.refs_in(value).any(|(_, data)| value.contains_range(data.range) && data.place == Place::Context);
     // A key that is written itself is no mention.
     let is_value = value.contains_range(range);
     (is_value && !is_in_context).then(|| TextEdit::insert(value.start() + start, format!("{}: ", key.text)))
@@ -346,7 +356,7 @@ fn unknown_source<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<SmolSt
     let body = body(db, mention.statement);
     let start = mention.statement.start(db)?;
     let range = mention.reference.range.checked_sub(start)?;
-    let (_, data) = body.names().find(|(_, data)| data.range == range)?;
+    let (_, data) = body.names_in(range).find(|(_, data)| data.range == range)?;
     let Stmt::Let { value: Some(Value::Expr(value)), destructured: true, .. } = &body[data.stmt].stmt else {
         return None;
     };
