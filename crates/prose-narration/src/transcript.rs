@@ -16,8 +16,6 @@ use smol_str::SmolStr;
 
 pub use recall::TranscriptRecall;
 
-const NOT_TOLD: &str = "its result is not told";
-
 /// Reads a narration.
 pub fn read(text: &str) -> Recovered {
     reader::Reader::new(text).read()
@@ -89,8 +87,11 @@ struct Told {
 #[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Outcome(Outcome),
-    /// The session has ended, and its result is not told.
-    Ended,
+    /// The session has ended, and its result is not told, or only the beginning of it.
+    Ended {
+        part: Option<String>,
+        doubt: &'static str,
+    },
     /// A label that was chosen; which of the labels it is, the request will say.
     Label {
         label: String,
@@ -122,8 +123,11 @@ impl Recovered {
 
 impl Entry {
     fn finding(&self) -> Finding {
-        let has_ended = self.answer == Ok(Answer::Ended);
-        let doubt = self.answer.as_ref().err().copied().or(has_ended.then_some(NOT_TOLD));
+        let (doubt, has_ended) = match &self.answer {
+            Ok(Answer::Ended { doubt, .. }) => (Some(*doubt), true),
+            Ok(_) => (None, false),
+            Err(doubt) => (Some(*doubt), false),
+        };
         Finding { line: self.line, about: self.about.to_string(), doubt, has_ended }
     }
 }

@@ -476,6 +476,43 @@ fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
     .assert_debug_eq(&replies);
 }
 
+#[test]
+fn r108_what_ended_with_a_result_that_is_cut_off_is_asked_only_where_it_is_needed() {
+    check_complete_trace(
+        r#"
+        [Position] Statement 1: let research = session: researcher
+        [Success] Session complete: "AI safety research covers..."
+        [Binding] let research = <result>
+
+        [Position] Statement 2: parallel block
+        [Parallel] Entering parallel (2 branches, strategy: all)
+        [Parallel] Parallel complete:
+           - a = "Risk A: it may not do what we want"
+           - b = "Risk B: it may break"
+        [Binding] a, b bound
+
+        [Position] Statement 3: loop until **analysis complete** (max: 3)
+        [Loop] Starting loop
+
+        [Loop] Iteration 1 of max 3
+           [Position] session "Synthesize" with context: {a, b, research}
+           [Success] Result: "Initial synthesis..."
+           [Loop] Evaluating: **analysis complete**
+           [Flow] Not satisfied (synthesis is preliminary)
+        "#,
+        expect![[r#"
+            2: "Risk A: it may not do what we want"
+            3: "Risk B: it may break"
+            4: false ""
+            5: "Initial synthesis..."
+            6: false "synthesis is preliminary"
+            1: is asked anew
+            7: is asked anew
+            8: is asked anew
+        "#]],
+    );
+}
+
 /// The shape of the error handling in the protocol.
 #[test]
 fn r108_a_recovery_that_has_ended_is_not_asked_again() {

@@ -10,12 +10,13 @@ use rustc_hash::FxHashMap;
 
 use super::lines::{after, item, marked, number_after};
 use super::values::{self, Read};
-use super::{About, Answer, Entry, NOT_TOLD, Recovered, Step, Told};
+use super::{About, Answer, Entry, Recovered, Step, Told};
 use crate::markers::Marker;
 use crate::text;
 
 use branches::index_of;
 
+const NOT_TOLD: &str = "its result is not told";
 const NOT_ENDED: &str = "it had not ended";
 const FAILED_BY: &str = "the program failed by it";
 
@@ -269,10 +270,15 @@ impl<'a> Reader<'a> {
                 self.at += lines;
                 reply(read)
             }
-            Some(result) => reply(self.value(result).0),
-            None if self.is_torn && self.at == self.lines.len() => Err(values::TORN),
+            Some(result) => match self.value(result).0 {
+                Read::Doubtful(doubt) if doubt == values::CUT && !self.is_at_torn_end() => {
+                    Ok(Answer::Ended { part: Some(values::start(result)), doubt })
+                }
+                read => reply(read),
+            },
+            None if self.is_at_torn_end() => Err(values::TORN),
             // It has ended, whether its result is told or not (decision 23).
-            None => Ok(Answer::Ended),
+            None => Ok(Answer::Ended { part: None, doubt: NOT_TOLD }),
         };
         let strand = self.strand();
         strand.open = None;
@@ -281,6 +287,11 @@ impl<'a> Reader<'a> {
         strand.said.prompt = None;
         let entry = self.add(line, About::Session(told), answer);
         self.strand().last = Some(entry);
+    }
+
+    /// Whether the line that was read last is the last one and may lack its end.
+    fn is_at_torn_end(&self) -> bool {
+        self.is_torn && self.at >= self.lines.len()
     }
 
     fn warning(&mut self, said: &'a str) {
@@ -396,7 +407,7 @@ impl<'a> Reader<'a> {
         match (&entry.answer, read) {
             (_, Read::Reference) => {}
             // A model may tell the result only here, or shorten it in one of both places.
-            (Err(_) | Ok(Answer::Ended), read @ (Read::Whole(_) | Read::Doubtful(_))) => {
+            (Err(_) | Ok(Answer::Ended { .. }), read @ (Read::Whole(_) | Read::Doubtful(_))) => {
                 if !right.trim_start().starts_with(['{', '[']) {
                     entry.answer = reply(read);
                 }

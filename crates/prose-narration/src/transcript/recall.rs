@@ -72,12 +72,12 @@ impl Recall for TranscriptRecall {
 fn outcome_of(answer: &Answer, line: usize, request: &Request) -> Option<Outcome> {
     match (answer, &request.effect) {
         (Answer::Outcome(outcome), _) => Some(outcome.clone()),
-        (Answer::Ended, Effect::Session(task)) => (!goes_on_with(request, task)).then(|| {
-            let lost =
-                format!("the session in line {line} of the narration has ended, but its result is not told");
-            Outcome::Reply(Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() })
+        (Answer::Ended { part, doubt }, Effect::Session(task)) => (!goes_on_with(request, task)).then(|| {
+            let lost = format!("the session in line {line} of the narration has ended, but {doubt}");
+            let text = part.as_deref().unwrap_or(NOT_KEPT);
+            Outcome::Reply(Reply { text: text.into(), warnings: vec![lost], ..Reply::default() })
         }),
-        (Answer::Ended, _) => None,
+        (Answer::Ended { .. }, _) => None,
         (Answer::Label { label, reason }, Effect::Choose(question)) => {
             let is_it = |it: &&str| it.trim().to_lowercase() == label.trim().to_lowercase();
             let index = question.labels.iter().map(|it| it.as_str()).position(|it| is_it(&it))?;

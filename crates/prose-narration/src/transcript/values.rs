@@ -17,7 +17,7 @@ pub(super) enum Read {
     Doubtful(&'static str),
 }
 
-const CUT: &str = "its text is cut off";
+pub(super) const CUT: &str = "its text is cut off";
 const UNCLOSED: &str = "its text has no end";
 pub(super) const TORN: &str = "the transcript ends in the middle of it";
 

@@ -274,3 +274,41 @@ fn r101_files_that_agents_wrote_without_a_head_get_one() {
     "##]]
     .assert_eq(&fs::read_to_string(run.run_folder().join("bindings/a.md")).unwrap());
 }
+
+#[test]
+fn r104_an_imported_program_goes_on_at_its_own_marker() {
+    let program = "use \"./inner.prose\" as inner\nlet a = inner(topic: \"tides\")\nlet b = inner(topic: \"winds\")\nsession \"End\"\n";
+    let state = "use \"./inner.prose\" as inner\nlet a = inner(topic: \"tides\")  # --> bindings/a.md (complete)\nlet b = inner(topic: \"winds\")  # <-- EXECUTING\nsession \"End\"  # [...next...]\n";
+    let run = Foreign::new(program, state, &[("a", "Tides."), ("b", "stale")]);
+    let trace = |marks: [&str; 3]| {
+        let mut trace = crate::INNER.to_owned();
+        for (line, mark) in ["Read on {topic}\"", "Read more\"", "Sum up\""].iter().zip(marks) {
+            trace = trace.replace(line, &format!("{line}  {mark}"));
+        }
+        format!("# Execution State\n\n## Execution Trace\n\n```prose\n{trace}```\n")
+    };
+    for (folder, marks) in [
+        (
+            "inner",
+            ["# --> bindings/notes.md", "# --> bindings/more.md", "# --> bindings/result.md (complete)"],
+        ),
+        ("inner--002", ["# --> bindings/notes.md", "# <-- EXECUTING", ""]),
+    ] {
+        run.write(&format!("imports/{folder}/program.prose"), crate::INNER);
+        run.write(&format!("imports/{folder}/state.md"), &trace(marks));
+        for name in ["notes", "more", "result"] {
+            run.write(&format!("imports/{folder}/bindings/{name}.md"), &format!("{name} of {folder}\n"));
+        }
+    }
+    expect![[r#"
+        kept  Read on tides: notes of inner
+        known false
+        kept  Read more: more of inner
+        kept  Sum up: result of inner
+        kept  Read on winds: notes of inner--002
+        known false
+        asked Read more
+        asked Sum up
+        asked End"#]]
+    .assert_eq(&run.resume().unwrap().lines.join("\n"));
+}

@@ -29,6 +29,10 @@ pub(crate) const ID: &str = "20260115-143052-a7b3c9";
 /// What a session answers that is asked.
 pub(crate) const ASKED: &str = "an answer of now";
 
+/// A program that others may import.
+pub(crate) const INNER: &str = "input topic: \"What about\"\nlet notes = session \"Read on {topic}\"\nif **it is enough**:\n  session \"Stop\"\nelse:\n  \
+     let more = session \"Read more\"\noutput result = session \"Sum up\"\n";
+
 /// A folder of a run without a journal.
 pub(crate) struct Foreign {
     folder: TempDir,
@@ -88,6 +92,8 @@ impl Foreign {
         fs::write(&script, answers).unwrap();
         let mut host = AnalysisHost::default();
         let file = host.set_text(Path::new("/main.prose"), Text::new(self.program.as_str()));
+        host.set_text(Path::new("/inner.prose"), Text::new(INNER));
+        host.load_imports(file, |_| None);
         let order = Order {
             program: Program::new(host.db(), file),
             project: Project::new(self.folder.path()),

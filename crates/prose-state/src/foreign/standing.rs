@@ -5,6 +5,7 @@
 
 use prose_vm::effect::{Failure, Outcome, Question, Reply, Request, SessionTask};
 use prose_vm::event::LoopKind;
+use rustc_hash::FxHashSet;
 
 use super::{Execution, ForeignRecall, Stored};
 use crate::program::{Try, bound_name, one_line};
@@ -489,15 +490,16 @@ impl ForeignRecall {
         let Some(Execution { bindings, program, .. }) = self.execution(at) else { return false };
         let suffix = if at.frame == 0 { String::new() } else { format!("__{}", at.frame) };
         let lines = || (first..=last).map(|line| program.line(line));
-        lines().filter_map(bound_name).any(|name| bindings.contains_key(&format!("{name}{suffix}.md")))
-            || bindings.iter().any(|(file, stored)| {
-                file.starts_with("anon_")
-                    && frame_of(file) == at.frame
-                    && stored
-                        .source
-                        .as_ref()
-                        .is_some_and(|source| lines().any(|line| one_line(line) == *source))
-            })
+        let is_bound = |name: &str| bindings.contains_key(&format!("{name}{suffix}.md"));
+        if lines().filter_map(bound_name).any(is_bound) {
+            return true;
+        }
+        let lines: FxHashSet<String> = lines().map(one_line).collect();
+        bindings.iter().any(|(file, stored)| {
+            file.starts_with("anon_")
+                && frame_of(file) == at.frame
+                && stored.source.as_ref().is_some_and(|source| lines.contains(source))
+        })
     }
 }
 
