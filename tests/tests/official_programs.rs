@@ -70,10 +70,23 @@ const FRAME: &str = "the name is bound in the block that is called above, whose 
 const ANSWER: &str = "the program waits for the answer, and then does the same whatever it is; or a condition speaks of it without its name, which nothing hands to the model";
 const LET: &str = "`let` declares again, in a body without a scope of its own, what the lines above declare";
 const KIND: &str = "the reference knows the permissions read, write, bash and network";
+const ALONE: &str =
+    "the prompt speaks of what an earlier session found or made, or of a variable, and nothing passes it";
 const CALL: &str = "the language has no such call, and no line imports a program of that name";
 
 /// What the analysis reports in the default profile, above hints: program, line, code, and why it is right.
 const FINDINGS: &[(&str, usize, &str, &str)] = &[
+    ("examples/02-research-and-summarize.prose", 6, "W148", ALONE),
+    ("examples/03-code-review.prose", 17, "W148", ALONE),
+    ("examples/04-write-and-refine.prose", 8, "W148", ALONE),
+    ("examples/04-write-and-refine.prose", 11, "W148", ALONE),
+    ("examples/05-debug-issue.prose", 11, "W148", ALONE),
+    ("examples/07-refactor.prose", 14, "W148", ALONE),
+    ("examples/08-blog-post.prose", 11, "W148", ALONE),
+    ("examples/10-code-review-agents.prose", 32, "W148", ALONE),
+    ("examples/11-skills-and-imports.prose", 27, "W148", ALONE),
+    ("examples/12-secure-agent-permissions.prose", 43, "W148", ALONE),
+    ("examples/27-string-interpolation.prose", 18, "W148", ALONE),
     ("examples/11-skills-and-imports.prose", 5, "W103", OLD),
     ("examples/11-skills-and-imports.prose", 6, "W103", OLD),
     ("examples/11-skills-and-imports.prose", 7, "W103", OLD),

@@ -51,7 +51,7 @@ pub struct Call<'db> {
     pub statement: TopStatement<'db>,
     /// Where it stands in the model of the statement.
     pub id: RefId,
-    /// Whether every run of the block around it comes to it, unless it fails before; not so outside of blocks.
+    /// Whether every run of the block or the top-level statement around it comes to it, unless it fails before.
     pub is_certain: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
         let summary = summary(db, statement);
         // A block without a name cannot be called, and its calls are those of nobody.
         let mut callers: Vec<Option<usize>> = Vec::new();
-        let mut certain: FxHashSet<RefId> = FxHashSet::default();
+        let mut certain: FxHashSet<RefId> = summary.certain_calls.iter().copied().collect();
         for block in &summary.blocks {
             certain.extend(&block.certain_calls);
             let bound = block.name.and_then(|name| summary.name(name));
@@ -252,49 +252,72 @@ impl CycleSearch {
 
 /// The calls of blocks that every run of a list of statements comes to.
 pub(crate) fn certain_calls(body: &Body, list: ListId) -> Vec<RefId> {
-    let mut calls = Vec::new();
-    collect_calls(body, list, &mut calls);
-    calls
+    calls_of(body, certain_statements(body, list))
 }
 
-/// Adds the calls that a run of the statements surely comes to, unless it is left before. Gives whether it may be left.
-fn collect_calls(body: &Body, list: ListId, calls: &mut Vec<RefId>) -> bool {
-    for stmt in &body[list].stmts {
-        if collect_calls_of(body, *stmt, calls) {
-            return true;
-        }
-    }
-    false
+/// The calls of blocks that every run of a top-level statement comes to.
+pub(crate) fn certain_calls_of_root(body: &Body) -> Vec<RefId> {
+    calls_of(body, certain_statements_of(body, StmtId::ROOT))
 }
 
-fn collect_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
-    let of_value = |value: &Option<Value>, calls: &mut Vec<RefId>| {
-        if let Some(Value::Stmt(stmt)) = value {
-            collect_calls_of(body, *stmt, calls);
-        }
-    };
+fn calls_of(body: &Body, statements: Vec<StmtId>) -> Vec<RefId> {
+    let calls = statements.into_iter().filter_map(|stmt| match body[stmt].stmt {
+        Stmt::Call { block, .. } => block,
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// The statements that every run of a list of statements comes to, unless it is left before.
+pub(crate) fn certain_statements(body: &Body, list: ListId) -> Vec<StmtId> {
+    let mut certain = Vec::new();
+    collect(body, list, &mut certain);
+    certain
+}
+
+/// The same for all of a statement, which is one of them.
+pub(crate) fn certain_statements_of(body: &Body, stmt: StmtId) -> Vec<StmtId> {
+    let mut certain = Vec::new();
+    collect_of(body, stmt, &mut certain);
+    certain
+}
+
+/// Whether a statement may leave the body it stands in before its end.
+pub(crate) fn may_end(body: &Body, stmt: StmtId) -> bool {
+    collect_of(body, stmt, &mut Vec::new())
+}
+
+/// Adds the statements that a run of the list surely comes to, unless it is left before. Gives whether it may be left.
+fn collect(body: &Body, list: ListId, certain: &mut Vec<StmtId>) -> bool {
+    body[list].stmts.iter().any(|stmt| collect_of(body, *stmt, certain))
+}
+
+fn collect_of(body: &Body, stmt: StmtId, certain: &mut Vec<StmtId>) -> bool {
+    let of_value = |value: &Option<Value>, certain: &mut Vec<StmtId>| matches!(value, Some(Value::Stmt(stmt)) if collect_of(body, *stmt, certain));
+    certain.push(stmt);
     match &body[stmt].stmt {
-        Stmt::Call { block, .. } => calls.extend(*block),
-        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, calls),
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => return of_value(value, certain),
         Stmt::Output { name, value } => {
-            of_value(value, calls);
+            let leaves = of_value(value, certain);
             // An output without a name leaves the block (B5).
-            return name.is_none();
+            return leaves || name.is_none();
         }
         Stmt::Return(value) => {
-            of_value(value, calls);
+            of_value(value, certain);
             return true;
         }
-        Stmt::Throw(_) => return true,
+        Stmt::Throw(_) | Stmt::Break | Stmt::Continue => return true,
+        Stmt::Chain(links) => return links.iter().any(|link| collect_of(body, *link, certain)),
         Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
-            return collect_calls(body, *list, calls);
+            return collect(body, *list, certain);
         }
         Stmt::Repeat { body: Some(list), count, .. } => {
-            let certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
-            if certain {
-                return collect_calls(body, *list, calls);
-            }
-            return body.may_leave(*list);
+            let is_certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
+            // A `break` leaves no more than the loop.
+            return match is_certain {
+                true => collect(body, *list, certain) && body.may_leave(*list),
+                false => body.may_leave(*list),
+            };
         }
         // What stands in a body that may not run is not certain, but it may leave the block before what follows.
         Stmt::If { branches, otherwise } => {
@@ -302,10 +325,13 @@ fn collect_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
                 .iter()
                 .filter_map(|branch| branch.body)
                 .chain(*otherwise)
-                .any(|list| body.may_leave(list));
+                .any(|list| body.may_leave(list) || body.may_jump(list));
         }
         Stmt::Choice { options, .. } => {
-            return options.iter().filter_map(|option| option.body).any(|list| body.may_leave(list));
+            return options
+                .iter()
+                .filter_map(|option| option.body)
+                .any(|list| body.may_leave(list) || body.may_jump(list));
         }
         Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
             return body.may_leave(*list);
@@ -315,4 +341,14 @@ fn collect_calls_of(body: &Body, stmt: StmtId, calls: &mut Vec<RefId>) -> bool {
         _ => {}
     }
     false
+}
+
+impl Body {
+    /// Whether a `break` or `continue` stands in the list or below it.
+    fn may_jump(&self, list: ListId) -> bool {
+        let range = self[list].range;
+        self.stmts_in(range).any(|(_, data)| {
+            matches!(data.stmt, Stmt::Break | Stmt::Continue) && range.contains_range(data.range)
+        })
+    }
 }

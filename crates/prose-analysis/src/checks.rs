@@ -8,13 +8,16 @@ mod branches;
 mod callees;
 mod calls;
 mod control;
+mod early;
 mod faulty_imports;
 mod imports;
+mod isolation;
 mod names;
 mod options;
 mod order;
 mod permissions;
 mod properties;
+mod reach;
 mod texts;
 mod unused;
 
@@ -22,12 +25,12 @@ use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, TextRange};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
-use crate::model::{Body, NameId, ScopeId};
+use crate::model::{Body, NameId, ScopeId, StmtId};
 use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolve};
@@ -103,6 +106,8 @@ pub(crate) struct Checker<'a, 'db> {
     errors: OnceCell<Vec<TextRange>>,
     /// The names of the blocks of the statement by their frames, once somebody has asked for it.
     frames: OnceCell<FxHashMap<ScopeId, SmolStr>>,
+    /// The parts that every run of the program comes to, once somebody has asked for it.
+    certain: OnceCell<FxHashSet<StmtId>>,
 }
 
 impl<'db> Checker<'_, 'db> {
@@ -136,6 +141,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
         text: OnceCell::new(),
         errors: OnceCell::new(),
         frames: OnceCell::new(),
+        certain: OnceCell::new(),
     };
     names::check(&mut checker);
     properties::check(&mut checker);
@@ -156,6 +162,7 @@ pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
     let mut found = order::check(db, file);
     unused::behind_the_end(db, file, &mut found);
+    found.extend(isolation::check(db, file));
     found
 }
 

@@ -75,6 +75,7 @@ fn find<'db>(
     }
     read_sessions_of_variables(db, file, &mut found);
     read_strings_of_several_lines(text, &mut found);
+    read_calls_without_do(db, file, &mut found);
     keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
@@ -132,6 +133,22 @@ fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Dia
         let is_unread = matches!(diagnostic.code, Code::W115 | Code::W119);
         !(is_unread && variables.contains(&text[diagnostic.range]))
     });
+}
+
+/// A word alone starts no statement (E107), unless it is the name of a block: then the block was to be called.
+fn read_calls_without_do(db: &dyn Db, file: SourceFile, found: &mut [Diagnostic]) {
+    let text = file.text(db).as_str();
+    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E107) {
+        let (name, behind) = (&text[diagnostic.range], &text[usize::from(diagnostic.range.end())..]);
+        let is_alone = behind.split(['\n', '\r', '#']).next().is_some_and(|rest| rest.trim().is_empty());
+        let named = || lookup(db, file, &SmolStr::new(name));
+        if diagnostic.fix.is_none() && is_alone && named().is_some_and(|named| !named.blocks.is_empty()) {
+            let insert = TextEdit::insert(diagnostic.range.start(), "do ");
+            let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![insert]);
+            let message = format!("`{name}` is a block; `do {name}` calls it");
+            *diagnostic = Diagnostic::new(Code::E107, diagnostic.range, message).with_fix(fix);
+        }
+    }
 }
 
 /// A string between single `"` that goes on below is never closed on its line (E001), and the lines below start no statement (E107): that
@@ -223,6 +240,7 @@ impl<'db> Placer<'_, 'db> {
                 }
                 Repair::AddPersist { .. }
                 | Repair::ChangeConst { .. }
+                | Repair::PassContext { .. }
                 | Repair::RemoveStatements { .. }
                 | Repair::RemoveLines { .. } => diagnostic = diagnostic.with_fix(edits),
             }

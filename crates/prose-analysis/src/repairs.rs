@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
 use crate::lines::{line_start, size};
-use crate::model::Stmt;
+use crate::model::{Stmt, StmtData, StmtId};
 use crate::statements::{TopStatement, body, statements};
 
 /// A fix whose edits are found only when the whole file is seen.
@@ -41,6 +41,15 @@ pub enum Repair<'db> {
     ChangeConst {
         /// One of the names that its declaration binds.
         name: Site<'db>,
+    },
+    /// Passes values to a session.
+    PassContext {
+        /// The session.
+        session: StmtId,
+        /// The variables that hold the values.
+        names: Vec<SmolStr>,
+        /// Statements whose results get a name for it, in the order of the text.
+        captured: Vec<Captured<'db>>,
     },
     /// Removes the statement and those behind it.
     RemoveStatements {
@@ -93,6 +102,17 @@ impl<'a> Surroundings<'a> {
             first.map(|placed| above_comments(self.text, placed.start.into()))
         })
     }
+}
+
+/// A statement whose result gets a name.
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Captured<'db> {
+    /// The top-level statement that it is part of.
+    pub statement: TopStatement<'db>,
+    /// The statement.
+    pub stmt: StmtId,
+    /// The name.
+    pub name: SmolStr,
 }
 
 /// The fix; none where the place it should go to is not there.
@@ -159,6 +179,26 @@ pub(crate) fn edits<'db>(
             let keyword = TextRange::at(stmt.range.start() + start, TextSize::of("const"));
             Fix::guess("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
         }
+        Repair::PassContext { session, names, captured } => {
+            let mut edits = Vec::new();
+            for Captured { statement, stmt, name } in captured {
+                let start = statement.start(db)?;
+                let at = body(db, *statement)[*stmt].range.start() + start;
+                edits.push(TextEdit::insert(at, format!("let {name} = ")));
+            }
+            let context = match names.as_slice() {
+                [name] => format!("context: {name}"),
+                names => format!("context: {{ {} }}", names.join(", ")),
+            };
+            let passed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let title = match captured.as_slice() {
+                [] => format!("Pass {passed}"),
+                _ => format!("Keep the result as {passed} and pass it"),
+            };
+            let here = statements(db, file).at(start)?.0;
+            edits.push(context_edit(text, start, &body(db, here)[*session], &context)?);
+            Fix::guess(title, edits)
+        }
         Repair::RemoveStatements { until } => {
             let end = until.range(db, until.start(db)?).end();
             let range = whole_lines(text, TextRange::new(start, end));
@@ -172,6 +212,30 @@ pub(crate) fn edits<'db>(
             Fix::guess(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
         }
     })
+}
+
+/// The edit that adds a property to a session which begins its line, or is the value of one that does.
+fn context_edit(text: &str, start: TextSize, session: &StmtData, context: &str) -> Option<TextEdit> {
+    let newline = line_ending(text);
+    let range = session.range + start;
+    let indentation = indentation(text, range.start());
+    let Stmt::Session { properties, .. } = &session.stmt else { return None };
+    if let Some(last) = properties.last() {
+        let at = last.range.end() + start;
+        let first = last.range.start() + start;
+        let line = line_start(text, first.into());
+        let before = &text[line..first.into()];
+        return before.trim().is_empty().then(|| TextEdit::insert(at, format!("{newline}{before}{context}")));
+    }
+    let line = line_start(text, range.start().into());
+    let before = text[line..usize::from(range.start())].trim();
+    let is_first = before.is_empty() || before.ends_with('=') || matches!(before, "output" | "return");
+    // Properties belong to the last session of a chain.
+    let end = usize::from(range.end());
+    let rest = text[end..].split(['\n', '\r']).next().unwrap_or_default();
+    let is_last = rest.trim().is_empty() || rest.trim_start().starts_with('#');
+    let at = size(end + rest.trim_end().len());
+    (is_first && is_last).then(|| TextEdit::insert(at, format!("{newline}{indentation}  {context}")))
 }
 
 fn indentation(text: &str, at: TextSize) -> &str {

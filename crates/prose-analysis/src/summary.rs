@@ -7,7 +7,7 @@ use prose_syntax::braces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::call_graph::certain_calls;
+use crate::call_graph::{certain_calls, certain_calls_of_root, may_end};
 use crate::model::*;
 
 /// What others want to know of a statement.
@@ -37,6 +37,10 @@ pub struct Summary {
     pub returns: bool,
     /// Whether nothing behind the statement is ever reached.
     pub leaves: bool,
+    /// Whether the program may end at the statement, or may not come to the end of it.
+    pub may_end: bool,
+    /// Calls of blocks that every run of the statement comes to.
+    pub certain_calls: Vec<RefId>,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
     /// The words of conditions, since a model that judges `**the draft is good**` is told of `draft` without braces, too; and the names
@@ -258,6 +262,11 @@ impl Builder<'_> {
         self.summary.leaves = body.root().is_some_and(|root| {
             !matches!(body[root].stmt, Stmt::Break | Stmt::Continue) && body.leaves(root)
         });
+        // A definition runs nothing.
+        if let Some(root) = body.root().filter(|root| !matches!(body[*root].stmt, Stmt::Block { .. })) {
+            self.summary.may_end = may_end(body, root);
+            self.summary.certain_calls = certain_calls_of_root(body);
+        }
         let block_of = |scope: ScopeId| frames.get(&body.frame(scope)).copied();
         let mut values = vec![None; body.names().len()];
         for (name, value) in named_values(body) {

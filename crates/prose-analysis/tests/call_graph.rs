@@ -53,7 +53,7 @@ for part in draft:
             plan -> improve:2 split:4?
             improve ->
             split ->
-            -> plan:10? split:12? missing:13?
+            -> plan:10 split:12? missing:13?
         "#]],
     );
 }
@@ -82,7 +82,7 @@ do outer
             ping (recursive) -> pong:5
             pong (recursive) -> ping:9?
             outer -> ping:13
-            -> dig:14? outer:15?
+            -> dig:14 outer:15
         "#]],
     );
 }

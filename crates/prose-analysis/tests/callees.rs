@@ -11,21 +11,21 @@ fn a_for_takes_no_options() {
     check(
         r#"
         for y in [1, 2] (max: 1):
-        #               ^^^^^^^^ error[E004] a `for` takes no options in parentheses: it ends with its last item; a bound is for a loop with a condition: `loop until **…** (max: 3):`
+        #               ^^^^^^^^ error[E004] a `for` takes no options: it ends with its last item; a bound is for a `loop until **…** (max: 3):`
           session "Look at {y}"
         parallel for x in [1, 2, 3] (on-fail: "continue"):
-        #                           ^^^^^^^^^^^^^^^^^^^^^ error[E004] a `parallel for` takes no options in parentheses: each of its items has to succeed, unless a `try:` in its body handles what fails; options are for branches that are written out: `parallel (on-fail: "continue"):`
+        #                           ^^^^^^^^^^^^^^^^^^^^^ error[E004] a `parallel for` takes no options; what fails for one item is handled by a `try:` in its body
           session "Look at {x}"
         let items = [1, 2]
         for y in items (max: 1):
-        #              ^^^^^^^^ error[E004] a `for` takes no options in parentheses
+        #              ^^^^^^^^ error[E004] a `for` takes no options
           session "Look at {y}"
         let found = { items: [1, 2] }
         for y in found.items (max: 1):
-        #                    ^^^^^^^^ error[E004] a `for` takes no options in parentheses
+        #                    ^^^^^^^^ error[E004] a `for` takes no options
           session "Look at {y}"
         for y in ([1, 2]) (max: 1):
-        #        ^^^^^^^^^^^^^^^^^ error[E004] a `for` takes no options in parentheses
+        #        ^^^^^^^^^^^^^^^^^ error[E004] a `for` takes no options
           session "Look at {y}"
         "#,
     );
@@ -38,7 +38,7 @@ fn a_program_has_no_parts_to_call() {
         //- /main.prose
         use "./research.prose" as http
         let a = http.get("tides")
-        #       ^^^^^^^^ warning[E025] `http` is a program and has nothing to be called; call the program itself, `http(…)`, and take the part from its result: `http(…).name`
+        #       ^^^^^^^^ error[E025] `http` is a program and has nothing to be called; call the program itself, `http(…)`, and take the part from its result: `http(…).name`
         session "Look at {a}"
         let b = http(topic: "tides").findings
         session "Look at {b}"
@@ -58,7 +58,7 @@ fn a_for_goes_through_the_result_of_a_program() {
         for finding in research (topic: "tides"):
           session "Look at {finding}"
         for finding in research(topic: "tides") (max: 3):
-        #                                       ^^^^^^^^ error[E004] a `for` takes no options in parentheses
+        #                                       ^^^^^^^^ error[E004] a `for` takes no options
           session "Look at {finding}"
         //- /research.prose
         input topic: "What to research"

@@ -190,7 +190,7 @@ fn a_value_is_made_before_its_name_is_bound() {
         r#"
         let plan = session "Improve the plan"
           context: plan
-        #          ^^^^ warning[W125] bound by this very statement
+        #          ^^^^ error[E150] bound by this very statement
         output plan
         "#,
     );

@@ -95,6 +95,7 @@ fn a_prompt_concerns_its_statement_alone() {
             check_file 1
             diagnostics 1
             error_count 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -123,6 +124,7 @@ fn a_prompt_of_a_block_leaves_the_graph_of_calls_as_it_is() {
             check 1
             check_file 1
             diagnostics 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -154,6 +156,7 @@ fn a_call_makes_the_graph_of_calls_again() {
             diagnostics 1
             import_sites 1
             index 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -174,6 +177,7 @@ fn a_prompt_of_an_agent_concerns_the_agent_alone() {
             check 1
             diagnostics 1
             error_count 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -211,6 +215,7 @@ fn a_comment_in_a_statement_concerns_it_alone() {
             check_file 1
             diagnostics 1
             error_count 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -240,6 +245,7 @@ fn the_name_of_a_block_concerns_its_callers() {
             error_count 1
             import_sites 1
             index 1
+            isolated 2
             named 9
             parse 1
             resolve 2
@@ -268,6 +274,7 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
             error_count 1
             import_sites 1
             index 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1
@@ -295,6 +302,7 @@ fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
             import_sites 1
             index 1
             inputs 1
+            isolated 1
             named 8
             parse 1
             resolve 1
@@ -335,6 +343,7 @@ fn an_output_concerns_the_importers_that_ask_for_it() {
             import_sites 1
             index 1
             inputs 1
+            isolated 1
             may_give 2
             named 3
             parse 1
@@ -362,6 +371,7 @@ fn an_interpolation_concerns_the_name_in_it() {
             error_count 1
             import_sites 1
             index 1
+            isolated 1
             parse 1
             resolve 1
             sequence 1

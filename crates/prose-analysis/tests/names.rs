@@ -11,7 +11,7 @@ fn an_output_is_made_before_its_name_is_bound() {
         r#"
         output final = session "Sum up"
           context: final
-        #          ^^^^^ warning[W125] bound by this very statement
+        #          ^^^^^ error[E150] bound by this very statement
         "#,
     );
     // The name was that of a variable before.
@@ -75,8 +75,8 @@ fn branches_do_not_see_each_other() {
         #                 ^ warning[W125] `a` is made by another branch of this `parallel`, and branches run at once, so it is empty here
           session "C"
             context: { a, b }
-        #              ^ warning[W125] `a` is made
-        #                 ^ warning[W125] `b` is made
+        #              ^ error[E150] `a` is made
+        #                 ^ error[E150] `b` is made
         session "Sum up"
           context: { a, b }
         "#,
@@ -219,7 +219,7 @@ fn a_variable_is_neither_an_agent_nor_a_block() {
         r#"
         let draft = session "Write"
         draft()
-        #<^^^^^ warning[E025] `draft` is a variable, not a program
+        #<^^^^^ error[E025] `draft` is a variable, not a program
         "#,
     );
 }

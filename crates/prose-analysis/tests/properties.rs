@@ -161,15 +161,15 @@ fn an_unknown_property_is_one_mistake_whatever_it_holds() {
         r#"
         agent writer:
           promt: "Write"
-        # ^^^^^ warning[W005] did you mean `prompt`?
+        # ^^^^^ error[E149] did you mean `prompt`?
           persits: true
-        # ^^^^^^^ warning[W005] did you mean `persist`?
+        # ^^^^^^^ error[E149] did you mean `persist`?
         let notes = session "Gather notes"
         session: writer
           contxt: notes
-        # ^^^^^^ warning[W005] did you mean `context`?
+        # ^^^^^^ error[E149] did you mean `context`?
           modle: gpt
-        # ^^^^^ warning[W005] did you mean `model`?
+        # ^^^^^ error[E149] did you mean `model`?
           backoff: linear
           retries: 3.5
         # ^^^^^^^ warning[W005] did you mean `retry`?
@@ -256,7 +256,7 @@ fn values_of_the_wrong_kind() {
           timeout: -5s
         #          ^^^ error[E137] a duration with its unit
           backoff: 2s
-        #          ^^ error[E130] the wait between retries is `none`, `linear` or `exponential`
+        #          ^^ error[E130] `backoff` is `linear` or `exponential`
         "#,
     );
 }

@@ -1,4 +1,4 @@
-//! Braces in one-line strings that fill in nothing although they are nearly right.
+//! Braces in texts that fill in nothing although they are nearly right, and those of other languages, of which a part stays in the text.
 
 use prose_syntax::braces::{SlipKind, slips};
 use prose_syntax::{Code, Diagnostic, Fix, TextRange, TextSize};
@@ -10,6 +10,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     for (id, data) in body.exprs() {
         let Expr::Text(text) = &data.expr else { continue };
+        checker.braces_of_other_languages(text);
         // Most braces hold a value, and the source is read for the others alone.
         let is_literal = |value: &str| value.matches('{').count() > text.interpolations.len();
         if body.string(id).is_some_and(is_literal) && text.content != data.range {
@@ -18,7 +19,55 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
 }
 
+/// Words of amounts of money, before which a `$` is one.
+const MONEY: &[&str] = &[
+    "amount", "balance", "budget", "cost", "dollar", "fee", "price", "revenue", "salary", "spend", "total",
+    "usd",
+];
+
 impl Checker<'_, '_> {
+    /// `${name}` and `{{name}}`, where `name` is a variable.
+    fn braces_of_other_languages(&mut self, text: &Text) {
+        for interpolation in &text.interpolations {
+            if !self.resolution.of(interpolation.root).is_found() {
+                continue;
+            }
+            let inside = interpolation.range;
+            let before = TextRange::new(text.content.start(), inside.start());
+            let behind = TextRange::new(inside.end(), text.content.end());
+            let sign = TextSize::of('$');
+            let starts_with = |range: TextRange, sign: &str| {
+                range.len() >= TextSize::of(sign)
+                    && self.source(TextRange::at(range.start(), TextSize::of(sign))) == sign
+            };
+            let ends_with = |range: TextRange, sign: &str| {
+                let len = TextSize::of(sign);
+                range.len() >= len && self.source(TextRange::at(range.end() - len, len)) == sign
+            };
+            let name = self.source(TextRange::new(inside.start() + sign, inside.end() - sign)).to_owned();
+            let range = if ends_with(before, "$") && !ends_with(before, "\\$") {
+                let name = name.to_lowercase();
+                if MONEY.iter().any(|word| name.contains(word)) {
+                    continue;
+                }
+                TextRange::new(inside.start() - sign, inside.end())
+            } else if ends_with(before, "{") && !ends_with(before, "\\{") && starts_with(behind, "}") {
+                TextRange::new(inside.start() - sign, inside.end() + sign)
+            } else {
+                continue;
+            };
+            self.other_braces(range, &name);
+        }
+    }
+
+    fn other_braces(&mut self, range: TextRange, name: &str) {
+        let written = self.source(range);
+        let message =
+            format!("one pair of braces fills in a value; the rest of `{written}` stays in the text");
+        let fix = Fix::change(range, &format!("{{{name}}}"));
+        self.report(Diagnostic::new(Code::W149, range, message).with_fix(fix));
+    }
+
     fn slips(&mut self, content: TextRange) {
         let source = self.source(content).to_owned();
         let slips = slips(&source);
@@ -34,6 +83,13 @@ impl Checker<'_, '_> {
             // Every offset is one in the text of a file, whose length fits.
             let at = |offset: usize| content.start() + TextSize::new(offset as u32);
             let range = TextRange::new(at(slip.range.start), at(slip.range.end));
+            let is_doubled =
+                source[..slip.range.start].ends_with('{') && source[slip.range.end..].starts_with('}');
+            if let (SlipKind::Spaces, true, Some(meant)) = (slip.kind, is_doubled, &slip.meant) {
+                let both = TextRange::new(range.start() - TextSize::of('{'), range.end() + TextSize::of('}'));
+                self.other_braces(both, meant.trim_matches(['{', '}']));
+                continue;
+            }
             let written = &source[slip.range];
             let why = match slip.kind {
                 SlipKind::Unclosed => "the closing `}` is missing",

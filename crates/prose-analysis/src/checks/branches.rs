@@ -45,7 +45,10 @@ impl Checker<'_, '_> {
                 "`{}` is made by another branch of this `parallel`, and branches run at once, so it is empty here",
                 data.text
             );
-            let diagnostic = Diagnostic::new(Code::W125, data.range, message)
+            // In a block, an earlier call may have left the name behind.
+            let is_certain = !data.place.is_text() && body.frame(data.scope) == ScopeId(0);
+            let code = if is_certain { Code::E150 } else { Code::W125 };
+            let diagnostic = Diagnostic::new(code, data.range, message)
                 .with_related(body[maker].range, "the other branch makes it here");
             self.report(diagnostic);
         }

@@ -24,9 +24,13 @@ impl Checker<'_, '_> {
     /// Reports a callee that is no program. Whether a name that no variable has is that of a program is checked with the names.
     fn callee(&mut self, call: ExprId, callee: ExprId, loops: &OnceCell<FxHashMap<ExprId, bool>>) {
         let body = self.body;
+        let mut root = None;
         let called = match &body[self.owner(callee)].expr {
             Expr::Name(name) => match self.resolution.of(*name) {
-                Resolved::Root | Resolved::Local(_) => Some(&body[*name]),
+                Resolved::Root | Resolved::Local(_) => {
+                    root = Some(*name);
+                    Some(&body[*name])
+                }
                 // A program has outputs once it was called, and nothing else.
                 Resolved::Program if self.owner(callee) != callee => {
                     let program = &body[*name].text;
@@ -34,7 +38,9 @@ impl Checker<'_, '_> {
                         "`{program}` is a program and has nothing to be called; call the program itself, `{program}(…)`, and take the part from its \
                          result: `{program}(…).name`"
                     );
-                    return self.report(Diagnostic::new(Code::E025, body[callee].range, message));
+                    let diagnostic = Diagnostic::new(Code::E025, body[callee].range, message);
+                    let is_certain = self.is_surely_reached(*name);
+                    return self.report(diagnostic.with_lenient(!is_certain));
                 }
                 _ => return,
             },
@@ -48,7 +54,8 @@ impl Checker<'_, '_> {
         self.report(match called {
             Some(data) if data.kind == RefKind::Callee => {
                 let message = format!("`{}` is a variable, not a program; values are not called", data.text);
-                Diagnostic::new(Code::E025, data.range, message)
+                let is_certain = root.is_some_and(|name| self.is_surely_reached(name));
+                Diagnostic::new(Code::E025, data.range, message).with_lenient(!is_certain)
             }
             _ => {
                 let message = "only programs that a `use` imports are called, and this is none";
@@ -79,12 +86,10 @@ impl Checker<'_, '_> {
         let (call, end) = (self.body[call].range, self.body[collection].range.end());
         let message = match parallel {
             true => {
-                "a `parallel for` takes no options in parentheses: each of its items has to succeed, unless a `try:` in its body \
-                 handles what fails; options are for branches that are written out: `parallel (on-fail: \"continue\"):`"
+                "a `parallel for` takes no options; what fails for one item is handled by a `try:` in its body"
             }
             false => {
-                "a `for` takes no options in parentheses: it ends with its last item; a bound is for a loop with a condition: \
-                 `loop until **…** (max: 3):`"
+                "a `for` takes no options: it ends with its last item; a bound is for a `loop until **…** (max: 3):`"
             }
         };
         let diagnostic = match self.behind_parenthesis(end) {

@@ -21,7 +21,7 @@ use crate::summary::{Bound, Persist, Summary};
 /// More places than these beside a finding help nobody.
 const MOST_RELATED: usize = 5;
 
-type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
+pub(super) type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let statements: Vec<_> =
@@ -34,7 +34,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     order.declarations(&mut found);
     order.late_inputs(&mut found);
     order.memory(&mut found);
-    order.early_uses(&mut found);
+    super::early::check(db, file, &statements, &mut found);
     order.recursion(&mut found);
     found
 }
@@ -503,49 +503,6 @@ impl<'db> Order<'_, 'db> {
         site.and_then(|site| summary(self.db, site.statement).agent(site.name))
             .map(|agent| agent.persist.clone())
             .unwrap_or_default()
-    }
-
-    /// Variables of the file that are read above everything that binds them.
-    fn early_uses(&self, found: &mut Found<'db>) {
-        // The first statement that binds a variable of the file, unless blocks bind it too or it is an input.
-        let mut bound_at: FxHashMap<&SmolStr, (usize, Site<'db>, bool)> = FxHashMap::default();
-        let mut in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
-        for (position, (statement, summary)) in self.statements.iter().enumerate() {
-            for bound in
-                summary.names.iter().filter(|bound| bound.kind.is_variable() && !bound.kind.is_local())
-            {
-                if bound.block.is_some() {
-                    in_blocks.insert(&bound.text);
-                } else {
-                    let site = Site { statement: *statement, name: bound.id };
-                    bound_at.entry(&bound.text).or_insert((position, site, bound.list.is_none()));
-                }
-            }
-            in_blocks.extend(&summary.lost);
-        }
-        let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
-        for (position, (statement, summary)) in self.statements.iter().enumerate() {
-            for used in &summary.uses {
-                let reads = used.kind == RefKind::Variable && !used.is_local && used.block.is_none();
-                if !reads || matches!(used.place, Place::Agent { .. }) || in_blocks.contains(&used.text) {
-                    continue;
-                }
-                let Some((first, site, at_top)) = bound_at.get(&used.text) else { continue };
-                // The value is made before its name is bound.
-                let names_value = matches!(statement.kind(self.db), SyntaxKind::LET | SyntaxKind::OUTPUT);
-                let in_itself = *at_top && *first == position && names_value;
-                if (*first > position || in_itself) && told.insert(&used.text) {
-                    let range = body(self.db, *statement)[used.id].range;
-                    let message = if in_itself {
-                        format!("`{}` is bound by this very statement, so it is empty here", used.text)
-                    } else {
-                        format!("`{}` is bound only further down, so it is empty here", used.text)
-                    };
-                    let finding = Finding::new(Code::W125, range, message);
-                    found.push((*statement, finding.with_site(Some(*site), "it is bound here")));
-                }
-            }
-        }
     }
 
     /// Blocks that always come back to themselves. Those that do so through each other are one mistake.

@@ -28,7 +28,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
             continue;
         };
         for property in checker.given_once(properties) {
-            checker.property(properties, property);
+            checker.property(id, properties, property);
         }
         match &data.stmt {
             Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => {
@@ -61,9 +61,10 @@ impl<'db> Checker<'_, 'db> {
         once
     }
 
-    fn property(&mut self, properties: &[Property], property: &Property) {
+    fn property(&mut self, owner: StmtId, properties: &[Property], property: &Property) {
         if find(&property.name.text).is_none() {
-            let diagnostic = unknown(property);
+            let mut diagnostic = unknown(property);
+            diagnostic.lenient = diagnostic.code == Code::E149 && !self.is_statement_reached(owner);
             let finding = match diagnostic.fix {
                 Some(_) => diagnostic.into(),
                 None => {
@@ -224,6 +225,11 @@ impl<'db> Checker<'_, 'db> {
     fn backoff(&mut self, shape: Shape<'_>, range: TextRange) {
         let (word, range) = match shape {
             Shape::Word(word) => (word, range),
+            Shape::Number(_) | Shape::Duration(_) => {
+                let message = "`backoff` is `linear` or `exponential`; `run.backoff-ms` in `prose.toml` sets how long the wait is";
+                let fix = Fix::change(range, "linear");
+                return self.report(Diagnostic::new(Code::E130, range, message).with_fix(fix));
+            }
             // The quotes stay.
             Shape::Text(text) if text.kind == TextKind::OneLine && !text.blank => {
                 (text.value.as_deref().unwrap_or_default(), text.content)
@@ -516,13 +522,20 @@ fn unknown(property: &Property) -> Diagnostic {
     match meant(text) {
         Some(Meant { name, .. }) => {
             let message = format!("there is no property `{text}`; did you mean `{name}`?");
-            Diagnostic::new(Code::W005, *range, message).with_fix(Fix::change(*range, name))
+            let code = if is_slip(text, name) { Code::E149 } else { Code::W005 };
+            Diagnostic::new(code, *range, message).with_fix(Fix::change(*range, name))
         }
         None => {
             let message = format!("there is no property `{text}`, so it has no effect");
             Diagnostic::new(Code::W005, *range, message)
         }
     }
+}
+
+/// Whether a word is a property's name with one letter wrong, missing, too many, or in the place of its neighbour.
+fn is_slip(word: &str, name: &str) -> bool {
+    // The names of properties are short, and a long word is none of them.
+    word.len() <= name.len() + 1 && strsim::osa_distance(word, name) == 1
 }
 
 /// A diagnostic of a word that is none of those that are known, with a fix if one of them is meant.

@@ -183,9 +183,10 @@ codes! {
     wrong "output report = session \"Write\"\noutput report = session \"Write again\"\n"
     right "output report = session \"Write\"\noutput review = session \"Review\"\n"
 
-    E025 [Warning Warning Error] "called program is not imported"
+    E025 [Error Warning Error] "called program is not imported"
     "A call such as `research(topic: \"tides\")` runs a program that a `use` line imports under this name. A `block` of the \
-     program itself is called with `do`."
+     program itself is called with `do`, and there are no functions such as `print` or `len`. In the default profile it is a \
+     warning where a run may not come to the call."
     wrong "output found = research(topic: \"tides\")\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
@@ -453,6 +454,18 @@ codes! {
     wrong "//- /prose.toml\n[check]\nprofile = \"strikt\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
+    E149 [Error Warning Error] "misspelt property"
+    "The name is that of a property with one letter wrong, so the value would be ignored when the program runs. In the default profile \
+     it is a warning where a run may not come to the session."
+    wrong "session \"Say hello\"\n  modell: opus\n"
+    right "session \"Say hello\"\n  model: opus\n"
+
+    E150 [Error Error Error] "variable read before anything binds it"
+    "No statement that runs before this one binds the name, so every run that comes here fails. Move the statement that binds it up, or \
+     give the variable a first value with `let`."
+    wrong "let count = count + 1\noutput count\n"
+    right "let before = 0\nlet count = before + 1\noutput count\n"
+
     W001 [Warning Warning Warning] "empty session"
     "The text of the session is empty, so nothing tells the model what to do."
     wrong "session \"\"\n"
@@ -476,7 +489,7 @@ codes! {
 
     W005 [Warning Warning Warning] "unknown property"
     "Only the known properties have an effect; a misspelt one is ignored in silence when the program runs."
-    wrong "session \"Say hello\"\n  modle: opus\n"
+    wrong "session \"Say hello\"\n  temperature: 1\n"
     right "session \"Say hello\"\n  model: opus\n"
 
     W006 [Warning Warning Warning] "unknown source of a skill"
@@ -635,9 +648,9 @@ codes! {
     right "session \"Try\"\n  retry: 3\n  backoff: linear\n"
 
     W125 [Warning Warning Warning] "variable used before it is bound"
-    "The name is bound only further down, so here it is still empty."
-    wrong "session \"Sum up\"\n  context: findings\nlet findings = session \"Research\"\n"
-    right "let findings = session \"Research\"\nsession \"Sum up\"\n  context: findings\n"
+    "The name is bound only further down, so here it is still empty, and a text keeps its braces."
+    wrong "session \"Sum up: {findings}\"\nlet findings = session \"Research\"\n"
+    right "let findings = session \"Research\"\nsession \"Sum up: {findings}\"\n"
 
     W126 [Warning Warning Warning] "neither the session nor its agent has a prompt"
     "Nothing tells the model what to do: give the session a text or a `prompt:`, or give its agent one."
@@ -739,5 +752,17 @@ codes! {
     "Only `{name}` with fields and indexes is filled in, as in `{plan.steps[0]}`. All else between braces is text, even with the name of a \
      variable in it."
     wrong "let topic = \"tides\"\nsession \"Write about { topic }\"\n"
+    right "let topic = \"tides\"\nsession \"Write about {topic}\"\n"
+
+    W148 [Warning Warning Warning] "session is passed nothing of what it refers to"
+    "A session sees its prompt and the values in its `context:`, and nothing of earlier sessions. A prompt such as \"Summarize your \
+     research\" alone leaves the model to guess; `context: research` passes the result. An array without items, `context: []`, says that \
+     nothing has to be passed."
+    wrong "session \"Research the tides\"\nsession \"Summarize your research\"\n"
+    right "let research = session \"Research the tides\"\nsession \"Summarize your research\"\n  context: research\n"
+
+    W149 [Warning Warning Warning] "braces of another language"
+    "One pair of braces fills in the value of a variable. The `$` of `${name}` and the outer braces of `{{name}}` stay in the text."
+    wrong "let topic = \"tides\"\nsession \"Write about ${topic}\"\n"
     right "let topic = \"tides\"\nsession \"Write about {topic}\"\n"
 }
