@@ -37,6 +37,7 @@ enum Parent {
 
 pub(crate) fn source_file(p: &mut Parser<'_>) {
     p.start_root();
+    yaml::front_matter(p);
     while !p.at(END) {
         statements(p, Parent::File);
         // Only text that is indented although nothing opens a block ends the list early.

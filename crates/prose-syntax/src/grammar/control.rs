@@ -89,6 +89,20 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
             p.finish();
             p.bump();
             expect_name(p, Code::E005, "the name of the error");
+        } else if is_string(p.kind()) {
+            let class = TextRange::new(keyword.end(), p.range().end());
+            p.error_with_fix(
+                Code::E108,
+                p.range(),
+                "a `catch` handles every error: it names no kind of them",
+                fix("Remove the kind", FixSafety::Unsafe, TextEdit::delete(class)),
+            );
+            p.start(ERROR);
+            p.bump();
+            p.finish();
+            if p.eat(AS_KW) {
+                expect_name(p, Code::E005, "the name of the error");
+            }
         } else if p.at_name() {
             let at = p.range().start();
             let is_clear = p.nth(1) == COLON;

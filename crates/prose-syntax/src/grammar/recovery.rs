@@ -302,6 +302,9 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     if foreign::statement(p, parent, after_error) {
         return;
     }
+    if yaml::definitions(p) {
+        return;
+    }
     if p.nth(1) == COLON && yaml::is_list_below(p, 2) && p.nth(3) == INDENT {
         p.error(
             Code::E108,

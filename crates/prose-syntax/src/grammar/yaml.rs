@@ -1,10 +1,11 @@
-//! What is written as in YAML: lists with an item a line behind a `-`, and texts below a `|`.
+//! What is written as in YAML: front matter, definitions below a word such as `agents:`, lists with an item a line behind a `-`, and texts
+//! below a `|`.
 
 use rowan::TextRange;
 
 use super::{expressions, recovery};
 use crate::codes::Code;
-use crate::diagnostic::{Fix, TextEdit};
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
@@ -93,4 +94,111 @@ pub(super) fn text(p: &mut Parser<'_>, property: &str) {
         format!("a text of several lines stands between `\"\"\"`: `{property}: \"\"\"` opens it, and `\"\"\"` on a line of its own closes it"),
         Some(Fix { title: "Put the text between `\"\"\"`".into(), safety: safe_if(is_clear), edits }),
     );
+}
+
+/// Lines between two lines of `---` at the start of a program.
+pub(super) fn front_matter(p: &mut Parser<'_>) {
+    /// Front matter is short, and a program without its end is looked through no farther.
+    const MOST_LEXEMES: usize = 1000;
+    let is_fence = |p: &Parser<'_>, at: usize| {
+        let is_dash = |at: usize| p.nth(at) == MINUS && p.nth_text(at) == "-";
+        (at..at + 3).all(is_dash)
+            && p.nth_is_glued(at + 1)
+            && p.nth_is_glued(at + 2)
+            && matches!(p.nth(at + 3), LINE_END | END)
+    };
+    let first = (0..).find(|&at| p.nth(at) != LINE_END).unwrap_or(0);
+    if !is_fence(p, first) {
+        return;
+    }
+    let starts_line = |p: &Parser<'_>, at: usize| matches!(p.nth(at - 1), LINE_END | DEDENT);
+    let mut depth = 0usize;
+    let mut last = None;
+    for at in first + 4..first + MOST_LEXEMES {
+        match p.nth(at) {
+            INDENT => depth += 1,
+            DEDENT => depth = depth.saturating_sub(1),
+            END => break,
+            _ if depth == 0 && starts_line(p, at) && is_fence(p, at) => {
+                last = Some(at + 3);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let Some(last) = last else {
+        p.looked_ahead(p.nth_range(first).start(), first + MOST_LEXEMES);
+        return;
+    };
+    p.looked_ahead(p.nth_range(first).start(), last);
+    let range = TextRange::new(p.nth_range(first).start(), p.nth_range(last - 1).end());
+    let lines = p.text_at(range).lines().filter(|line| line.trim() != "---");
+    let comments = lines.map(|line| if line.trim().is_empty() { "#".into() } else { format!("# {line}") });
+    let comments = comments.collect::<Vec<_>>().join("\n");
+    let before = p.diagnostic_count();
+    p.start(ERROR);
+    for _ in 0..last {
+        p.bump();
+    }
+    p.finish();
+    // The words are no code.
+    p.retract_since(before);
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "a program has no front matter; write what it says as comments, which start with `#`",
+        fix("Make comments of it", FixSafety::Safe, TextEdit::replace(range, comments)),
+    );
+    p.eat(LINE_END);
+}
+
+/// The keyword of the definitions that stand below a word such as `agents`.
+fn definition(word: &str) -> Option<&'static str> {
+    match word {
+        "agents" => Some("agent"),
+        "blocks" => Some("block"),
+        "inputs" => Some("input"),
+        _ => None,
+    }
+}
+
+/// Definitions below a word for all of them: `agents:` with `writer:` and its properties below. Tells whether they are there.
+pub(super) fn definitions(p: &mut Parser<'_>) -> bool {
+    let is_header = p.nth(1) == COLON && p.nth(2) == LINE_END && p.nth(3) == INDENT;
+    let is_named = is_name(p.nth(4)) && p.nth(5) == COLON;
+    let Some(keyword) = definition(p.token_text()).filter(|_| is_header && is_named) else { return false };
+    let (word, range, name) = (p.token_text(), p.range(), p.nth_text(4));
+    let outer = p.indentation_at(range.start());
+    let inner = p.indentation_at(p.nth_range(4).start());
+    let message = format!(
+        "each {keyword} is defined by itself, without `{word}:` above: `{keyword} {}:`",
+        recovery::shorten(name)
+    );
+    let first = p.nth_range(4).start();
+    p.bump_as(IDENT);
+    p.bump();
+    p.bump();
+    let before = p.diagnostic_count();
+    recovery::skip_block(p);
+    p.retract_since(before);
+    let body = TextRange::new(first, p.previous_end());
+    let lines = p.text_at(body).split('\n').enumerate().map(|(nth, line)| {
+        let inside = if nth == 0 { Some(line) } else { line.strip_prefix(inner) };
+        match inside {
+            Some(line) if line.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                format!("{outer}{keyword} {line}")
+            }
+            Some(line) => format!("{outer}{line}"),
+            None => line.to_owned(),
+        }
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let edit = TextEdit::replace(TextRange::new(range.start(), body.end()), text.trim_start_matches(outer));
+    p.error_with_fix(
+        Code::E108,
+        range,
+        message,
+        fix(format!("Define each with `{keyword}`"), FixSafety::Unsafe, edit),
+    );
+    true
 }

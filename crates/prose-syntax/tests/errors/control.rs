@@ -316,3 +316,29 @@ try: do a() catch: do b()
         "#]],
     );
 }
+
+#[test]
+fn handlers_for_kinds_of_errors() {
+    check(
+        r#"
+try:
+  session "x"
+catch "NotFound":
+  session "y"
+catch "Timeout" as error:
+  session "z {error}"
+"#,
+        expect![[r#"
+            try:
+              session "x"
+            catch "NotFound":
+                  ^^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
+                  guess: Remove the kind => "catch:"
+              session "y"
+            catch "Timeout" as error:
+                  ^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
+                  guess: Remove the kind => "catch as error:"
+              session "z {error}"
+        "#]],
+    );
+}

@@ -9,3 +9,4 @@ mod newcomers;
 mod parts;
 #[path = "../shown/mod.rs"]
 mod shown;
+mod yaml;

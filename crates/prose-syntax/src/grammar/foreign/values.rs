@@ -317,6 +317,19 @@ pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
 
 /// A comment as other languages start it: `-- text`, `/* text */`. Tells whether there is one.
 pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
+    let rule = (0..p.rest_of_line()).take_while(|&at| p.nth(at) == MINUS).count();
+    if rule > 2 && rule == p.rest_of_line() {
+        let range = p.rest_of_line_range();
+        let comment = format!("# {}", p.text_at(range));
+        p.error_with_fix(
+            Code::E110,
+            range,
+            "a line of dashes is no statement; a comment starts with `#`",
+            fix("Make it a comment", FixSafety::Safe, TextEdit::replace(range, comment)),
+        );
+        p.skip_line();
+        return true;
+    }
     let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && is_name(p.nth(2));
     let is_block = p.at(SLASH) && matches!(p.nth_text(1).as_bytes(), [b'*', ..]);
     if !(is_dashes || is_block) || !p.nth_is_glued(1) {

@@ -1,0 +1,115 @@
+//! Front matter, and definitions below a word for all of them: one mistake each.
+
+use expect_test::expect;
+
+use crate::shown::check;
+
+#[test]
+fn front_matter() {
+    check(
+        r#"---
+title: Tides
+tags:
+  - sea
+author: "Ann
+
+version: 1
+---
+
+session "Write about tides"
+"#,
+        expect![[r##"
+            ---
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E108] a program has no front matter; write what it says as comments, which start with `#`
+            fix: Make comments of it => "# title: Tides\n# tags:\n#   - sea\n# author: \"Ann\n#\n# version: 1"
+            title: Tides
+            tags:
+              - sea
+            author: "Ann
+
+            version: 1
+            ---
+
+            session "Write about tides"
+        "##]],
+    );
+    // Without its end it is none.
+    check(
+        r#"---
+session "Write about tides"
+"#,
+        expect![[r##"
+            ---
+            ^^^ error[E110] a line of dashes is no statement; a comment starts with `#`
+            fix: Make it a comment => "# ---"
+            session "Write about tides"
+        "##]],
+    );
+    check(
+        r#"session "Write about tides"
+---
+session "Write about the moon"
+"#,
+        expect![[r##"
+            session "Write about tides"
+            ---
+            ^^^ error[E110] a line of dashes is no statement; a comment starts with `#`
+            fix: Make it a comment => "# ---"
+            session "Write about the moon"
+        "##]],
+    );
+}
+
+#[test]
+fn definitions_below_one_word() {
+    check(
+        r#"agents:
+  writer:
+    model: opus
+    prompt: "Write"
+
+  editor:
+    prompt: """
+      Edit
+    """
+session: writer
+"#,
+        expect![[r#"
+            agents:
+            ^^^^^^ error[E108] each agent is defined by itself, without `agents:` above: `agent writer:`
+            guess: Define each with `agent` => "agent writer:\n  model: opus\n  prompt: \"Write\"\n\nagent editor:\n  prompt: \"\"\"\n    Edit\n  \"\"\""
+              writer:
+                model: opus
+                prompt: "Write"
+
+              editor:
+                prompt: """
+                  Edit
+                """
+            session: writer
+        "#]],
+    );
+    check(
+        r#"inputs:
+  topic: "What to write about"
+session "Write about {topic}"
+"#,
+        expect![[r#"
+            inputs:
+            ^^^^^^ error[E108] each input is defined by itself, without `inputs:` above: `input topic:`
+            guess: Define each with `input` => "input topic: \"What to write about\""
+              topic: "What to write about"
+            session "Write about {topic}"
+        "#]],
+    );
+    // Variables have any name.
+    check(
+        r#"let agents = 3
+agents = 4
+"#,
+        expect![[r#"
+            let agents = 3
+            agents = 4
+        "#]],
+    );
+}
