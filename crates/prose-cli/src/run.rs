@@ -145,6 +145,9 @@ fn run_loaded(
     interrupts: &mut Interrupts,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
+    if !args.runner.quiet {
+        loaded.write_warnings(terminal)?;
+    }
     let start = if args.dry_run { Start::Dry } else { Start::New };
     let order = Order {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },

@@ -71,7 +71,7 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, hide = true)]
     pub(crate) delay: Option<Duration>,
 
-    /// Show no progress
+    /// Show no progress, and no warnings about the program
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -26,6 +26,38 @@ pub(crate) struct Loaded {
     pub(crate) config: RunConfig,
     /// The folder of its `prose.toml`.
     pub(crate) project: Option<PathBuf>,
+    /// Warnings about the program, a line for each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Loaded {
+    /// Writes the warnings about the program.
+    pub(crate) fn write_warnings(&self, terminal: &Terminal) -> io::Result<()> {
+        const MAX_SHOWN: usize = 10;
+        let mut stderr = terminal.stderr();
+        for warning in self.warnings.iter().take(MAX_SHOWN) {
+            writeln!(stderr, "{warning}")?;
+        }
+        match self.warnings.len().saturating_sub(MAX_SHOWN) {
+            0 => Ok(()),
+            more => writeln!(stderr, "{} more; `prose check` shows all of them", counted(more, "warning")),
+        }
+    }
+}
+
+/// The warnings about a program, but none of what is merely worth knowing.
+fn warnings(diagnosed: &[Diagnosed], name: &str, text: &str) -> Vec<String> {
+    let index = LineIndex::new(text);
+    let warnings = diagnosed.iter().filter(|diagnosed| diagnosed.severity == Severity::Warning);
+    let lines = warnings.map(|Diagnosed { diagnostic, .. }| {
+        let start = index.position(diagnostic.range.start());
+        let (name, message) = (one_line(name), one_line(&diagnostic.message));
+        format!(
+            "{name}:{}:{}: {WARNING}warning[{}]{WARNING:#}: {message}",
+            start.line, start.column, diagnostic.code
+        )
+    });
+    lines.collect()
 }
 
 /// The program that is meant by the path of a file and, in a document with several, by its number.
@@ -106,6 +138,11 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
     let keeps = |diagnosed: &Diagnosed| {
         diagnosed.severity == Severity::Error || diagnosed.diagnostic.code == Code::W143
     };
+    let warnings = match is_remote {
+        // What is wrong with a program of somebody else is nothing that its user can change.
+        true => Vec::new(),
+        false => warnings(&diagnosed, &path.to_string_lossy(), &text),
+    };
     let mut errors: Vec<Diagnosed> = diagnosed.into_iter().filter(keeps).collect();
     for error in &mut errors {
         error.severity = Severity::Error;
@@ -134,6 +171,7 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
         program,
         config: project.config.run.clone(),
         project: project.path.as_deref().map(identity).and_then(|path| path.parent().map(Path::to_owned)),
+        warnings,
     }))
 }
 

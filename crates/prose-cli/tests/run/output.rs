@@ -40,6 +40,38 @@ fn outputs_go_to_standard_output_and_everything_else_to_standard_error() {
 }
 
 #[test]
+fn warnings_about_the_program_are_shown_before_it_starts() {
+    let program =
+        "session \"First\"\nsession \"Second\"\n  prompt: \"Summarize your research\"\nlet unread = 3\n";
+    let workspace = Workspace::new(&[("two.prose", program), ("answers.toml", ANSWERS)]);
+    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+        status: 0
+        ---- stdout
+        3
+        ---- stderr
+        two.prose:3:22: warning[W148]: the prompt refers to `your research`, but the session is passed nothing; `context:` passes values
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … Second
+        ✓ Second (TIME)
+    "#]]);
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        3
+    "#]],
+    );
+    let many = "session \"\"\n".repeat(12);
+    let workspace = Workspace::new(&[("many.prose", many.as_str())]);
+    let run = workspace.prose(&["run", "many.prose", "--dry-run"]);
+    assert_eq!(run.stderr.matches("warning[W001]").count(), 10, "{}", run.stderr);
+    assert!(run.stderr.contains("2 warnings more; `prose check` shows all of them"), "{}", run.stderr);
+}
+
+#[test]
 fn values_come_as_they_are() {
     let answers = "[[session]]\nreply = \"a\\tb\\u001b[31m\\n\\nc\"\n";
     let workspace = Workspace::new(&[("one.prose", "session \"x\"\n"), ("answers.toml", answers)]);
