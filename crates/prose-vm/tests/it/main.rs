@@ -15,6 +15,7 @@ mod frames;
 mod inputs_and_imports;
 mod loops;
 mod memory;
+mod mutants;
 mod official_programs;
 mod parallel;
 mod pipelines;

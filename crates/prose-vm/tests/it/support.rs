@@ -73,6 +73,22 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
+    /// A run from the start, with nobody to give inputs.
+    pub(crate) fn new(harness: Arc<dyn Harness>) -> Self {
+        Self {
+            settings: Settings::new("20260115-143052-a7b3c9"),
+            limits: Limits::default(),
+            harness,
+            inputs: Arc::new(NoInputs),
+            interrupted: Box::pin(std::future::pending()),
+            memories: BTreeMap::new(),
+            written: BTreeMap::new(),
+            files: BTreeMap::new(),
+            earlier: Vec::new(),
+            starts_at: 0,
+        }
+    }
+
     /// Gives the program an input.
     pub(crate) fn input(&mut self, name: &str, value: impl Into<Value>) {
         self.settings.inputs.push((name.into(), value.into()));
@@ -93,18 +109,7 @@ impl Setup {
 /// Runs a program in another way than usual.
 pub(crate) fn run_with(fixture: &str, script: &str, change: impl FnOnce(&mut Setup)) -> Ran {
     let script = Script::parse("answers.toml", script, 0).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut setup = Setup {
-        settings: Settings::new("20260115-143052-a7b3c9"),
-        limits: Limits::default(),
-        harness: Arc::new(script),
-        inputs: Arc::new(NoInputs),
-        interrupted: Box::pin(std::future::pending()),
-        memories: BTreeMap::new(),
-        written: BTreeMap::new(),
-        files: BTreeMap::new(),
-        earlier: Vec::new(),
-        starts_at: 0,
-    };
+    let mut setup = Setup::new(Arc::new(script));
     change(&mut setup);
     run_program(program(fixture), setup)
 }
