@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-pub(crate) use self::message::{Message, prompt_head};
+pub(crate) use self::message::Message;
+#[cfg(unix)]
+pub(crate) use self::message::prompt_head;
 
 /// The first argument of a program that is started as a supervisor.
 pub const COMMAND: &str = "agent-supervisor";
@@ -72,8 +74,10 @@ pub fn kill_all() {
 }
 
 /// The process group of a program, for as long as it is there.
+#[cfg_attr(not(unix), allow(dead_code, reason = "programs have no groups there"))]
 pub(crate) struct Group(i32);
 
+#[cfg_attr(not(unix), allow(dead_code, reason = "programs have no groups there"))]
 impl Group {
     pub(crate) fn new(number: i32) -> Self {
         at_work().insert(number);

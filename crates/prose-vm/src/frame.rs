@@ -13,6 +13,9 @@ const MEMORY: &str = "MEMORY";
 /// What separates that memory from the record of the session.
 const SEGMENT: &str = "SEGMENT";
 
+/// The line above the files that an agent reads (R36).
+pub(crate) const BY_REFERENCE: &str = "Context (by reference):";
+
 /// Whether a text could hold a line that looks like a line around it. One that is a single line cannot.
 pub fn has_lines(text: &str) -> bool {
     text.contains(|c| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'))

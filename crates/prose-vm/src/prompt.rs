@@ -78,7 +78,7 @@ fn context(items: &[ContextItem], by_reference: bool, mark: Option<&str>) -> Opt
     let mut out = String::new();
     let (files, values): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.path.is_some());
     if by_reference && !files.is_empty() {
-        out.push_str("Context (by reference):\n");
+        _ = writeln!(out, "{}", frame::BY_REFERENCE);
         for item in &files {
             let path = frame::on_one_line(item.path.as_deref().unwrap_or_default());
             _ = writeln!(out, "- {}: {path}", frame::on_one_line(&item.name));

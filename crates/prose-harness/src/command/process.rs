@@ -181,6 +181,7 @@ enum PromptTo {
 }
 
 impl Prompt {
+    #[cfg_attr(not(unix), allow(unused_variables, reason = "there are no supervisors there"))]
     async fn write(self, has_ended: oneshot::Receiver<()>) {
         match self.to {
             PromptTo::Program(None) => {}
@@ -354,7 +355,7 @@ impl Drop for Ending {
 }
 
 /// A program that is ended, with all it has started, when this is dropped before the program has ended.
-#[cfg_attr(not(unix), expect(dead_code, reason = "the runtime ends the program there"))]
+#[cfg_attr(not(unix), allow(dead_code, reason = "the runtime ends the program there"))]
 struct Running<'a> {
     /// The program, or its supervisor.
     child: Option<Child>,

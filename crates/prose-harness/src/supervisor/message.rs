@@ -1,6 +1,8 @@
 //! What `prose` and a supervisor tell each other: the length of the prompt in eight bytes and the prompt one way, messages of five bytes the other, and
 //! one more byte as soon as [`Message::Ended`] has been read.
 
+#![cfg_attr(not(unix), allow(dead_code, reason = "there are no supervisors there"))]
+
 /// What the supervisor says on the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Message {

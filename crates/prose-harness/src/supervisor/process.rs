@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions};
 
 use super::GRACE;
@@ -45,12 +46,16 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     let _ = socket.write_all(&Message::Started(group.as_raw_nonzero().get()).encode());
     drop(command);
     // The other thread ends this process. All that ends before is fetched here.
+    let mut has_ended = false;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((ended, status))) if ended == group => {
+                has_ended = true;
                 let _ = socket.write_all(&Message::Ended(status.as_raw()).encode());
             }
-            Ok(Some(_)) => {}
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            // Whoever started `prose` has the system fetch what ends, and nobody learns how the program did.
+            Err(_) if !has_ended => exit(1),
             _ => thread::sleep(Duration::from_millis(5)),
         }
     }
