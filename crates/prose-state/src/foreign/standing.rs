@@ -480,7 +480,12 @@ impl ForeignRecall {
                 let rest = called.and_then(|called| called.strip_prefix(block));
                 rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
             };
-            (header + 1..=end).any(|line| told.mark(line).is_none() && is_call(program.line(line)))
+            // A call that is marked is the one.
+            let is_marked = told
+                .marks_in(1, program.line_count())
+                .any(|(line, mark)| mark == Mark::Executing && is_call(program.line(line)));
+            !is_marked
+                && (header + 1..=end).any(|line| told.mark(line).is_none() && is_call(program.line(line)))
         };
         told.has_run(header + 1, end) || told.called_from(at.frame).is_some_and(calls)
     }
