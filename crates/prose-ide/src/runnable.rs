@@ -1,6 +1,6 @@
 //! Blocks that can be run on their own: what they use is defined in the file, and nothing of it is bound while the file runs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use prose_analysis::model::{Body, NameId, Stmt};
 use prose_analysis::resolve::{Resolved, definitions, resolve};
@@ -22,13 +22,14 @@ pub struct RunnableBlock {
 /// use (R16, R80). In the order of the text.
 pub fn runnable_blocks(db: &dyn Db, file: SourceFile) -> Vec<RunnableBlock> {
     let mut found: Vec<RunnableBlock> = Vec::new();
+    let mut known: HashSet<&SmolStr> = HashSet::new();
+    let bound = not_alone(db, file);
     for placed in &statements(db, file).list {
         let model = body(db, placed.statement);
         let Some((name, params)) = block(model) else { continue };
         let name = &model[name];
         // The first of several of the same name answers (R8).
-        let is_known = found.iter().any(|known| known.name == name.text);
-        if params.is_empty() && !is_known && needed(db, placed.statement).is_some() {
+        if params.is_empty() && !bound.contains(&placed.statement) && known.insert(&name.text) {
             found.push(RunnableBlock {
                 name: name.text.clone(),
                 range: name.range + TextSize::from(placed.start),
@@ -113,25 +114,52 @@ fn needed<'db>(db: &'db dyn Db, definition: TopStatement<'db>) -> Option<HashSet
     let mut seen = HashSet::from([definition]);
     let mut waiting = vec![definition];
     while let Some(statement) = waiting.pop() {
-        let resolution = resolve(db, statement);
-        for (id, _) in body(db, statement).refs() {
-            match resolution.of(id) {
-                Resolved::Local(_) | Resolved::Literal => {}
-                Resolved::Agent | Resolved::Block | Resolved::Program | Resolved::AgentAsValue => {
-                    for site in definitions(db, statement, id) {
-                        if !is_definition(site.statement.kind(db)) {
-                            return None;
-                        }
-                        if seen.insert(site.statement) {
-                            waiting.push(site.statement);
-                        }
-                    }
-                }
-                Resolved::Root | Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => return None,
-            }
-        }
+        waiting.extend(used(db, statement)?.into_iter().filter(|used| seen.insert(*used)));
     }
     Some(seen)
+}
+
+/// The definitions that one uses itself. None if it uses anything that is no definition.
+fn used<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Option<Vec<TopStatement<'db>>> {
+    let mut used = Vec::new();
+    let resolution = resolve(db, statement);
+    for (id, _) in body(db, statement).refs() {
+        match resolution.of(id) {
+            Resolved::Local(_) | Resolved::Literal => {}
+            Resolved::Agent | Resolved::Block | Resolved::Program | Resolved::AgentAsValue => {
+                for site in definitions(db, statement, id) {
+                    if !is_definition(site.statement.kind(db)) {
+                        return None;
+                    }
+                    used.push(site.statement);
+                }
+            }
+            Resolved::Root | Resolved::Elsewhere | Resolved::Lost | Resolved::Undefined => return None,
+        }
+    }
+    Some(used)
+}
+
+/// The definitions that use, directly or through others, anything that is no definition: [`needed`] has nothing for them, which is found
+/// here for all of them at once.
+fn not_alone(db: &dyn Db, file: SourceFile) -> HashSet<TopStatement<'_>> {
+    let mut users: HashMap<TopStatement<'_>, Vec<TopStatement<'_>>> = HashMap::new();
+    let mut waiting = Vec::new();
+    for statement in statements(db, file).list.iter().map(|placed| placed.statement) {
+        if !is_definition(statement.kind(db)) {
+            continue;
+        }
+        match used(db, statement) {
+            Some(used) => used.into_iter().for_each(|used| users.entry(used).or_default().push(statement)),
+            None => waiting.push(statement),
+        }
+    }
+    let mut found: HashSet<TopStatement<'_>> = waiting.iter().copied().collect();
+    while let Some(statement) = waiting.pop() {
+        let users = users.get(&statement).into_iter().flatten().copied();
+        waiting.extend(users.filter(|user| found.insert(*user)));
+    }
+    found
 }
 
 #[cfg(test)]
