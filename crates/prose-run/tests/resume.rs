@@ -33,6 +33,7 @@ struct Runs {
 struct Stopped {
     end: RunEnd,
     reused: u32,
+    ran: u32,
 }
 
 impl Runs {
@@ -86,7 +87,7 @@ impl Runs {
             narration: None,
         };
         let finished = prepare(order)?.execute(around)?;
-        Ok(Stopped { end: finished.end, reused: finished.reused })
+        Ok(Stopped { end: finished.end, reused: finished.reused, ran: finished.ran })
     }
 
     fn run(&self, program: &str, script: &str) -> Stopped {
@@ -400,4 +401,40 @@ fn a_run_of_a_version_without_marks_goes_on() {
     let stopped = runs.resume(program, rest, false).unwrap();
     assert_eq!(stopped.end.outputs, [("r".into(), Value::from("end"))]);
     assert_eq!(stopped.reused, 3);
+}
+
+#[test]
+fn with_any_one_line_damaged_the_figures_say_what_was_used_and_what_was_asked() {
+    let program = "input topic: \"What about\"\nparallel:\n  a = session \"First\"\n  b = session \"Second\"\nlet c = session \"Third\"\n  context: { a, b }\nif **{c} will do**:\n  session \"Fourth\"\nelse:\n  session \"Fourth\"\noutput d = session \"Fifth\"\n  context: c\n";
+    let answers = "unmatched = \"offline\"\n";
+    struct Given;
+    impl Inputs for Given {
+        fn give<'a>(&'a self, _: &'a InputRequest) -> Answer<'a, Value> {
+            Box::pin(async { Ok(Value::from("tides")) })
+        }
+    }
+    let runs = Runs::new();
+    let limits = Limits { max_sessions: Some(4), ..Limits::default() };
+    runs.execute_within(program, answers, Start::New, Arc::new(Given), limits).unwrap();
+    let run = Project::new(runs.folder.path()).last_run().unwrap().unwrap();
+    let path = run.folder.join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    let whole = runs.resume_with(program, answers, false, Arc::new(Given)).unwrap();
+    assert_eq!((whole.reused, whole.ran), (5, 1));
+    let lines: Vec<&str> = journal.lines().collect();
+    for (nth, line) in lines.iter().enumerate() {
+        for entry in fs::read_dir(&run.folder).unwrap().flatten() {
+            if entry.file_name().to_string_lossy().contains("kept") {
+                fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        let mut damaged: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        damaged[nth] = line.replacen("\"seq\":", "\"seq\" :", 1);
+        fs::write(&path, damaged.join("\n") + "\n").unwrap();
+        let stopped = runs.resume_with(program, answers, false, Arc::new(Given)).unwrap();
+        assert_eq!(stopped.end.outputs, whole.end.outputs, "line {}", nth + 1);
+        let is_answer = line.contains("\"event\":\"effect\"") && !line.contains("\"effect\":\"input\"");
+        let lost = u32::from(is_answer);
+        assert_eq!((stopped.reused, stopped.ran), (5 - lost, 1 + lost), "line {}: {line}", nth + 1);
+    }
 }

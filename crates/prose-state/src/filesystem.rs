@@ -32,7 +32,7 @@ use crate::prompt_file::PromptFiles;
 use crate::recall::{JournalRecall, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, LeftMemories};
-use crate::repair::{self, repair};
+use crate::repair::{self, repair, truncate};
 use crate::turns::Turns;
 
 /// Keeps the state of a run in files.
@@ -440,7 +440,7 @@ fn take_open_turns(
 ) -> Result<Option<String>, StateError> {
     let mut changed: Vec<SmolStr> = Vec::new();
     'again: loop {
-        for LookedUp { seq, request, place, memory } in recall.open_memories()? {
+        for LookedUp { seq, offset, request, place, memory } in recall.open_memories()? {
             let is_same = match &place {
                 None => false,
                 Some(place) => {
@@ -458,7 +458,12 @@ fn take_open_turns(
             }
             changed.extend(place.map(|place| place.agent).filter(|agent| !changed.contains(agent)));
             *turns = Turns::default();
-            repair(path, run, Some(seq))?;
+            if recall.has_outcome_after(offset) {
+                repair(path, run, Some(seq))?;
+            } else {
+                // What follows from it happens again.
+                truncate(path, offset)?;
+            }
             *recall = JournalRecall::open(path, Matching::Exact)?;
             continue 'again;
         }
@@ -467,7 +472,7 @@ fn take_open_turns(
     Ok((!changed.is_empty()).then(|| {
         let agents: Vec<String> = changed.iter().map(|agent| format!("`{agent}`")).collect();
         format!(
-            "the memory of {} has changed since the run stopped; the session that was at work is told what is remembered now",
+            "the memory of {} has changed since the session started that was at work when the run stopped; that session is told what is remembered now",
             agents.join(", ")
         )
     }))

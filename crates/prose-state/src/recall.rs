@@ -12,7 +12,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::{Damage, StateError};
 use crate::reader::{Glance, JournalReader, Lines, Places};
-use crate::repair::{repair, truncate};
+use crate::repair::truncate;
 use crate::scan::{Scan, StartedSession};
 
 /// By what a request is known again.
@@ -69,8 +69,9 @@ struct OpenMemory {
 /// A memory that was looked up for a session that is not over.
 #[derive(Debug)]
 pub(crate) struct LookedUp {
-    /// The number of the event that records it.
+    /// The number of the event that records it, and where its line starts.
     pub(crate) seq: u64,
+    pub(crate) offset: u64,
     pub(crate) request: RequestId,
     /// Where it lies; none if the session has not started, which says so.
     pub(crate) place: Option<MemoryPlace>,
@@ -132,7 +133,8 @@ impl JournalRecall {
     }
 
     fn index_scan(&mut self, scan: &Scan) -> Result<(), StateError> {
-        let mut failed = None;
+        // What happened after the outcome that the run failed by followed from it.
+        let mut over = u64::MAX;
         if self.matching == Matching::PlaceAndAsked
             && let Some(end) = scan.end
             && let What::RunEnded(RunEnd { status: RunStatus::Failed, error, .. }) =
@@ -141,17 +143,19 @@ impl JournalRecall {
             // What the run failed by is asked again.
             let message = error.as_ref().map_or("", |error| &error.message);
             let offsets: Vec<u64> = scan.effects.iter().map(|effect| effect.offset).collect();
-            failed = self.failed_by(&offsets, message)?;
+            let failed = self.failed_by(&offsets, message)?;
+            let failed = scan.effects.iter().find(|effect| Some(effect.offset) == failed);
+            over = failed.map_or(u64::MAX, |effect| effect.seq);
         }
         let answered: FxHashSet<&str> = scan
             .effects
             .iter()
-            .filter(|effect| Some(effect.offset) != failed && effect.kind == "session")
+            .filter(|effect| effect.seq < over && effect.kind == "session")
             .map(|effect| first_attempt(&effect.place))
             .collect();
         let mut known: FxHashSet<&str> = FxHashSet::default();
         let mut lost = scan.lost.iter().peekable();
-        for effect in scan.effects.iter().filter(|effect| Some(effect.offset) != failed) {
+        for effect in scan.effects.iter().filter(|effect| effect.seq < over) {
             while let Some(lost) = lost.next_if(|lost| lost.seq < effect.seq) {
                 // It has an order of its own, between what came before and behind.
                 let order = self.offsets.len() as u32;
@@ -275,13 +279,7 @@ impl JournalRecall {
             let error = error.map(|error| (error.line, error.to_string()));
             return Err(StateError::Ended { run: run.to_owned(), error });
         };
-        if self.offsets.iter().any(|other| *other > offset) {
-            // What was answered after that stays answered.
-            let seq = self.places.event_at(offset)?.seq;
-            repair(&self.path, run, Some(seq))?;
-        } else {
-            truncate(&self.path, offset)?;
-        }
+        truncate(&self.path, offset)?;
         *self = Self::open(&self.path, self.matching)?;
         self.stopped = Some((at, paused));
         Ok(())
@@ -299,7 +297,7 @@ impl JournalRecall {
                 }
                 _ => None,
             };
-            found.push(LookedUp { seq, request, place, memory });
+            found.push(LookedUp { seq, offset: *looked_up, request, place, memory });
         }
         found.sort_by_key(|found| found.seq);
         Ok(found)
@@ -332,6 +330,11 @@ impl JournalRecall {
             orders.drain(..count);
             self.left -= count;
         }
+    }
+
+    /// Whether the journal has recorded an outcome after a line.
+    pub(crate) fn has_outcome_after(&self, offset: u64) -> bool {
+        self.offsets.last().is_some_and(|last| *last > offset)
     }
 
     /// How many outcomes have been taken from the journal.

@@ -266,6 +266,8 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),
         Err(error) => {
+            summarise_state(folder, &mut summary);
+            summary.last = None;
             summary.status = RunState::Damaged;
             summary.error = Some(error.to_string());
         }
@@ -290,9 +292,8 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
         }
         return;
     }
-    let state = read(&folder.join(STATE_FILE), Limit::STATE).ok();
     let has_bindings = folder.join("bindings").is_dir();
-    if state.is_none() && !has_bindings {
+    if !summarise_state(folder, summary) && !has_bindings {
         summary.status = RunState::Damaged;
         summary.error = Some(format!(
             "{} has neither a journal nor {STATE_FILE}; `prose runs rm` removes what is left",
@@ -301,12 +302,18 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
         return;
     }
     summary.status = RunState::Foreign;
-    let state = String::from_utf8_lossy(&state.unwrap_or_default()).into_owned();
+}
+
+/// What `state.md` tells of a run. Gives whether it can be read.
+fn summarise_state(folder: &Path, summary: &mut RunSummary) -> bool {
+    let Ok(state) = read(&folder.join(STATE_FILE), Limit::STATE) else { return false };
+    let state = String::from_utf8_lossy(&state).into_owned();
     let field =
         |key: &str| state.lines().take(20).find_map(|line| Some(line.strip_prefix(key)?.trim().to_owned()));
     summary.program = field("program:").map(SmolStr::from);
     summary.started = field("started:").and_then(|text| time(&text)).or(summary.started);
     summary.last = field("updated:").and_then(|text| time(&text));
+    true
 }
 
 /// A time as files of runs tell it, in milliseconds since 1970.

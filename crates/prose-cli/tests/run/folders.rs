@@ -105,7 +105,7 @@ fn a_head_that_is_lost_costs_the_settings_and_no_session() {
     workspace.check(&["runs", "list"], expect![[r#"
         status: 0
         ---- stdout
-        ID  damaged      ?  line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit
+        ID  damaged      asking.prose  line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit
     "#]]);
     workspace.check(&["resume"], expect![[r#"
         status: 0

@@ -9,6 +9,7 @@ mod folders;
 mod inputs;
 mod list;
 mod markdown;
+mod memories;
 mod output;
 mod prepared_files;
 #[cfg(unix)]

@@ -232,6 +232,10 @@ impl Original {
     /// A run of a generated program, to its end or stopped on the way.
     fn new(random: &mut Rng) -> Self {
         let text = generated(random);
+        Self::of(text, random)
+    }
+
+    fn of(text: String, random: &mut Rng) -> Self {
         let program = compile(&text);
         let by_reference = random.bool();
         let salt = |random: &mut Rng| random.u64(..) / 2 * 2 + u64::from(!by_reference);
@@ -544,7 +548,8 @@ fn of_many_damaged_journals_exactly_what_is_lost_is_asked_again() {
 #[ignore = "takes a minute"]
 fn a_journal_may_end_at_each_byte() {
     let mut random = Rng::with_seed(3);
-    let original = Original::new(&mut random);
+    let text = "agent keeper:\n  prompt: \"Keep\"\n  persist: true\nparallel:\n  a = session \"A\"\n  resume: keeper\n    prompt: \"B\"\nif **{a} will do**:\n  session \"C\"\n    context: a\noutput final = session \"End\"\n";
+    let original = Original::of(text.to_owned(), &mut random);
     for length in 0..original.journal.len() {
         let mutant = &original.journal[..length];
         if !ended(mutant, &original) {

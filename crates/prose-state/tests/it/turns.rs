@@ -218,7 +218,7 @@ fn a_session_that_was_at_work_is_told_what_another_run_has_written_since() {
     for is_at_work in [true, false] {
         let Resumed { mut store, mut recall, notes, .. } = resume();
         if is_at_work {
-            expect!["the memory of `captain` has changed since the run stopped; the session that was at work is told what is remembered now"]
+            expect!["the memory of `captain` has changed since the session started that was at work when the run stopped; that session is told what is remembered now"]
                 .assert_eq(&notes[0]);
             assert!(take(&mut store, &looked_up).is_some());
             write(&mut another, "s1", &captain(), "of another run", 1);
@@ -307,4 +307,64 @@ fn a_memory_that_was_left_before_the_process_was_killed_is_put_with_what_another
         let segment = fs::read_to_string(memory.join("captain-002.md")).unwrap();
         assert!(segment.starts_with("# Segment 002\n") && segment.contains("- Found: 1"), "{segment}");
     }
+}
+
+#[test]
+fn a_run_that_has_no_journal_does_not_apply_the_memory_of_what_is_done_again() {
+    let (folder, project) = project();
+    let run = Driver::start(&project, "first.prose", TEXT);
+    let id = run.store.run().to_owned();
+    drop(run);
+    fs::remove_file(project.run(&id).unwrap().join("journal.jsonl")).unwrap();
+    let memory = folder.path().join(".prose/agents/captain");
+    let mut store = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap().store;
+    for has_memory in [false, true] {
+        let mut run = Driver::on(store, TEXT);
+        let mut task = task_of(&run);
+        task.memory = Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None });
+        let site = run.site(1).unwrap();
+        let place = crate::support::place("s1");
+        let request = Request { id: RequestId(1), place, site, effect: Effect::Session(task.into()) };
+        run.store.recalled(&request);
+        run.head("first.prose");
+        write(&mut run, "s1", &captain(), "once more", 1);
+        let expected = if has_memory { "of its agent" } else { "once more" };
+        assert_eq!(fs::read_to_string(memory.join("memory.md")).unwrap(), expected);
+        fs::write(memory.join("memory.md"), "of its agent").unwrap();
+        let path = run.store.folder().join("journal.jsonl");
+        drop(run);
+        fs::remove_file(path).unwrap();
+        store = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap().store;
+    }
+}
+
+#[test]
+fn a_run_in_context_takes_turns_and_applies_what_was_narrated_once() {
+    use prose_state::in_context::InContextStore;
+
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "first.prose", TEXT);
+    let looked_up = memory_request(&run, 1, "s1", &captain());
+    let mut task = task_of(&run);
+    task.memory = Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None });
+    let (site, at) = (run.site(1).unwrap(), crate::support::place("s1"));
+    let session = Request { id: RequestId(2), place: at, site, effect: Effect::Session(task.into()) };
+    let (memory, record) = ("as narrated".into(), "- Found: much".into());
+    let prompt = "Review".into();
+    let what = What::MemoryWritten { place: captain(), memory, segment: 1, prompt, record };
+    let event = run.event("s1", 1, what);
+    let mut check = |expected: (&str, u32)| {
+        let mut store = InContextStore::new(&project);
+        assert!(matches!(store.take_turn(&looked_up, &captain()).unwrap(), Turn::Taken));
+        assert!(take(&mut run.store, &looked_up).is_some());
+        run.store.end_turn(looked_up.id);
+        store.recalled(&session);
+        store.record(&event, true).unwrap();
+        let memory = store.read_memory(&captain()).unwrap();
+        assert_eq!((memory.text.as_deref().unwrap_or_default(), memory.segments), expected);
+        store.end_turn(looked_up.id);
+        fs::write(project.root.join(".prose/agents/captain/memory.md"), "later").unwrap();
+    };
+    check(("as narrated", 1));
+    check(("later", 1));
 }

@@ -1,11 +1,14 @@
 //! Persistent agents (R42 to R49).
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use expect_test::expect;
-use prose_vm::effect::{Effect, Memory, Outcome, Reply};
+use prose_vm::effect::{Effect, Failure, Memory, Outcome, Reply};
 use prose_vm::event::What;
 use prose_vm::machine::Said;
 
-use crate::support::{Ran, check, drive, run, run_with};
+use crate::support::{Ran, check, drive, reply, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -364,4 +367,97 @@ fn r098_a_memory_that_its_agent_has_written_is_not_written_by_the_machine() {
         said.iter().filter(is_written).count()
     };
     assert_eq!([true, false].map(written), [0, 1]);
+}
+
+#[test]
+fn r049_a_session_waits_until_another_run_is_done_with_the_memory_and_nothing_else_waits() {
+    let program = "agent m:\n  prompt: \"Keep\"\n  persist: project\nparallel:\n  resume: m\n    prompt: \"Go on\"\n  session \"Other\"\n";
+    let ran = run_with(program, "[[session]]\nreply = \"ok\"\ndelay = \"1s\"", |setup| {
+        setup.memory(".prose/agents/m/", "old", 0);
+        setup.busy_until.insert(".prose/agents/m/".into(), Duration::from_secs(5));
+    });
+    let mut said = String::new();
+    for event in &ran.events {
+        said += &match &event.what {
+            What::MemoryAwaited { agent, .. } => format!("{}: waits for {agent}\n", event.at),
+            What::MemoryAcquired { .. } => format!("{}: goes on\n", event.at),
+            What::SessionStarted { task, .. } => {
+                let memory = task.memory.as_ref().and_then(|memory| memory.text.as_deref());
+                format!("{}: {} {memory:?}\n", event.at, task.task)
+            }
+            What::SessionEnded { .. } => format!("{}: done\n", event.at),
+            _ => continue,
+        };
+    }
+    expect![[r#"
+        0: Other None
+        0: waits for m
+        1000: done
+        5000: goes on
+        5000: Go on Some("of another run")
+        6000: done
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
+fn r049_a_turn_at_a_memory_ends_with_its_session_however_that_ends() {
+    let program = r#"
+agent m:
+  prompt: "Keep"
+  persist: project
+resume: m
+  prompt: "well"
+try:
+  resume: m
+    prompt: "fails"
+catch as e:
+  session "After"
+parallel ("first"):
+  resume: m
+    prompt: "slow"
+  session "fast"
+"#;
+    let said = drive(program, |request| match &request.effect {
+        Effect::Memory(_) => Some(Outcome::Memory(Memory::default())),
+        Effect::Session(task) if task.task.as_ref() == "fails" => {
+            Some(Outcome::Failed(Failure::session("no")))
+        }
+        Effect::Session(task) if task.task.as_ref() == "slow" => None,
+        _ => reply("ok"),
+    });
+    let mut names = HashMap::new();
+    let mut story = String::new();
+    for said in &said {
+        match said {
+            Said::Ask(request) => {
+                let name = match &request.effect {
+                    Effect::Session(task) => task.task.to_string(),
+                    effect => effect.kind().to_owned(),
+                };
+                names.insert(request.id, name.clone());
+                story += &format!("asks {} {name}\n", request.id.0);
+            }
+            Said::Cancel(id) => story += &format!("cancels {} {}\n", id.0, names[id]),
+            Said::EndTurn(id) => story += &format!("ends the turn of {} {}\n", id.0, names[id]),
+            Said::Event(event) if matches!(event.what, What::MemoryWritten { .. }) => story += "writes\n",
+            Said::Event(_) => {}
+        }
+    }
+    expect![[r#"
+        asks 1 memory
+        asks 2 well
+        writes
+        ends the turn of 1 memory
+        asks 3 memory
+        asks 4 fails
+        ends the turn of 3 memory
+        asks 5 After
+        asks 6 memory
+        asks 7 fast
+        asks 8 slow
+        cancels 8 slow
+        ends the turn of 6 memory
+    "#]]
+    .assert_eq(&story);
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use expect_test::Expect;
 use prose_analysis::Text;
@@ -25,7 +26,7 @@ use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Recall, Store, Waiting};
+use prose_vm::store::{Recall, Store, Turn, Waiting};
 use prose_vm::value::Value;
 
 /// What a run said and how it ended.
@@ -70,6 +71,8 @@ pub(crate) struct Setup {
     pub(crate) earlier: Vec<Event>,
     /// The time at which the execution starts, in milliseconds.
     pub(crate) starts_at: u64,
+    /// How long another run uses the memory in a folder.
+    pub(crate) busy_until: BTreeMap<Arc<str>, Duration>,
 }
 
 impl Setup {
@@ -86,6 +89,7 @@ impl Setup {
             files: BTreeMap::new(),
             earlier: Vec::new(),
             starts_at: 0,
+            busy_until: BTreeMap::new(),
         }
     }
 
@@ -123,7 +127,13 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
         let start = tokio::time::Instant::now();
         let host = Host {
             harness: setup.harness,
-            store: &mut Files { memories: setup.memories, written: setup.written, files: setup.files },
+            store: &mut Files {
+                memories: setup.memories,
+                written: setup.written,
+                files: setup.files,
+                busy_until: setup.busy_until,
+                start,
+            },
             recall: &mut Recorded { events: setup.earlier },
             inputs: setup.inputs,
             observer: &mut |event, _| {
@@ -382,6 +392,8 @@ struct Files {
     memories: BTreeMap<Arc<str>, Memory>,
     written: BTreeMap<Arc<str>, String>,
     files: BTreeMap<Arc<str>, Arc<str>>,
+    busy_until: BTreeMap<Arc<str>, Duration>,
+    start: tokio::time::Instant,
 }
 
 impl Store for Files {
@@ -399,6 +411,19 @@ impl Store for Files {
 
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
         Ok(self.written.get(&binding.path).cloned())
+    }
+
+    fn take_turn(&mut self, _: &Request, place: &MemoryPlace) -> io::Result<Turn> {
+        let until = self.busy_until.get(&place.folder).copied();
+        match until.filter(|until| self.start.elapsed() < *until) {
+            None => Ok(Turn::Taken),
+            Some(until) => {
+                let until = self.start + until;
+                let memory = Memory { text: Some("of another run".into()), segments: 1 };
+                self.memories.insert(Arc::clone(&place.folder), memory);
+                Ok(Turn::Waits(Box::pin(tokio::time::sleep_until(until))))
+            }
+        }
     }
 
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
