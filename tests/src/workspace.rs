@@ -14,6 +14,9 @@ use crate::prose_binary;
 /// The folder in a workspace where its server keeps what it fetched.
 pub const CACHE: &str = ".cache";
 
+/// The folder in a workspace where its server remembers what the person trusts.
+const STATE: &str = ".state";
+
 /// A folder with files, and a server that was told of it.
 pub struct Workspace {
     /// The folder.
@@ -24,11 +27,18 @@ pub struct Workspace {
     settings: Value,
 }
 
-/// A server that keeps what it fetches in the folder: what other tests fetched is not known in this one.
+/// A server that keeps what it fetches and what the person trusts in the folder: what other tests fetched and trusted is not known in this one.
 fn server(folder: &TempDir) -> LspClient {
     let mut command = Command::new(prose_binary());
     command.arg("lsp").env("PROSE_CACHE_DIR", folder.path().join(CACHE));
+    remember_in(&mut command, folder);
     LspClient::run(command)
+}
+
+fn remember_in(command: &mut Command, folder: &TempDir) {
+    for variable in ["XDG_STATE_HOME", "LOCALAPPDATA"] {
+        command.env(variable, folder.path().join(STATE));
+    }
 }
 
 impl Workspace {
@@ -70,6 +80,21 @@ impl Workspace {
     pub fn restart_killed(&mut self) {
         drop(std::mem::replace(&mut self.client, server(&self.folder)));
         self.introduce();
+    }
+
+    /// The program `prose`, in a terminal of the same person in the folder.
+    pub fn prose(&self) -> Command {
+        let mut command = Command::new(prose_binary());
+        remember_in(&mut command, &self.folder);
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    /// Runs `prose trust` with these arguments, as a person would in a terminal.
+    #[track_caller]
+    pub fn trust(&self, arguments: &[&str]) {
+        let output = self.prose().arg("trust").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     fn introduce(&mut self) {

@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::process::Command;
-
 use expect_test::{Expect, expect};
-use prose_tests::prose_binary;
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -37,9 +34,7 @@ reply = "Done."
 
 /// Runs a program as in a terminal, beside the server.
 fn run_in_terminal(workspace: &Workspace, arguments: &[&str]) {
-    let mut command = Command::new(prose_binary());
-    command.arg("run").args(arguments).arg("-q").current_dir(workspace.folder.path());
-    let output = command.output().unwrap();
+    let output = workspace.prose().arg("run").args(arguments).arg("-q").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

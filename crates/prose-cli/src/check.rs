@@ -126,6 +126,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
         settings.of(program);
     }
     outcome.failures.extend(settings.take_failures());
+    outcome.remarks.extend(settings.take_ignored());
     for file in settings.files() {
         outcome.add(job.check_settings(&mut settings, &file));
     }

@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
     Runs(run::RunsArgs),
+    Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),
     Check(CheckArgs),
     Compile(CompileArgs),

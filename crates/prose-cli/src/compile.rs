@@ -41,6 +41,7 @@ pub(crate) fn run(args: &CompileArgs, terminal: &Terminal) -> io::Result<Status>
     let mut settings = Settings::nearest();
     let rules = settings.of(&path);
     let mut failures = settings.take_failures();
+    let ignored = settings.take_ignored();
     let common = Common::new(settings, Imports::new(How { offline: args.offline, ..How::default() }));
     if Analyst::new(&common).note_imports(part.path(), part.text(), &rules) {
         common.imports.look_up();
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &CompileArgs, terminal: &Terminal) -> io::Result<Status>
         let path = failure.path.to_string_lossy();
         writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(&failure.reason))?;
     }
-    for remark in common.imports.take_remarks() {
+    for remark in ignored.into_iter().chain(common.imports.take_remarks()) {
         writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
     }
     if !diagnosed.is_empty() {

@@ -109,6 +109,9 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
     let mut rules = Rules::nearest();
     let here = std::env::current_dir()?;
     let config = rules.of(&here.join("program.prose")).project().config.clone();
+    for ignored in rules.take_ignored() {
+        report.note(ABOUT, ignored)?;
+    }
     for failure in rules.take_failures() {
         let path = failure.path.display().to_string();
         report.problem(

@@ -19,6 +19,7 @@ use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 pub(crate) struct Gathered {
     imports: Imports,
     failures: Vec<Failure>,
+    ignored: Vec<String>,
 }
 
 /// What became of a project's imports: each program with the client that looked it up, in order.
@@ -41,6 +42,7 @@ impl Gathered {
         let projects: Vec<_> = paths.iter().map(|path| settings.of(&inside(path))).collect();
         let here = settings.of(&inside(Path::new(".")));
         failures.extend(settings.take_failures());
+        let ignored = settings.take_ignored();
 
         let common = Common::new(settings, Imports::new(how));
         for rules in projects.iter().chain(programs.iter().map(|(rules, _)| rules)) {
@@ -59,7 +61,7 @@ impl Gathered {
             let roots = references.into_iter().map(remote).collect();
             common.imports.of(&here).add(Needs { roots, are_unknown: true });
         }
-        Self { imports: common.imports, failures }
+        Self { imports: common.imports, failures, ignored }
     }
 
     /// The projects, in the order of their paths.
@@ -110,7 +112,7 @@ impl Gathered {
             let path = path.to_string_lossy();
             writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
         }
-        for remark in self.imports.take_remarks() {
+        for remark in std::mem::take(&mut self.ignored).into_iter().chain(self.imports.take_remarks()) {
             writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
         }
         Ok(!self.failures.is_empty())

@@ -24,6 +24,7 @@ mod runs;
 mod serve_registry;
 mod sources;
 mod terminal;
+mod trust;
 mod update;
 mod vendor;
 
@@ -79,6 +80,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
+        Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Compile(args) => compile::run(args, terminal).context(UNWRITABLE)?,

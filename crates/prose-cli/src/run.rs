@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_files::Limit;
-use prose_run::{Around, Finished, Markers, Order, Project, Start};
+use prose_project::trust::accepts_settings;
+use prose_run::{Around, Finished, Markers, Order, Person, Project, RunFailure, Start, Subject};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::runner::Limits;
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 
 /// What to say of the inputs that are missing where nobody can be asked for them. A script may contain inputs, and a dry run makes them up.
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
-    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.harness.as_str().to_owned());
+    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     if args.dry_run || harness == "script" || io::stdin().is_terminal() {
         return None;
     }
@@ -176,7 +177,12 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         Err(message) => return refuse(terminal, &message),
     };
     let run = details.summary.id.clone();
-    let original = match resumed::program(&details, &project, args.accept_changes) {
+    let is_confirmed = || prose_run::is_confirmed(&project, &run, &Person::of_user().files);
+    let original = match &args.program {
+        Some(program) => Ok(resumed::Original { program: program.clone(), note: None }),
+        None => resumed::program(&details, &project, args.accept_changes, is_confirmed()),
+    };
+    let original = match original {
         Ok(original) => original,
         Err(message) => return refuse(terminal, &message),
     };
@@ -193,7 +199,12 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         return refuse(terminal, &message);
     }
     let start = Start::Resume { run, accept_changes: args.accept_changes };
-    let order = Order { project, ..order(&args.runner, &loaded, start) };
+    let order = Order {
+        subject: Subject::new(&project.root, &loaded.config),
+        project,
+        names_program: args.program.is_some(),
+        ..order(&args.runner, &loaded, start)
+    };
     let given = GivenInputs::new(&args.inputs);
     execute(order, &args.runner, None, given, &mut Interrupts::listen(), terminal)
 }
@@ -276,17 +287,23 @@ fn project(loaded: Option<&Loaded>) -> Project {
     let root = loaded.and_then(|loaded| loaded.project.clone());
     let root = root.unwrap_or_else(|| {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let found = prose_config::find(&here.join("program.prose"));
+        let store = Person::of_user().store();
+        let found =
+            prose_config::find_accepted(&here.join("program.prose"), |file| accepts_settings(&store, file));
         found.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or(here)
     });
     Project { home: std::env::home_dir(), ..Project::new(root) }
 }
 
 fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
-    let config = loaded.config.clone();
+    let config = loaded.config.run.clone();
+    let project = Project { allows_outside: args.allow_outside, ..project(Some(loaded)) };
     Order {
         program: Arc::clone(&loaded.program),
-        project: Project { allows_outside: args.allow_outside, ..project(Some(loaded)) },
+        subject: Subject::new(&project.root, &loaded.config),
+        person: Person::of_user(),
+        names_program: true,
+        project,
         start,
         state: StateMode::Filesystem,
         harness: harness(args),
@@ -305,7 +322,7 @@ fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
 
 /// Runs a program with all that shows how it goes.
 fn execute(
-    order: Order,
+    mut order: Order,
     args: &RunnerArgs,
     narrates: Option<Narration>,
     given: GivenInputs,
@@ -316,6 +333,16 @@ fn execute(
     let goes_on = order.start != Start::New;
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
+    }
+    match prose_run::check_trust(&order) {
+        Ok(()) => {}
+        Err(RunFailure::Untrusted(untrusted)) => {
+            match crate::trust::asked(&untrusted, &order.person.store(), args.trust, terminal)? {
+                true => order.person.trusts = true,
+                false => return Ok(Ended::Refused),
+            }
+        }
+        Err(failure) => return refuse(terminal, &failure.to_string()),
     }
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,

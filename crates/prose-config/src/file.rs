@@ -23,10 +23,15 @@ pub struct Loaded {
 
 /// The nearest `prose.toml` in the folder `start`, or in that of the file `start`, or in a folder above.
 pub fn find(start: &Path) -> Option<PathBuf> {
+    find_accepted(start, |_| true)
+}
+
+/// The same, where only some files are accepted. The others are as good as not there.
+pub fn find_accepted(start: &Path, mut accepts: impl FnMut(&Path) -> bool) -> Option<PathBuf> {
     let start = without_detours(&std::path::absolute(start).ok()?);
     // One that cannot be read, such as a pipe, must not let the settings of a folder above count in silence.
     let is_there = |path: &PathBuf| path.metadata().is_ok_and(|metadata| !metadata.is_dir());
-    start.ancestors().map(|folder| folder.join(FILE_NAME)).find(is_there)
+    start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| is_there(path) && accepts(path))
 }
 
 /// An absolute path without `..`, since the folders above `a/..` are not those above `a`.

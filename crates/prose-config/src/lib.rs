@@ -12,7 +12,7 @@ mod setting;
 mod settings;
 mod values;
 
-pub use file::{FILE_NAME, Loaded, find, load, programs_in};
+pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
 pub use project::{Overrides, Project, Projects};
 pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{

@@ -1,6 +1,7 @@
 //! Which settings a program is under.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,21 +80,45 @@ impl Project {
 }
 
 /// The projects that programs belong to, each read once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Projects {
+    accepts: Option<Box<Accepts>>,
     by_folder: HashMap<PathBuf, Arc<Project>>,
     by_file: HashMap<PathBuf, Arc<Project>>,
     failures: Vec<(PathBuf, ReadError)>,
+    ignored: BTreeSet<PathBuf>,
+}
+
+/// Whether the file at a path is read, if it is found and not named.
+type Accepts = dyn Fn(&Path) -> bool + Send + Sync;
+
+impl fmt::Debug for Projects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Projects").field("by_file", &self.by_file).finish_non_exhaustive()
+    }
 }
 
 impl Projects {
+    /// Projects whose files are read only if they are accepted. Those that are not are as good as not there.
+    pub fn accepting(accepts: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Self { accepts: Some(Box::new(accepts)), ..Self::default() }
+    }
+
     /// The project of a program: that of the nearest `prose.toml` in its folder or above.
     pub fn of(&mut self, program: &Path) -> Arc<Project> {
         let folder = program.parent().unwrap_or(Path::new(""));
         if let Some(project) = self.by_folder.get(folder) {
             return Arc::clone(project);
         }
-        let project = file::find(folder).map(|path| self.at(path)).unwrap_or_default();
+        let (accepts, ignored) = (&self.accepts, &mut self.ignored);
+        let found = file::find_accepted(folder, |path| {
+            let is_accepted = accepts.as_ref().is_none_or(|accepts| accepts(path));
+            if !is_accepted {
+                ignored.insert(path.to_owned());
+            }
+            is_accepted
+        });
+        let project = found.map(|path| self.at(path)).unwrap_or_default();
         self.by_folder.insert(folder.to_owned(), Arc::clone(&project));
         project
     }
@@ -119,6 +144,11 @@ impl Projects {
     /// The files that could not be read since this was last asked.
     pub fn take_failures(&mut self) -> Vec<(PathBuf, ReadError)> {
         std::mem::take(&mut self.failures)
+    }
+
+    /// The files that were found and not accepted since this was last asked.
+    pub fn take_ignored(&mut self) -> BTreeSet<PathBuf> {
+        std::mem::take(&mut self.ignored)
     }
 
     /// Every file of settings that was read, by its path.

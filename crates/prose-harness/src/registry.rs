@@ -10,7 +10,7 @@ use prose_files::{Limit, ReadError};
 use prose_syntax::suggest;
 use prose_vm::harness::{Harness, Workplace};
 
-use crate::command::{Agent, Command, CommandSettings};
+use crate::command::{Agent, Argument, Command, CommandSettings};
 use crate::decide::Deciding;
 use crate::offline::Offline;
 use crate::script::{Script, ScriptErrors};
@@ -52,7 +52,19 @@ pub struct HarnessInfo {
     pub name: &'static str,
     /// What it is, in a line.
     pub description: &'static str,
+    /// Which program it starts.
+    starts: Starts,
     make: Make,
+}
+
+/// Which program a harness starts for each session.
+enum Starts {
+    /// None.
+    Nothing,
+    /// That of an agent, as long as the project names no other one.
+    Agent(Agent),
+    /// The one that the project names.
+    Named,
 }
 
 type Make = fn(&'static str, &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError>;
@@ -62,33 +74,74 @@ pub const HARNESSES: &[HarnessInfo] = &[
     HarnessInfo {
         name: "offline",
         description: "makes plausible answers up, without any model",
+        starts: Starts::Nothing,
         make: |_, settings| Ok(Arc::new(Offline::new(settings.seed).with_delay(settings.delay))),
     },
-    HarnessInfo { name: "script", description: "takes its answers from a file", make: script },
+    HarnessInfo {
+        name: "script",
+        description: "takes its answers from a file",
+        starts: Starts::Nothing,
+        make: script,
+    },
     HarnessInfo {
         name: "claude",
         description: "starts Claude Code, `claude -p`, for each session",
+        starts: Starts::Agent(Agent::Claude),
         make: |name, settings| Ok(command(name, settings, || Agent::Claude.settings())),
     },
     HarnessInfo {
         name: "codex",
         description: "starts Codex, `codex exec`, for each session",
+        starts: Starts::Agent(Agent::Codex),
         make: |name, settings| Ok(command(name, settings, || Agent::Codex.settings())),
     },
     HarnessInfo {
         name: "opencode",
         description: "starts OpenCode, `opencode run`, for each session",
+        starts: Starts::Agent(Agent::OpenCode),
         make: |name, settings| Ok(command(name, settings, || Agent::OpenCode.settings())),
     },
     HarnessInfo {
         name: "command",
         description: "starts any program that takes a prompt and writes a reply",
+        starts: Starts::Named,
         make: |name, settings| match settings.commands.get(name) {
             Some(own) => Ok(command(name, settings, || own.clone())),
             None => Err(HarnessError::NoCommand),
         },
     },
 ];
+
+/// A program that a harness starts for each session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The program and its arguments. Of an agent, it is the program alone: its arguments are not the project's choice.
+    pub command: Vec<String>,
+    /// The variables of the environment that it gets besides those that every program gets; `*` at the end stands for anything.
+    pub variables: Vec<String>,
+}
+
+/// What the harness of that name starts; none if it starts nothing, as one does not that cannot be made.
+pub fn started(name: &str, settings: &HarnessSettings) -> Option<Started> {
+    let info = HARNESSES.iter().find(|info| info.name == name)?;
+    let preset = match info.starts {
+        Starts::Nothing => return None,
+        Starts::Agent(agent) => Some(agent.settings()),
+        Starts::Named => None,
+    };
+    let own = settings.commands.get(name);
+    let words = own.map(|own| {
+        let texts = own.arguments.iter().flat_map(|argument| match argument {
+            Argument::One(text) => std::slice::from_ref(text),
+            Argument::All(texts) => texts,
+        });
+        std::iter::once(&own.program).chain(texts).cloned().collect()
+    });
+    let command = words.or_else(|| preset.as_ref().map(|preset| vec![preset.program.clone()]))?;
+    let mut variables = own.or(preset.as_ref()).map(|it| it.variables.clone()).unwrap_or_default();
+    variables.extend(settings.environment.iter().cloned());
+    Some(Started { command, variables })
+}
 
 /// Makes the harness of that name.
 pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {

@@ -10,7 +10,9 @@ use prose_analysis::host;
 use prose_analysis::location::{LockFile, Registry};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
 use prose_ide::HintsWanted;
+use prose_project::trust::{accepts_settings, ignored_settings};
 use prose_registry::LOCK_FILE;
+use prose_run::{Person, Subject};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -34,8 +36,9 @@ pub(crate) struct FileConfig {
 /// How the client is set to run programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunSettings {
-    /// Whether the programs of this workspace may be run. They are, in effect, programs of somebody else.
-    pub(crate) trusted: bool,
+    /// Whether the workspace is trusted. Nothing of one that is not is run: its programs are, in effect, programs of somebody else. A client that does
+    /// not say leaves it to what the person has said with `prose trust`, before an agent is started.
+    pub(crate) trusted: Option<bool>,
     /// Who answers sessions, which goes before what the project says.
     pub(crate) harness: Option<HarnessName>,
     /// How many sessions run at the same time, likewise.
@@ -53,7 +56,7 @@ pub(crate) struct RunSettings {
 impl Default for RunSettings {
     fn default() -> Self {
         Self {
-            trusted: true,
+            trusted: None,
             harness: None,
             max_parallel: None,
             command: None,
@@ -96,7 +99,7 @@ impl RunSettings {
             words
         };
         Self {
-            trusted: is_trusted(settings),
+            trusted: settings.get("trusted").and_then(Value::as_bool),
             harness,
             max_parallel,
             command: words("command"),
@@ -134,16 +137,30 @@ impl FileConfig {
         self.project.path.as_deref()
     }
 
-    /// How programs run, but for who answers sessions: a run that is resumed goes on with whom it was started with, whatever the client says now.
+    /// How programs run.
     pub(crate) fn run(&self) -> RunConfig {
-        let RunConfig { max_parallel, command, environment, .. } = &self.project.config.run;
+        let RunConfig { max_parallel, command, environment, harness, .. } = &self.project.config.run;
         let client = &self.client;
         RunConfig {
+            harness: client.harness.unwrap_or(*harness),
             max_parallel: client.max_parallel.unwrap_or(*max_parallel),
             command: client.command.as_ref().unwrap_or(command).clone(),
             environment: client.environment.as_ref().unwrap_or(environment).clone(),
             ..self.project.config.run.clone()
         }
+    }
+
+    /// What a person has to trust before a program of the project at `root` starts an agent. That the client chooses one is the person's own word, as it is on
+    /// a command line; a command and variables may come from settings that lie in the workspace.
+    pub(crate) fn subject(&self, root: &Path) -> Subject {
+        let config = &self.project.config;
+        let run = RunConfig { harness: config.run.harness, ..self.run() };
+        Subject::new(root, &Config { run, ..config.clone() })
+    }
+
+    /// What the person has said about the project, in the editor or elsewhere.
+    pub(crate) fn person(&self) -> Person {
+        Person { trusts: self.client.trusted == Some(true), ..Person::of_user() }
     }
 
     /// What is wrong with the settings of how programs run, if they are not run for it.
@@ -178,7 +195,7 @@ pub(crate) struct Problems {
 }
 
 /// The settings of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Settings {
     projects: Projects,
     /// The lock files that were looked for, by where they would be.
@@ -192,6 +209,28 @@ pub(crate) struct Settings {
     hints: HintsWanted,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            projects: projects(None),
+            locks: HashMap::new(),
+            overrides: Arc::default(),
+            fetch: None,
+            markdown: None,
+            workspace: None,
+            client: Arc::default(),
+            hints: HintsWanted::default(),
+        }
+    }
+}
+
+/// The projects that settings are read of: those of other users only if the client trusts the workspace, or the person their folders.
+fn projects(trusted: Option<bool>) -> Projects {
+    Projects::accepting(move |file| {
+        trusted == Some(true) || accepts_settings(&Person::of_user().store(), file)
+    })
+}
+
 impl Settings {
     /// Whether programs are checked that are not open.
     pub(crate) fn checks_workspace(&self) -> bool {
@@ -203,6 +242,9 @@ impl Settings {
         let project = self.projects.of(path);
         for (path, error) in self.projects.take_failures() {
             tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
+        }
+        for file in self.projects.take_ignored() {
+            tracing::warn!("{}", ignored_settings(&file));
         }
         let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
         let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
@@ -266,6 +308,9 @@ impl Settings {
             || self.markdown != markdown
             || self.hints != hints
             || *self.client != client;
+        if self.client.trusted != client.trusted {
+            self.projects = projects(client.trusted);
+        }
         self.overrides = Arc::new(overrides);
         self.client = Arc::new(client);
         self.fetch = fetch;
@@ -290,11 +335,6 @@ fn read_lock(path: &Path) -> Option<LockFile> {
     Some(LockFile { path: path.into(), version: hasher.finish() })
 }
 
-/// Whether nobody has said that the workspace is not to be trusted.
-fn is_trusted(settings: &Value) -> bool {
-    settings.get("trusted") != Some(&Value::Bool(false))
-}
-
 /// Clients send their settings with or without the name of the section around them.
 fn section(settings: &Value) -> &Value {
     settings.get("prose").unwrap_or(settings)
@@ -313,7 +353,7 @@ fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
 /// would be its choice.
 fn fetch(settings: &Value) -> Option<FetchMode> {
     let settings = section(settings);
-    if !is_trusted(settings) {
+    if settings.get("trusted") == Some(&Value::Bool(false)) {
         return Some(FetchMode::Off);
     }
     let mode = settings.pointer("/registry/fetch").filter(|mode| !mode.is_null())?;
@@ -391,7 +431,7 @@ mod tests {
         });
         let words = |words: &[&str]| words.iter().map(|word| Word::new(word)).collect();
         let expected = RunSettings {
-            trusted: false,
+            trusted: Some(false),
             harness: Some(HarnessName::Claude),
             max_parallel: NonZeroU32::new(2),
             command: words(&["my-agent", "--quiet"]),

@@ -4,12 +4,11 @@
 //! that was made with this key, which lies outside all projects.
 
 use std::fmt::Write as _;
-use std::io;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::UserFiles;
+use crate::{FileError, UserFiles};
 
 /// The file of the key.
 const FILE: &str = "run.key";
@@ -25,18 +24,18 @@ pub struct RunKey([u8; LENGTH]);
 
 impl RunKey {
     /// The key, if the person has one.
-    pub fn find(files: &UserFiles) -> io::Result<Option<Self>> {
+    pub fn find(files: &UserFiles) -> Result<Option<Self>, FileError> {
         match files.read(FILE)? {
             None => Ok(None),
             Some(bytes) => match bytes.try_into() {
                 Ok(key) => Ok(Some(Self(key))),
-                Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "it does not hold a key")),
+                Err(_) => Err(files.error(FILE, "does not hold a key; remove it, and another one is made")),
             },
         }
     }
 
     /// The key, which is made if the person has none.
-    pub fn find_or_make(files: &UserFiles) -> io::Result<Self> {
+    pub fn find_or_make(files: &UserFiles) -> Result<Self, FileError> {
         if let Some(key) = Self::find(files)? {
             return Ok(key);
         }
@@ -46,7 +45,7 @@ impl RunKey {
             return Ok(key);
         }
         let mut key = [0; LENGTH];
-        getrandom::fill(&mut key).map_err(io::Error::other)?;
+        getrandom::fill(&mut key).map_err(|error| files.error(FILE, format!("cannot be made: {error}")))?;
         locked.write(FILE, &key)?;
         Ok(Self(key))
     }

@@ -1,9 +1,9 @@
 //! The projects that programs belong to: what needs a person's trust, and who has given it.
 
 pub mod key;
-mod limited;
 pub mod ownership;
+pub mod shell;
 pub mod trust;
 mod user_files;
 
-pub use user_files::UserFiles;
+pub use user_files::{FileError, UserFiles};

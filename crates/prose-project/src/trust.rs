@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 use prose_config::Config;
 
+use crate::{UserFiles, ownership, shell};
+
 pub use self::concerns::Concern;
-pub use self::store::{StoreError, TrustStore, TrustedFolder};
+pub use self::store::{TrustStore, TrustedFolder};
 
 /// What a person trusts: a folder and what its settings may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The project in a folder with these settings.
+    /// The project in a folder with these settings, which need not all be those of its file: an editor may have others.
     pub fn new(folder: &Path, config: &Config) -> Self {
         // A folder that does not exist is trusted by nobody; what is wrong with it is found out by whoever uses it.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -44,30 +46,43 @@ pub enum Doubt {
     Unreadable(String),
 }
 
-/// Whose word a run has.
+/// What a person has said about the projects on this machine.
 #[derive(Debug, Clone)]
-pub enum Word {
-    /// That of a person who has just given it, or of an editor that asks itself.
-    Given,
-    /// That of the person who trusted the folder earlier, if somebody did.
-    Remembered(TrustStore),
+pub struct Person {
+    /// The files in which it is remembered.
+    pub files: UserFiles,
+    /// Whether the person, or an editor that asks itself, trusts the project of this run.
+    pub trusts: bool,
 }
 
-/// What a run has to be trusted with, and whose word it has.
-#[derive(Debug, Clone)]
-pub struct Trust {
-    /// What it needs.
-    pub subject: Subject,
-    /// What it has.
-    pub word: Word,
-}
-
-impl Trust {
-    /// Whether the subject is trusted.
-    pub fn check(&self) -> Result<(), Doubt> {
-        match &self.word {
-            Word::Given => Ok(()),
-            Word::Remembered(store) => store.check(&self.subject),
-        }
+impl Person {
+    /// The user of this process, who has said nothing about this run.
+    pub fn of_user() -> Self {
+        Self { files: UserFiles::of_user(), trusts: false }
     }
+
+    /// The projects that the person has trusted.
+    pub fn store(&self) -> TrustStore {
+        TrustStore::in_files(self.files.clone())
+    }
+
+    /// Whether the person trusts a subject.
+    pub fn check(&self, subject: &Subject) -> Result<(), Doubt> {
+        if self.trusts { Ok(()) } else { self.store().check(subject) }
+    }
+}
+
+/// Whether a `prose.toml` is read: it belongs to the user, or the user has named its folder.
+pub fn accepts_settings(store: &TrustStore, file: &Path) -> bool {
+    ownership::is_own(file) || file.parent().is_some_and(|folder| store.names(folder))
+}
+
+/// What a person is told of a `prose.toml` that is not read.
+pub fn ignored_settings(file: &Path) -> String {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    format!(
+        "`{}` belongs to another user and is ignored; if you trust its folder, run `prose trust {}`",
+        file.display(),
+        shell::word(&folder.to_string_lossy())
+    )
 }

@@ -1,15 +1,21 @@
 //! The folder outside all projects in which `prose` keeps what a person has said.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-use crate::{limited, ownership};
+use prose_files::Limit;
 
-/// No file in the folder is larger: 4 MiB.
-const MAX_BYTES: u64 = 4 << 20;
+use crate::ownership;
+
+/// No file in the folder is larger.
+const LIMIT: Limit = Limit { what: "what a person trusts", bytes: 4 << 20 };
+
+/// The file that is locked while another one is changed.
+const LOCK: &str = "lock";
 
 /// The files of a person, which only that person can read.
 ///
@@ -39,20 +45,35 @@ impl UserFiles {
     }
 
     /// The bytes of a file; none if there is none. A file of another user is an error.
-    pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         let Some(path) = self.path(name) else { return Ok(None) };
         if !ownership::is_own(&path) {
-            let message = "it belongs to another user";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            return Err(self.error(name, "belongs to another user"));
         }
-        limited::read(&path, MAX_BYTES)
+        match prose_files::read(&path, LIMIT) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(self.error(name, error)),
+        }
+    }
+
+    /// What is wrong with a file.
+    pub(crate) fn error(&self, name: &str, reason: impl ToString) -> FileError {
+        FileError { path: self.path(name), reason: reason.to_string() }
     }
 
     /// Makes the folder, and keeps other processes from changing its files as long as the result lives.
-    pub(crate) fn lock(&self) -> io::Result<Locked> {
+    pub(crate) fn lock(&self) -> Result<Locked, FileError> {
+        let no_folder =
+            "the system names no folder for what is trusted; set HOME, or XDG_STATE_HOME to a folder";
+        let no_folder = || FileError { path: None, reason: no_folder.to_owned() };
         let folder = self.folder.clone().ok_or_else(no_folder)?;
+        self.locked(folder).map_err(|error| self.error(LOCK, unwritten(&error)))
+    }
+
+    fn locked(&self, folder: PathBuf) -> io::Result<Locked> {
         make_private_folder(&folder)?;
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
@@ -72,7 +93,12 @@ pub(crate) struct Locked {
 
 impl Locked {
     /// Replaces a file as a whole. Nobody sees a part of it.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let path = || Some(self.folder.join(name));
+        self.replace(name, bytes).map_err(|error| FileError { path: path(), reason: unwritten(&error) })
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         // A temporary file can be read by its owner alone from the start.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(bytes)?;
@@ -83,12 +109,28 @@ impl Locked {
     }
 }
 
-fn no_folder() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::NotFound,
-        "the system names no folder for it; set HOME, or XDG_STATE_HOME to a folder",
-    )
+fn unwritten(error: &io::Error) -> String {
+    format!("cannot be written: {error}")
 }
+
+/// What is wrong with a file of a person.
+#[derive(Debug)]
+pub struct FileError {
+    path: Option<PathBuf>,
+    /// The rest of a sentence that starts with the path.
+    reason: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "`{}` {}", path.display(), self.reason),
+            None => f.write_str(&self.reason),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
 
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
@@ -156,6 +198,6 @@ mod tests {
         let files = UserFiles::at(temporary.path());
         let pipe = temporary.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
-        assert_eq!(files.read("pipe").unwrap_err().to_string(), "it is not a regular file");
+        assert!(files.read("pipe").unwrap_err().to_string().ends_with("` is a named pipe, not a file"));
     }
 }

@@ -14,8 +14,8 @@ use criterion::{
 };
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
-use prose_config::RunConfig;
-use prose_run::{Around, Order, Project, Start, prepare};
+use prose_config::{Config, RunConfig};
+use prose_run::{Around, Order, Person, Project, Start, Subject, UserFiles, prepare};
 use prose_vm::event::{Event, RunStatus, StateMode, What};
 use prose_vm::program::Program;
 use prose_vm::runner::{Limits, NoInputs};
@@ -55,6 +55,9 @@ fn order(program: &Arc<Program>, folder: &Path, start: Start) -> Order {
         inputs: Vec::new(),
         config: RunConfig::default(),
         limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
+        subject: Subject::new(folder, &Config::default()),
+        person: Person { files: UserFiles::at(folder.join("state")), trusts: false },
+        names_program: false,
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 
 use prose_harness::registry::HarnessError;
+use prose_project::shell::word;
+use prose_project::trust::{Doubt, Subject};
 use prose_state::StateError;
 use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
@@ -38,6 +40,10 @@ pub enum RunFailure {
         /// The first difference, in words.
         difference: String,
     },
+    /// Nobody has trusted the project with what its harness starts.
+    Untrusted(Box<Untrusted>),
+    /// It is not known that the person has started the run, so that its journal chooses nothing.
+    Unconfirmed(Box<Unconfirmed>),
     /// The run has ended.
     Over {
         /// The run.
@@ -49,6 +55,95 @@ pub enum RunFailure {
     Run(RunError),
     /// The system gives no event loop.
     Runtime(io::Error),
+}
+
+/// A project that nobody has trusted with what its harness starts.
+#[derive(Debug)]
+pub struct Untrusted {
+    /// The project.
+    pub subject: Subject,
+    /// The harness.
+    pub harness: String,
+    /// What the harness starts.
+    pub command: Vec<String>,
+    /// The variables that it passes besides those that every program gets.
+    pub variables: Vec<String>,
+    /// Why the project is not trusted.
+    pub doubt: Doubt,
+}
+
+impl Untrusted {
+    /// Why the project is not trusted, with its folder.
+    pub fn reason(&self) -> String {
+        let folder = self.subject.folder.display();
+        match &self.doubt {
+            Doubt::Unknown => format!("the project {folder} is not trusted yet"),
+            Doubt::Changed(names) => {
+                format!("the project {folder} has other settings than you trusted: `{}`", names.join("`, `"))
+            }
+            Doubt::Unreadable(why) => {
+                format!("it is not known whether the project {folder} is trusted: {why}")
+            }
+        }
+    }
+
+    /// What would be started, and what it would be given.
+    pub fn start(&self) -> String {
+        let words: Vec<_> = self.command.iter().map(|text| word(text)).collect();
+        let program = words.join(" ");
+        let passing = match self.variables.is_empty() {
+            true => String::new(),
+            false => format!(", with the variables `{}`", self.variables.join("`, `")),
+        };
+        format!("the harness `{}` would start `{program}` for each session{passing}", self.harness)
+    }
+
+    /// The command that trusts the project.
+    pub fn command_to_trust(&self) -> String {
+        format!("prose trust {}", word(&self.subject.folder.to_string_lossy()))
+    }
+}
+
+/// A run that nothing confirms the start of.
+#[derive(Debug)]
+pub struct Unconfirmed {
+    /// The run.
+    pub run: String,
+    /// The program that its journal names, if the person has to name that.
+    pub program: Option<String>,
+    /// The harness that the run would go on with.
+    pub harness: String,
+    /// Whether that is another one than the settings name.
+    pub is_other_harness: bool,
+    /// The script that its journal names, if the person has to name that.
+    pub script: Option<String>,
+}
+
+impl Unconfirmed {
+    /// What nothing confirms.
+    pub fn reason(&self) -> String {
+        let Self { run, harness, .. } = self;
+        let from = match (&self.program, &self.script) {
+            (_, Some(script)) => format!("the script `{script}`"),
+            (Some(program), None) => format!("the program `{program}` and the harness `{harness}`"),
+            (None, None) => format!("the harness `{harness}`"),
+        };
+        format!("nothing confirms that you started the run {run} on this machine, with {from}")
+    }
+
+    /// The command that goes on with the run.
+    fn command(&self) -> String {
+        let mut command = format!("prose resume {}", word(&self.run));
+        if let Some(program) = &self.program {
+            command += &format!(" --program {}", word(program));
+        }
+        if let Some(script) = &self.script {
+            command += &format!(" --script {}", word(script));
+        } else if self.is_other_harness {
+            command += &format!(" --harness {}", word(&self.harness));
+        }
+        command
+    }
 }
 
 impl fmt::Display for RunFailure {
@@ -71,6 +166,16 @@ impl fmt::Display for RunFailure {
                 "the program has changed since the run {run} was started: {difference}. Undo the change, or use `--accept-changes`, which keeps \
                 the results of all sessions that are asked the same"
             ),
+            RunFailure::Untrusted(untrusted) => write!(
+                f,
+                "{}, and {}. If you trust it, run `{}`, or pass `--trust`",
+                untrusted.reason(),
+                untrusted.start(),
+                untrusted.command_to_trust()
+            ),
+            RunFailure::Unconfirmed(unconfirmed) => {
+                write!(f, "{}. If that is right, say so: `{}`", unconfirmed.reason(), unconfirmed.command())
+            }
             RunFailure::Over { run, is_unchanged: false } => write!(
                 f,
                 "the run {run} has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the \

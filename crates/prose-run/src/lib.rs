@@ -4,6 +4,7 @@
 
 mod changes;
 mod error;
+mod origin;
 mod state;
 
 use std::collections::BTreeMap;
@@ -21,10 +22,12 @@ pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
 pub use prose_narration::transcript::{Recovered, read as read_narration};
+pub use prose_project::UserFiles;
+pub use prose_project::trust::{Doubt, Person, Subject};
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
-use prose_vm::harness::{Harness, Workplace};
+use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
@@ -33,7 +36,9 @@ use prose_vm::store::Recall;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-pub use crate::error::RunFailure;
+pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
+use crate::origin::Origin;
+pub use crate::origin::{check_trust, is_confirmed};
 use crate::state::{Remembered, StoreKind};
 
 /// What is to be run, and how.
@@ -60,6 +65,12 @@ pub struct Order {
     pub config: RunConfig,
     /// What the run may not exceed.
     pub limits: Limits,
+    /// What a person has to trust before a program is started.
+    pub subject: Subject,
+    /// What the person has said.
+    pub person: Person,
+    /// Whether the person has named the program, and not the journal of a run that goes on.
+    pub names_program: bool,
 }
 
 /// Whether a run starts or goes on.
@@ -129,25 +140,18 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
     if order.start != Start::Dry {
         program.named_memories().iter().try_for_each(|place| order.project.check_memory(place))?;
     }
-    let opened = state::open(&order)?;
-    let name = order
-        .harness
-        .clone()
-        .or_else(|| opened.head.as_ref().map(|head| head.harness.to_string()))
-        .unwrap_or_else(|| order.config.harness.as_str().to_owned());
+    let origin = origin::origin(&order)?;
+    origin::check_trust_for(&order, &origin.harness)?;
+    let opened = state::open(&order, &origin)?;
     let seed = opened.head.as_ref().map_or(order.seed, |head| head.seed);
-    let workplace = Workplace { root: order.project.root.clone(), run: opened.folder.clone() };
     let made = harness(
-        &name,
+        &origin.harness,
         &HarnessSettings {
             seed,
-            delay: order.delay,
             // What a person has just named is called in messages as they have named it.
             script: (order.script.clone())
-                .or_else(|| opened.script.as_ref().map(|script| PathBuf::from(&script.path))),
-            commands: state::commands(&order.config),
-            environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
-            ..HarnessSettings::new(workplace)
+                .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
+            ..origin::harness_settings(&order, opened.folder.clone())
         },
     )
     .map_err(RunFailure::Harness);
@@ -164,7 +168,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
             return Err(failure);
         }
     };
-    let settings = settings(&order, &opened, harness.as_ref())?;
+    let settings = settings(&order, &origin, &opened, harness.as_ref())?;
     // The prompts of a dry run are those for its harness, which nobody asks.
     let harness: Arc<dyn Harness> = match order.start {
         Start::Dry => Arc::new(Offline::new(seed)),
@@ -185,7 +189,12 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
 }
 
 /// The settings of a run: those it was started with if it goes on, since the same settings give the same run.
-fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Result<Settings, RunFailure> {
+fn settings(
+    order: &Order,
+    origin: &Origin,
+    opened: &state::Opened,
+    harness: &dyn Harness,
+) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
     let has_files = match order.start {
         Start::Dry => order.state == StateMode::Filesystem,
@@ -217,7 +226,7 @@ fn settings(order: &Order, opened: &state::Opened, harness: &dyn Harness) -> Res
         }
     } else {
         settings.harness = harness.name().into();
-        settings.script = opened.script.clone().map(Box::new);
+        settings.script = origin.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
     }

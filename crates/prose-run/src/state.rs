@@ -1,7 +1,7 @@
 //! The state systems behind one interface.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use prose_config::{HarnessName, RunConfig, Word};
@@ -11,14 +11,15 @@ use prose_narration::transcript::TranscriptRecall;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
-use prose_state::runs::RunState;
-use prose_vm::event::{RunHead, ScriptFile, StateMode};
+use prose_state::runs::{RunDetails, RunState};
+use prose_vm::event::{RunHead, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::changes::first_difference;
 use crate::error::RunFailure;
+use crate::origin::{self, Origin};
 use crate::{Order, Start};
 
 /// What has been opened for a run.
@@ -29,8 +30,6 @@ pub(crate) struct Opened {
     pub(crate) head: Option<RunHead>,
     /// The inputs that it was started with, where that is lost.
     pub(crate) inputs: Option<Vec<(SmolStr, Value)>>,
-    /// The file with answers for the harness `script`.
-    pub(crate) script: Option<ScriptFile>,
     pub(crate) store: StoreKind,
     pub(crate) recall: Remembered,
     pub(crate) notes: Vec<String>,
@@ -71,20 +70,11 @@ impl Remembered {
 }
 
 /// Opens what an order needs.
-pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
+pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure> {
     let memories = || StoreKind::InContext(InContextStore::new(&order.project));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
-        Opened {
-            run,
-            folder: None,
-            head: None,
-            inputs: None,
-            script: given_script(order),
-            store,
-            recall,
-            notes,
-        }
+        Opened { run, folder: None, head: None, inputs: None, store, recall, notes }
     };
     let fresh = || Remembered::Fresh(Fresh);
     match &order.start {
@@ -100,16 +90,18 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }
         Start::New => {
-            let store = FilesystemStore::create(&order.project, &order.program.text, SystemTime::now())?;
+            let mut store = FilesystemStore::create(&order.project, &order.program.text, SystemTime::now())?;
+            let sealer = origin::sealer(order);
+            let notes = sealer.as_ref().err().cloned().into_iter().collect();
+            sealer.into_iter().for_each(|sealer| store.seal_with(sealer));
             Ok(Opened {
                 run: store.run().into(),
                 folder: Some(store.folder().to_owned()),
                 head: None,
                 inputs: None,
-                script: given_script(order),
                 store: StoreKind::Files(store.into()),
                 recall: fresh(),
-                notes: Vec::new(),
+                notes,
             })
         }
         Start::Transcript(recovered) => {
@@ -133,14 +125,40 @@ pub(crate) fn open(order: &Order) -> Result<Opened, RunFailure> {
             let recall = Remembered::Transcript(Box::new(recovered.as_ref().clone().into_recall()));
             Ok(without_files(memories(), recall, notes))
         }
-        Start::Resume { run, accept_changes } => resume(order, run, *accept_changes),
+        Start::Resume { run, accept_changes } => resume(order, origin, run, *accept_changes),
     }
 }
 
-fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, RunFailure> {
+fn resume(order: &Order, origin: &Origin, run: &SmolStr, accept_changes: bool) -> Result<Opened, RunFailure> {
     // A run of the layout before `.prose/runs` goes on in the present one (R105).
     let run = &order.project.adopt_run(run)?;
     let details = order.project.show_run(run)?;
+    let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
+    let mut resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
+    // What nobody has said is confirmed by nobody.
+    if origin.is_confirmed || order.names_program {
+        origin::sealer(order).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
+    }
+    let mut notes = origin.notes.clone();
+    notes.extend(resumed.notes);
+    Ok(Opened {
+        run: run.clone(),
+        folder: Some(resumed.store.folder().to_owned()),
+        head: details.head,
+        inputs: resumed.inputs,
+        store: StoreKind::Files(resumed.store.into()),
+        recall: Remembered::Files(resumed.recall),
+        notes,
+    })
+}
+
+/// Refuses to go on with a run that has nothing left to do, or whose program has changed without the person's consent.
+pub(crate) fn check_program(
+    order: &Order,
+    details: &RunDetails,
+    accept_changes: bool,
+) -> Result<(), RunFailure> {
+    let run = &details.summary.id;
     let before = prose_files::read_text(
         &details.summary.folder.join(prose_state::folder::PROGRAM_FILE),
         Limit::PROGRAM,
@@ -154,43 +172,7 @@ fn resume(order: &Order, run: &SmolStr, accept_changes: bool) -> Result<Opened, 
     if let Some(difference) = changed.filter(|_| !accept_changes) {
         return Err(RunFailure::Changed { run: run.to_string(), difference });
     }
-    let script = match given_script(order) {
-        Some(given) => Some(given),
-        None => details.head.as_ref().map_or(Ok(None), |head| remembered_script(order, head))?,
-    };
-    let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
-    let resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
-    Ok(Opened {
-        run: run.clone(),
-        folder: Some(resumed.store.folder().to_owned()),
-        head: details.head,
-        inputs: resumed.inputs,
-        script,
-        store: StoreKind::Files(resumed.store.into()),
-        recall: Remembered::Files(resumed.recall),
-        notes: resumed.notes,
-    })
-}
-
-/// The script that an order names. One of the project is known by where it lies there, so that it is found when the project has been moved.
-fn given_script(order: &Order) -> Option<ScriptFile> {
-    let path = order.script.as_deref()?;
-    let given = path.strip_prefix(&order.project.root).unwrap_or(path);
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    Some(ScriptFile { given: text(given), path: text(&absolute) })
-}
-
-/// The script that a run was started with, if it goes on with that.
-fn remembered_script(order: &Order, head: &RunHead) -> Result<Option<ScriptFile>, RunFailure> {
-    let goes_on_with_it = order.harness.as_deref().is_none_or(|harness| harness == head.harness);
-    let Some(script) = head.script.as_ref().filter(|_| goes_on_with_it) else { return Ok(None) };
-    let moved = order.project.root.join(&script.given).to_string_lossy().into_owned();
-    let places = [&script.path, &moved];
-    match places.into_iter().find(|path| Path::new(path).exists()) {
-        Some(path) => Ok(Some(ScriptFile { given: script.given.clone(), path: path.clone() })),
-        None => Err(RunFailure::ScriptGone { run: head.run.to_string(), script: script.as_ref().clone() }),
-    }
+    Ok(())
 }
 
 /// The programs of agents that a project's settings name.

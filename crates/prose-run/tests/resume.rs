@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use prose_analysis::{AnalysisHost, Text};
-use prose_config::RunConfig;
-use prose_run::{Around, Order, Project, RunFailure, Start, prepare};
+use prose_config::{Config, RunConfig};
+use prose_run::{Around, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
 use prose_vm::effect::InputRequest;
 use prose_vm::event::{RunEnd, StateMode};
 use prose_vm::harness::Answer;
@@ -79,6 +79,9 @@ impl Runs {
             inputs: Vec::new(),
             config: RunConfig::default(),
             limits,
+            subject: Subject::new(self.folder.path(), &Config::default()),
+            person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },
+            names_program: false,
         };
         let around = Around {
             inputs,

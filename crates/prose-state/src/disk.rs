@@ -216,7 +216,7 @@ fn link_out(path: &Path, limit: &Path) -> Option<PathBuf> {
 }
 
 /// A folder without links in its path, as far as it exists.
-pub(crate) fn resolved(path: &Path) -> PathBuf {
+pub fn resolved(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut at = path;
     loop {

@@ -25,7 +25,7 @@ use crate::executions::Executions;
 use crate::files::Writer;
 use crate::folder::{NewRun, PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecall;
-use crate::journal::{JOURNAL_FILE, Journal};
+use crate::journal::{JOURNAL_FILE, Journal, Sealer};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::prompt_file::PromptFiles;
@@ -210,6 +210,11 @@ impl FilesystemStore {
             is_foreign: false,
             _lock: lock,
         }
+    }
+
+    /// From now on, the journal says in its first line who has started the run, if that line is still to be written.
+    pub fn seal_with(&mut self, sealer: Sealer) {
+        self.journal.seal_with(sealer);
     }
 
     /// The id of the run.

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prose_files::{Folder, FolderError};
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::disk::{Tree, check_part, is_absent, make_tree, open_tree, resolved};
+pub use crate::disk::resolved;
+use crate::disk::{Tree, check_part, is_absent, make_tree, open_tree};
 use crate::error::StateError;
 use crate::state_file::timestamp;
 

@@ -4,6 +4,7 @@
 //! found out and the file can still be read with any tool for JSON. The checksums of all lines but the first one start from the id of the run, so that
 //! a line of another run does not fit.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub const JOURNAL_FILE: &str = "journal.jsonl";
 pub(crate) const LINE_START: &[u8] = b"{\"crc\":\"";
 /// What stands between the checksum and the event.
 pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
+/// What stands before the seal of the first line, which covers what stands behind it.
+pub(crate) const SEAL_START: &[u8] = b"\"seal\":\"";
 /// How long the part of a line is that the checksum does not cover.
 pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
 
@@ -38,6 +41,23 @@ const PAUSE_PER_SYNC: u32 = 5;
 
 /// How long it gathers lines at most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Seals the first line of a journal: gives a text that only this machine's user could have made of the bytes of the line.
+#[derive(Clone)]
+pub struct Sealer(Arc<dyn Fn(&[u8]) -> String + Send + Sync>);
+
+impl Sealer {
+    /// What it makes has to be free of quotes and control characters, such as hexadecimal digits.
+    pub fn new(seal: impl Fn(&[u8]) -> String + Send + Sync + 'static) -> Self {
+        Self(Arc::new(seal))
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sealer")
+    }
+}
 
 /// A journal that is written to.
 #[derive(Debug)]
@@ -54,6 +74,7 @@ pub struct Journal {
     /// What the checksums of the lines after the head start from.
     seed: u32,
     syncer: Syncer,
+    sealer: Option<Sealer>,
 }
 
 /// The first version whose checksums start from the id of the run.
@@ -92,7 +113,12 @@ impl Journal {
         let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
         let Sound { length, last_seq, seed, .. } = *sound;
         let path = path.to_owned();
-        Ok(Self { path, file, length, last_seq, broken: None, lines: Vec::new(), seed, syncer })
+        Ok(Self { path, file, length, last_seq, broken: None, lines: Vec::new(), seed, syncer, sealer: None })
+    }
+
+    /// From now on, the start of a run is sealed.
+    pub(crate) fn seal_with(&mut self, sealer: Sealer) {
+        self.sealer = Some(sealer);
     }
 
     /// The number of the last event.
@@ -124,7 +150,7 @@ impl Journal {
             self.seed = seed_of_run(head.version, &head.run);
         }
         let before = self.lines.len();
-        if let Err(error) = write_line(&mut self.lines, event, seed) {
+        if let Err(error) = write_line(&mut self.lines, event, seed, self.sealer.as_ref()) {
             self.lines.truncate(before);
             return Err(error);
         }
@@ -193,7 +219,7 @@ impl Drop for Journal {
 }
 
 /// Writes the line of an event behind others, with its checksum and its end.
-fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32) -> io::Result<()> {
+fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32, sealer: Option<&Sealer>) -> io::Result<()> {
     let start = lines.len();
     lines.extend_from_slice(LINE_START);
     lines.extend_from_slice(b"00000000");
@@ -211,6 +237,11 @@ fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32) -> io::Result<()> {
     }
     // The brace of the event is that of the line, which stands before the checksum.
     lines.remove(body);
+    if let (Some(Sealer(seal)), What::RunStarted(_)) = (sealer, &event.what) {
+        let seal = seal(&lines[body..]);
+        let field = [SEAL_START, seal.as_bytes(), BEHIND_CHECKSUM].concat();
+        lines.splice(body..body, field);
+    }
     let checksum = format!("{:08x}", checksum_of(&lines[body..], seed));
     let digits = start + LINE_START.len();
     lines[digits..digits + checksum.len()].copy_from_slice(checksum.as_bytes());

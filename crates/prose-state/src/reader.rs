@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 
 use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
-use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, checksum_of, seed_of_run};
+use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, seed_of_run};
 
 /// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
 /// its line breaks.
@@ -195,6 +195,29 @@ pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
         What::RunStarted(head) => Ok((event.at, head)),
         _ => Err(damaged("is not the start of a run, which the first line of a journal is")),
     }
+}
+
+/// What the seal in the first line of a journal was made of, and the seal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// The bytes that the seal is of. Nothing else of the line says anything about the run.
+    pub text: Vec<u8>,
+    /// The seal.
+    pub seal: String,
+}
+
+/// The seal in the first line of a journal; none if the line is damaged or has none.
+pub fn read_seal(path: &Path) -> Result<Option<Sealed>, StateError> {
+    let mut lines = Lines::open(path)?;
+    if !matches!(lines.next(), Ok(Some(_))) {
+        return Ok(None);
+    }
+    let body = lines.line[PREFIX..].strip_suffix(b"\n").unwrap_or_default();
+    let Some(sealed) = body.strip_prefix(SEAL_START) else { return Ok(None) };
+    let Some(end) = sealed.iter().position(|byte| *byte == b'"') else { return Ok(None) };
+    let (seal, rest) = sealed.split_at(end);
+    let Some(text) = rest.strip_prefix(BEHIND_CHECKSUM) else { return Ok(None) };
+    Ok(String::from_utf8(seal.to_owned()).ok().map(|seal| Sealed { text: text.to_owned(), seal }))
 }
 
 /// The last event of a journal, read from its end, if its line is sound.

@@ -124,7 +124,8 @@ fn a_dry_run_shows_what_the_harness_would_be_sent() {
 #[test]
 fn sessions_of_a_cancelled_run_are_killed() {
     let program = "parallel:\n  session \"a\"\n  session \"b\"\n";
-    let mut workspace = Workspace::with(able(), &[("slow.prose", program)]);
+    let trusted = json!({ "trusted": true });
+    let mut workspace = Workspace::with_settings(able(), trusted, &[("slow.prose", program)]);
     let settings = slow_agent(&workspace);
     workspace.write("prose.toml", &settings);
     workspace.open_saved("slow.prose");

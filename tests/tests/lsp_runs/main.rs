@@ -7,6 +7,8 @@ mod inputs;
 mod refused;
 mod resumed;
 mod shown;
+#[cfg(unix)]
+mod trust;
 
 use std::time::{Duration, Instant};
 

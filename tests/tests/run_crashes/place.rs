@@ -164,7 +164,11 @@ impl Place {
             .args(arguments)
             .env("PROSE_TEST_LOG", &self.log)
             .env("HOME", self.log.with_file_name("home"))
+            .env("XDG_STATE_HOME", self.log.with_file_name("state"))
             .stdin(Stdio::null());
+        if ["run", "resume"].contains(&arguments[0]) {
+            command.arg("--trust");
+        }
         command
     }
 

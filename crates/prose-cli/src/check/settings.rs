@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_analysis::host;
 use prose_analysis::imports::normalized;
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
+use prose_project::trust::{TrustStore, accepts_settings, ignored_settings};
 use prose_syntax::Diagnostic;
 
 use super::Failure;
@@ -70,7 +71,7 @@ impl Settings {
         Self {
             origin: Origin::Nearest,
             overrides: Arc::default(),
-            projects: Projects::default(),
+            projects: Projects::accepting(|file| accepts_settings(&TrustStore::of_user(), file)),
             named: BTreeMap::new(),
             rules: HashMap::new(),
         }
@@ -109,6 +110,11 @@ impl Settings {
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
         let failures = self.projects.take_failures().into_iter();
         failures.map(|(path, error)| Failure { reason: error.to_string(), path: shown(&path) }).collect()
+    }
+
+    /// What is told of files of other users, which are not read.
+    pub(crate) fn take_ignored(&mut self) -> Vec<String> {
+        self.projects.take_ignored().iter().map(|file| ignored_settings(&shown(file))).collect()
     }
 
     /// Every file that was read, in the order of their paths.

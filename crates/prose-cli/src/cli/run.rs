@@ -57,6 +57,10 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) allow_outside: bool,
 
+    /// Trust the project, as `prose trust` does, and start the agent
+    #[arg(long)]
+    pub(crate) trust: bool,
+
     /// Refuse imported programs that are not in `prose.lock`
     ///
     /// With or without it, a program that is in `prose.lock` runs only with the text that is pinned there.
@@ -146,6 +150,8 @@ Exit status: as of `prose run`
 Examples:
   prose resume                                    the last run of this folder
   prose resume k3x9                               the run whose id contains this
+  prose resume k3x9 --program flow.prose --harness claude
+                                                  a run that somebody else has started
   prose resume --accept-changes                   after a change of the program: keep what still matches
   prose resume --transcript run.txt review.prose  go on from a narration"
 )]
@@ -153,6 +159,10 @@ pub(crate) struct ResumeArgs {
     /// The run, by any part of its id; without it, the last one of this folder. With `--transcript`, the program
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
+
+    /// The program to go on with, where nothing confirms that you started the run with it on this machine
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "transcript")]
+    pub(crate) program: Option<String>,
 
     /// Go on although the program has changed: results of sessions that are asked the same are kept
     #[arg(long)]
@@ -168,6 +178,35 @@ pub(crate) struct ResumeArgs {
 
     #[command(flatten)]
     pub(crate) runner: RunnerArgs,
+}
+
+/// Trust a project: let its settings choose which agent is started and what it is given
+///
+/// A run that starts an agent needs a project that you trust; reading, checking and formatting programs does not, nor do runs with the harnesses `offline`
+/// and `script`. What you trust is the folder together with its settings that start programs or pass something on. When one of these changes, you are
+/// asked again.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the project is trusted, or not trusted any more
+  2  wrong usage, or something that cannot be read or written
+
+Examples:
+  prose trust                    the project of the current folder
+  prose trust ~/flows            another one
+  prose trust --list             all projects that you trust
+  prose trust --revoke ~/flows   trust it no longer")]
+pub(crate) struct TrustArgs {
+    /// The folder of the project
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// List the projects that you trust
+    #[arg(long, conflicts_with_all = ["revoke", "dir"])]
+    pub(crate) list: bool,
+
+    /// Trust the project no longer
+    #[arg(long)]
+    pub(crate) revoke: bool,
 }
 
 /// List, show and remove runs

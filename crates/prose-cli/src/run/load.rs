@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_config::RunConfig;
+use prose_config::Config;
 use prose_markdown::{path_of_program, program_at_path};
 use prose_registry::Reference;
 use prose_syntax::{Code, Diagnostic, Severity};
@@ -23,7 +23,7 @@ use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line};
 /// A program that can be run.
 pub(crate) struct Loaded {
     pub(crate) program: Arc<Program>,
-    pub(crate) config: RunConfig,
+    pub(crate) config: Config,
     /// The folder of its `prose.toml`.
     pub(crate) project: Option<PathBuf>,
     /// Warnings about the program, a line for each.
@@ -119,6 +119,7 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
     let mut settings = Settings::nearest();
     let rules = settings.of(&path);
     let mut failures = settings.take_failures();
+    let ignored = settings.take_ignored();
     let common = Common::new(settings, Imports::new(how.clone()));
     if Analyst::new(&common).note_imports(part.path(), part.text(), &rules) || is_remote {
         common.imports.look_up();
@@ -131,7 +132,7 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
         let path = failure.path.to_string_lossy();
         writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(&failure.reason))?;
     }
-    for remark in common.imports.take_remarks() {
+    for remark in ignored.into_iter().chain(common.imports.take_remarks()) {
         writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
     }
     // Why an import cannot be had is no mistake of the program, and still nothing that a run should find out when it is half done.
@@ -169,7 +170,7 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
     }
     Ok(Some(Loaded {
         program,
-        config: project.config.run.clone(),
+        config: project.config.clone(),
         project: project.path.as_deref().map(identity).and_then(|path| path.parent().map(Path::to_owned)),
         warnings,
     }))

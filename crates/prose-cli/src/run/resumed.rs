@@ -6,9 +6,10 @@ use std::thread::available_parallelism;
 
 use prose_files::{Limit, read_text};
 use prose_markdown::program_at_path;
+use prose_project::shell::word;
 use prose_registry::Reference;
 use prose_run::Project;
-use prose_state::folder::PROGRAM_FILE;
+use prose_state::folder::{PROGRAM_FILE, resolved};
 use prose_state::runs::RunDetails;
 use prose_syntax::ast::{AstNode, Use};
 
@@ -22,11 +23,13 @@ pub(crate) struct Original {
     pub(crate) note: Option<String>,
 }
 
-/// Which program a run goes on with, or why there is none.
+/// Which program a run goes on with, or why there is none. `is_confirmed` says whether it is known that this user has started the run; what the journal
+/// of another one names has to lie in the project.
 pub(crate) fn program(
     details: &RunDetails,
     project: &Project,
     accept_changes: bool,
+    is_confirmed: bool,
 ) -> Result<Original, String> {
     let copy = details.summary.folder.join(PROGRAM_FILE);
     let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
@@ -34,6 +37,15 @@ pub(crate) fn program(
     let is_there =
         |path: &Path| path.exists() || program_at_path(path).is_some_and(|(path, _)| path.exists());
     if let Some(from) = from.filter(|from| from.contains("://") || is_there(Path::new(from))) {
+        if !is_confirmed && !resolved(Path::new(from)).starts_with(resolved(&project.root)) {
+            let run = &details.summary.id;
+            return Err(format!(
+                "nothing confirms that you started the run {run} on this machine with the program `{from}`, which is not in the project. If that is \
+                 right, say so: `prose resume {} --program {}`",
+                word(run),
+                word(from)
+            ));
+        }
         return Ok(at(Path::new(from), None));
     }
     // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative

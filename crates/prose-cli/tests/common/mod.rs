@@ -13,6 +13,8 @@ use tempfile::TempDir;
 /// A folder with programs, to run `prose` in.
 pub(crate) struct Workspace {
     folder: TempDir,
+    /// Where it is remembered what is trusted.
+    state: TempDir,
 }
 
 /// What a run of `prose` left behind.
@@ -26,7 +28,8 @@ pub(crate) struct Run {
 impl Workspace {
     /// A folder with these files; a name may have folders in it.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let workspace = Self { folder: tempfile::tempdir().expect("a temporary folder can be made") };
+        let folder = || tempfile::tempdir().expect("a temporary folder can be made");
+        let workspace = Self { folder: folder(), state: folder() };
         for (name, text) in files {
             workspace.write(name, text.as_bytes());
         }
@@ -60,6 +63,10 @@ impl Workspace {
             command.env_remove(variable);
         }
         command.env("PROSE_CACHE_DIR", self.folder.path().join("no-cache"));
+        for variable in ["XDG_STATE_HOME", "LOCALAPPDATA"] {
+            command.env(variable, self.state.path());
+        }
+        command.env_remove("SUDO_UID");
         // The global ignore file of Git belongs to these.
         for variable in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME"] {
             command.env(variable, self.folder.path().join("no-home"));
@@ -69,6 +76,18 @@ impl Workspace {
 
     pub(crate) fn prose(&self, arguments: &[&str]) -> Run {
         Run::of(self.command().args(arguments))
+    }
+
+    /// Says that the project in the folder is trusted, as a person would.
+    #[track_caller]
+    pub(crate) fn trust(&self) {
+        let run = self.prose(&["trust"]);
+        assert_eq!(run.status, 0, "{run:?}");
+    }
+
+    /// The folder of the user in which it is remembered what is trusted.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.state.path().join("prose")
     }
 
     pub(crate) fn prose_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {

@@ -15,6 +15,7 @@ fn with_agent(program: &str, script: &str) -> Workspace {
         Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
     let path = workspace.path("agent.sh");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    workspace.trust();
     workspace
 }
 
@@ -115,7 +116,10 @@ fn a_memory_outside_the_project_is_refused_unless_allowed() {
     }
     let run = |flags: &[&str]| {
         let mut command = workspace.command();
-        command.current_dir(workspace.path("project")).args(["run", "main.prose", "-q"]).args(flags);
+        command
+            .current_dir(workspace.path("project"))
+            .args(["run", "main.prose", "-q", "--trust"])
+            .args(flags);
         command.output().expect("the binary starts")
     };
     let refused = run(&[]);
@@ -202,7 +206,9 @@ fn what_a_run_took_is_told_where_its_agent_tells_it() {
     fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let path = format!("{}:{}", workspace.path("bin").display(), std::env::var("PATH").unwrap_or_default());
     let mut command = workspace.command();
-    let run = Run::of(command.args(["run", "main.prose", "--harness", "claude", "-q"]).env("PATH", path));
+    let run = Run::of(
+        command.args(["run", "main.prose", "--harness", "claude", "-q", "--trust"]).env("PATH", path),
+    );
     assert_eq!(run.status, 0, "{}", run.stderr);
     let shown = workspace.prose(&["runs", "show"]).stdout;
     assert!(shown.contains("tokens:   60 read, 14 written\ncost:     $0.2500\n"), "{shown}");

@@ -6,11 +6,15 @@ mod common;
 #[cfg(unix)]
 mod agents;
 mod folders;
+#[cfg(unix)]
+mod forged;
 mod inputs;
 mod list;
 mod markdown;
 mod memories;
 mod output;
+#[cfg(unix)]
+mod owners;
 mod prepared_files;
 #[cfg(unix)]
 mod private;
@@ -22,6 +26,7 @@ mod resume;
 #[cfg(unix)]
 mod signals;
 mod transcripts;
+mod trust;
 
 use std::path::PathBuf;
 

@@ -16,6 +16,7 @@ fn with_agent(program: &str, script: &str) -> Workspace {
         Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
     let path = workspace.path("agent.sh");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    workspace.trust();
     workspace
 }
 
@@ -150,8 +151,9 @@ fn a_run_with_too_few_file_descriptors_goes_on_with_fewer_sessions() {
     let workspace = with_agent(EIGHT, "cat > /dev/null; sleep 0.3; echo done");
     let prose = env!("CARGO_BIN_EXE_prose");
     let mut command = Command::new("sh");
-    let script = format!("ulimit -n 40; exec {prose} run main.prose -q");
+    let script = format!("ulimit -n 40; exec {prose} run main.prose -q --trust");
     command.arg("-c").arg(script).current_dir(workspace.path("")).stdin(Stdio::null());
+    command.env("XDG_STATE_HOME", workspace.path("no-home"));
     goes_on_with_fewer(&Run::of(&mut command), "Too many open files");
 }
 
@@ -182,7 +184,8 @@ fn a_run_with_too_few_processes_goes_on_with_fewer_sessions() {
         "prlimit",
         "--nproc=20",
     ]);
-    command.args(["./prose", "run", "main.prose", "-q"]);
+    command.args(["./prose", "run", "main.prose", "-q", "--trust"]);
     command.current_dir(root).stdin(Stdio::null()).env("HOME", workspace.path("no-home"));
+    command.env_remove("XDG_STATE_HOME");
     goes_on_with_fewer(&Run::of(&mut command), "Resource temporarily unavailable");
 }

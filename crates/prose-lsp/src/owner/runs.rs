@@ -99,7 +99,7 @@ impl Owner {
         let db = self.host.db();
         let path = snapshot.file.path(db).to_path_buf();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !config.client().trusted {
+        if config.client().trusted == Some(false) {
             return Err(format!(
                 "`{name}` is not run, since this workspace is not trusted: its programs tell agents what to do on this machine. Trust the workspace first"
             ));
@@ -161,7 +161,6 @@ impl Owner {
         let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
         Ok(Order {
             program,
-            project,
             start,
             state: StateMode::Filesystem,
             harness,
@@ -171,6 +170,11 @@ impl Owner {
             inputs,
             config: config.run().clone(),
             limits,
+            subject: config.subject(&project.root),
+            person: config.person(),
+            // It is the one that the person has open.
+            names_program: true,
+            project,
         })
     }
 

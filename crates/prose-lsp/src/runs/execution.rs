@@ -212,6 +212,15 @@ fn shown(failure: &RunFailure) -> String {
             "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",
             script.given, script.path
         ),
+        RunFailure::Untrusted(untrusted) => format!(
+            "{}, and {}. If you trust it, run `{}` in a terminal, or have the editor send the setting `trusted` as true",
+            untrusted.reason(),
+            untrusted.start(),
+            untrusted.command_to_trust()
+        ),
+        RunFailure::Unconfirmed(unconfirmed) => {
+            format!("{}. If that is right, resume it with that as `harness`", unconfirmed.reason())
+        }
         RunFailure::State(StateError::Outside { folder, agent, project }) => format!(
             "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that with the \
              setting `prose.run.allowOutside` of the editor",

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use prose_config::{Config, HarnessName, Word};
+use prose_files::Limit;
 use sha2::{Digest, Sha256};
 
-use crate::{limited, ownership};
+use crate::ownership;
 
 /// A setting that makes `prose` start something or give something away.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,17 +61,17 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<Concern> {
     concerns
 }
 
-/// No file of variables is longer.
-const MAX_ENV_BYTES: u64 = 1 << 20;
-
 /// Keys of `.prose/.env` that other tools write for themselves and that nothing is made of here (R103).
 const KEYS_WITHOUT_EFFECT: &[&str] = &["OPENPROSE_TELEMETRY", "USER_ID", "SESSION_ID"];
 
 /// The entries of `.prose/.env`. A file of another user has no effect, and one that cannot be read has none either.
 fn env_file(folder: &Path) -> Vec<Concern> {
     let path = folder.join(".prose").join(".env");
-    let bytes = if ownership::is_own(&path) { limited::read(&path, MAX_ENV_BYTES) } else { Ok(None) };
-    let text = String::from_utf8_lossy(&bytes.ok().flatten().unwrap_or_default()).into_owned();
+    if !ownership::is_own(&path) {
+        return Vec::new();
+    }
+    let bytes = prose_files::read(&path, Limit::SETTINGS).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let mut concerns: Vec<Concern> = Vec::new();
     for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
         let Some((key, value)) = line.split_once('=') else { continue };

@@ -1,16 +1,14 @@
 //! What a person has trusted, remembered in a file outside all projects.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Doubt, Subject};
-use crate::UserFiles;
+use crate::{FileError, UserFiles};
 
 /// The name of the file.
 const FILE: &str = "trust.json";
@@ -34,25 +32,6 @@ pub struct TrustedFolder {
     /// The names of the settings that it was trusted with.
     pub settings: Vec<String>,
 }
-
-/// Why it cannot be read or written what a person has trusted.
-#[derive(Debug)]
-pub struct StoreError {
-    path: Option<PathBuf>,
-    doing: &'static str,
-    reason: String,
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.path {
-            Some(path) => write!(f, "cannot {} {}: {}", self.doing, path.display(), self.reason),
-            None => write!(f, "cannot {} what is trusted: {}", self.doing, self.reason),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
@@ -103,7 +82,7 @@ impl TrustStore {
     }
 
     /// Remembers that a person trusts a subject, in the place of what was remembered of its folder.
-    pub fn grant(&self, subject: &Subject) -> Result<(), StoreError> {
+    pub fn grant(&self, subject: &Subject) -> Result<(), FileError> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let settings = subject.concerns.iter().map(|concern| (concern.name.clone(), concern.sha256.clone()));
         let trusted = StoredFolder { since, settings: settings.collect() };
@@ -111,7 +90,7 @@ impl TrustStore {
     }
 
     /// Forgets a folder. Gives whether it was trusted. It need not exist any more.
-    pub fn revoke(&self, folder: &Path) -> Result<bool, StoreError> {
+    pub fn revoke(&self, folder: &Path) -> Result<bool, FileError> {
         let folder = match folder.canonicalize() {
             Ok(folder) => folder,
             Err(_) => std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
@@ -124,7 +103,7 @@ impl TrustStore {
     }
 
     /// All folders that are trusted, in the order of their paths.
-    pub fn list(&self) -> Result<Vec<TrustedFolder>, StoreError> {
+    pub fn list(&self) -> Result<Vec<TrustedFolder>, FileError> {
         let folders = self.read()?.folders.into_iter().filter_map(|(name, stored)| {
             Some(TrustedFolder {
                 folder: folder_of(&name)?,
@@ -135,26 +114,20 @@ impl TrustStore {
         Ok(folders.collect())
     }
 
-    fn read(&self) -> Result<Stored, StoreError> {
-        match self.files.read(FILE) {
-            Ok(None) => Ok(Stored::default()),
-            Ok(Some(bytes)) => parse(&bytes).map_err(|reason| self.failed("read", reason)),
-            Err(error) => Err(self.failed("read", error.to_string())),
+    fn read(&self) -> Result<Stored, FileError> {
+        match self.files.read(FILE)? {
+            None => Ok(Stored::default()),
+            Some(bytes) => parse(&bytes).map_err(|reason| self.files.error(FILE, reason)),
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), StoreError> {
-        let unwritten = |error: io::Error| self.failed("write", error.to_string());
-        let locked = self.files.lock().map_err(unwritten)?;
+    fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), FileError> {
+        let locked = self.files.lock()?;
         // What other processes have written meanwhile is kept.
         let mut stored = self.read()?;
         change(&mut stored);
-        let text = serde_json::to_vec_pretty(&stored).map_err(|error| unwritten(error.into()))?;
-        locked.write(FILE, &text).map_err(unwritten)
-    }
-
-    fn failed(&self, doing: &'static str, reason: String) -> StoreError {
-        StoreError { path: self.files.path(FILE), doing, reason }
+        let text = serde_json::to_vec_pretty(&stored).map_err(|error| self.files.error(FILE, error))?;
+        locked.write(FILE, &text)
     }
 }
 
@@ -164,10 +137,10 @@ fn parse(bytes: &[u8]) -> Result<Stored, String> {
         version: u32,
     }
     let damaged =
-        |error: serde_json::Error| format!("{error}. Remove the file, then trust your projects again");
+        |error: serde_json::Error| format!("is damaged: {error}. Remove it, then trust your projects again");
     let Versioned { version } = serde_json::from_slice(bytes).map_err(damaged)?;
     if version > VERSION {
-        return Err("a later version of `prose` wrote it; use that one, or remove the file".to_owned());
+        return Err("was written by a later version of `prose`; use that one, or remove the file".to_owned());
     }
     serde_json::from_slice(bytes).map_err(damaged)
 }
@@ -294,7 +267,7 @@ mod tests {
         let path = place.folder.path().join("state/trust.json");
         for (text, expected) in [
             ("{", "EOF while parsing"),
-            ("{\"version\": 2}", "a later version of `prose` wrote it"),
+            ("{\"version\": 2}", "was written by a later version of `prose`"),
             ("{\"version\": 1, \"folders\": 7}", "invalid type"),
         ] {
             std::fs::write(&path, text).unwrap();

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use prose_analysis::{AnalysisHost, Text};
-use prose_config::RunConfig;
-use prose_run::{Around, Order, Project, RunFailure, Start, prepare};
+use prose_config::{Config, RunConfig};
+use prose_run::{Around, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
 use prose_vm::effect::Outcome;
 use prose_vm::event::{Event, StateMode, What};
 use prose_vm::program::Program;
@@ -106,6 +106,9 @@ impl Foreign {
             inputs: Vec::new(),
             config: RunConfig::default(),
             limits: Limits::default(),
+            subject: Subject::new(self.folder.path(), &Config::default()),
+            person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },
+            names_program: false,
         };
         let prepared = prepare(order)?;
         let notes = prepared.notes.clone();

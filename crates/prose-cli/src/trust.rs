@@ -1,0 +1,187 @@
+//! `prose trust`, and the question whether a project is trusted.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use prose_config::FILE_NAME;
+use prose_project::FileError;
+use prose_project::trust::{Concern, Subject, TrustStore, accepts_settings};
+use prose_run::Untrusted;
+
+use crate::Status;
+use crate::cli::run::TrustArgs;
+use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, one_line};
+
+/// Trusts a project, trusts it no longer, or lists what is trusted.
+pub(crate) fn run(args: &TrustArgs, terminal: &Terminal) -> io::Result<Status> {
+    let store = TrustStore::of_user();
+    let done = if args.list {
+        list(&store, terminal)
+    } else if args.revoke {
+        revoke(&args.dir, &store, terminal)
+    } else {
+        trust(&args.dir, &store, terminal)
+    };
+    match done {
+        Ok(()) => Ok(Status::Clean),
+        Err(Failed::Output(error)) => Err(error),
+        Err(Failed::Said(message)) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
+            Ok(Status::Trouble)
+        }
+    }
+}
+
+enum Failed {
+    Output(io::Error),
+    /// In words for the person.
+    Said(String),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Failed::Output(error)
+    }
+}
+
+impl From<FileError> for Failed {
+    fn from(error: FileError) -> Self {
+        Failed::Said(error.to_string())
+    }
+}
+
+fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+    if !dir.is_dir() {
+        let message = format!("`{}` is not a folder; name the folder of a project", dir.display());
+        return Err(Failed::Said(message));
+    }
+    let settings = settings_of(dir, store);
+    let folder = settings.as_deref().and_then(Path::parent).unwrap_or(dir);
+    let config = match &settings {
+        None => prose_config::Config::default(),
+        Some(path) => match prose_config::load(path) {
+            Ok(loaded) => loaded.config,
+            Err(error) => {
+                return Err(Failed::Said(format!("`{}` cannot be read: {error}", path.display())));
+            }
+        },
+    };
+    let subject = Subject::new(folder, &config);
+    store.grant(&subject)?;
+    let mut out = terminal.stdout();
+    writeln!(out, "You trust {BOLD}{}{BOLD:#}", one_line(&subject.folder.to_string_lossy()))?;
+    match subject.concerns.is_empty() {
+        true => writeln!(out, "  Its settings choose no agent and pass nothing on.")?,
+        false => write_concerns(&mut out, "  ", &subject.concerns)?,
+    }
+    writeln!(out, "When such a setting changes, you are asked again. `prose trust --revoke` takes it back.")?;
+    Ok(())
+}
+
+/// The settings that a person means who names a folder: those in it, whoever they belong to, else the nearest ones above.
+fn settings_of(dir: &Path, store: &TrustStore) -> Option<PathBuf> {
+    let here = dir.join(FILE_NAME);
+    if here.is_file() {
+        return std::path::absolute(here).ok();
+    }
+    prose_config::find_accepted(&dir.join("program.prose"), |file| accepts_settings(store, file))
+}
+
+fn write_concerns(out: &mut dyn Write, indent: &str, concerns: &[Concern]) -> io::Result<()> {
+    for concern in concerns {
+        let name = one_line(&concern.name);
+        match &concern.shown[..] {
+            [] => writeln!(out, "{indent}{name}")?,
+            values => {
+                let values: Vec<_> = values.iter().map(|value| prose_project::shell::word(value)).collect();
+                writeln!(out, "{indent}{name}: {}", one_line(&values.join(" ")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn revoke(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+    let mut folder = dir.to_owned();
+    let mut was_trusted = store.revoke(&folder)?;
+    if !was_trusted && let Some(parent) = settings_of(dir, store).as_deref().and_then(Path::parent) {
+        folder = parent.to_owned();
+        was_trusted = store.revoke(&folder)?;
+    }
+    let shown = folder.canonicalize().unwrap_or(folder);
+    let shown = shown.to_string_lossy();
+    match was_trusted {
+        true => writeln!(terminal.stdout(), "You no longer trust {BOLD}{}{BOLD:#}", one_line(&shown))?,
+        false => writeln!(terminal.stdout(), "You did not trust {BOLD}{}{BOLD:#}", one_line(&shown))?,
+    }
+    Ok(())
+}
+
+fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+    let trusted = store.list()?;
+    if trusted.is_empty() {
+        writeln!(terminal.stderr(), "You trust no project. `prose trust` trusts the one of this folder.")?;
+    }
+    let mut out = terminal.stdout();
+    for folder in trusted {
+        let since = folder.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
+        let date = since.split('T').next().unwrap_or_default();
+        let settings = match folder.settings.is_empty() {
+            true => String::new(),
+            false => format!("  ({})", one_line(&folder.settings.join(", "))),
+        };
+        writeln!(out, "{date}  {}{settings}", one_line(&folder.folder.to_string_lossy()))?;
+    }
+    Ok(())
+}
+
+/// Has a person say whether a project is trusted, or says how that is done. Gives whether it is.
+pub(crate) fn asked(
+    untrusted: &Untrusted,
+    store: &TrustStore,
+    is_said: bool,
+    terminal: &Terminal,
+) -> io::Result<bool> {
+    if !is_said {
+        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let mut stderr = terminal.stderr();
+        let reason = untrusted.reason();
+        let (reason, start) = (one_line(&reason), untrusted.start());
+        if !can_ask {
+            writeln!(stderr, "{ERROR}error{ERROR:#}: {reason}, and {}", one_line(&start))?;
+            let command = untrusted.command_to_trust();
+            let command = one_line(&command);
+            writeln!(stderr, "{HELP}help{HELP:#}: if you trust it, run `{command}`, or pass `--trust`")?;
+            return Ok(false);
+        }
+        writeln!(stderr, "{WARNING}trust{WARNING:#}: {reason}")?;
+        writeln!(stderr, "  {}", one_line(&start))?;
+        if !untrusted.subject.concerns.is_empty() {
+            writeln!(stderr, "  its settings say:")?;
+            write_concerns(&mut stderr, "    ", &untrusted.subject.concerns)?;
+        }
+        writeln!(
+            stderr,
+            "  Agents work with your rights, and the programs of the project tell them what to do."
+        )?;
+        write!(stderr, "Do you trust this project? [y/N] ")?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line)?;
+        if !["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()) {
+            writeln!(
+                terminal.stderr(),
+                "{ERROR}error{ERROR:#}: the project is not trusted, so nothing is started"
+            )?;
+            return Ok(false);
+        }
+    }
+    if let Err(error) = store.grant(&untrusted.subject) {
+        let message = format!("the project is trusted for this time only: {error}");
+        writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: {}", one_line(&message))?;
+    }
+    Ok(true)
+}
