@@ -67,6 +67,7 @@ fn check_stops(seed: u64) -> u32 {
 }
 
 /// Tries one seed after the other for as long as a long test takes; `PROSE_FORGED_SEED` is the first one.
+#[allow(clippy::print_stderr, reason = "a long test says which seeds it has tried")]
 fn try_many(check: impl Fn(u64)) {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).map_or(otherwise, |number| number.parse().expect("it is a number"))

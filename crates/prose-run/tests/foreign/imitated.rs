@@ -156,6 +156,9 @@ pub(crate) struct Stopped {
     pub(crate) is_stopped: bool,
 }
 
+/// The names of branches, with whether they are complete.
+type Branches = Vec<(String, bool)>;
+
 /// The machine.
 struct Imitated<'a> {
     program: &'a Program,
@@ -163,7 +166,7 @@ struct Imitated<'a> {
     marks: BTreeMap<usize, String>,
     /// Loops by their lines, with the iteration.
     loops: Vec<(usize, usize, u32)>,
-    parallels: Vec<(usize, usize, Vec<(String, bool)>)>,
+    parallels: Vec<(usize, usize, Branches)>,
     frames: Vec<(u32, usize)>,
     files: BTreeMap<String, String>,
     anonymous: u32,
