@@ -151,6 +151,20 @@ fn nothing_is_read_before_it_is_bound() {
     );
 }
 
+/// The error is what keeps the program from running, wherever it stands.
+#[test]
+fn an_early_read_is_told_once_and_as_an_error_if_one_is() {
+    check(
+        r#"
+        session "Sum up {notes}"
+        session "Sum up again"
+          context: notes
+        #          ^^^^^ error[E150]
+        let notes = session "Take notes"
+        "#,
+    );
+}
+
 #[test]
 fn a_block_reads_what_is_bound_before_its_first_call() {
     check(

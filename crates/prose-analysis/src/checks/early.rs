@@ -37,12 +37,13 @@ pub(super) fn check<'db>(
         in_blocks.extend(&summary.lost);
     }
     let calls = OnceCell::new();
-    let mut told: FxHashSet<&SmolStr> = FxHashSet::default();
+    // One finding for each name, the first that every run fails by where there is one.
+    let mut told: FxHashMap<&SmolStr, (usize, Code)> = FxHashMap::default();
     for (position, (statement, summary)) in statements.iter().enumerate() {
         for used in &summary.uses {
             if used.kind != RefKind::Variable
                 || matches!(used.place, Place::Agent { .. })
-                || told.contains(&used.text)
+                || told.get(&used.text).is_some_and(|(_, code)| *code == Code::E150 || used.place.is_text())
             {
                 continue;
             }
@@ -88,7 +89,6 @@ pub(super) fn check<'db>(
                 _ => None,
             };
             let Some((site, in_itself, is_certain)) = finding else { continue };
-            told.insert(&used.text);
             let here = body(db, *statement);
             let range = here[used.id].range;
             let in_itself =
@@ -99,10 +99,18 @@ pub(super) fn check<'db>(
             };
             // What is empty in a text is left as it is written.
             let code = if is_certain && !used.place.is_text() { Code::E150 } else { Code::W125 };
-            found.push((
-                *statement,
-                Finding::new(code, range, message).with_site(Some(site), "it is bound here"),
-            ));
+            let finding = Finding::new(code, range, message).with_site(Some(site), "it is bound here");
+            match told.get(&used.text).copied() {
+                Some((_, Code::W125)) if code == Code::W125 => {}
+                Some((at, _)) => {
+                    found[at] = (*statement, finding);
+                    told.insert(&used.text, (at, code));
+                }
+                None => {
+                    told.insert(&used.text, (found.len(), code));
+                    found.push((*statement, finding));
+                }
+            }
         }
     }
 }
