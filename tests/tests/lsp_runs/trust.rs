@@ -91,3 +91,33 @@ fn a_workspace_that_the_client_does_not_trust_runs_nothing_whatever_was_said_els
     assert!(refused.contains("this workspace is not trusted"), "{refused}");
     assert!(!was_started(&workspace));
 }
+
+#[test]
+fn a_forged_journal_does_not_choose_the_harness_of_a_run_that_is_resumed_in_the_editor() {
+    let mut workspace = clone(Value::Null);
+    let toml = std::fs::read_to_string(workspace.folder.path().join("prose.toml")).unwrap();
+    workspace.write_watched("prose.toml", &toml.replace("harness = \"command\"\n", ""));
+    workspace.trust(&[]);
+    let stopped = workspace.prose().args(["run", "a.prose", "-q", "--max-sessions", "0"]).output().unwrap();
+    assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
+
+    let runs = std::fs::read_dir(workspace.folder.path().join(".prose/runs")).unwrap();
+    let journal =
+        runs.map(|run| run.unwrap().path().join("journal.jsonl")).find(|path| path.is_file()).unwrap();
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    let body = &head[r#"{"crc":"00000000","#.len()..];
+    let forged = body.replacen(r#""harness":"offline""#, r#""harness":"command""#, 1);
+    assert_ne!(forged, body);
+    let crc = crc32fast::hash(forged.as_bytes());
+    std::fs::write(&journal, format!("{{\"crc\":\"{crc:08x}\",{forged}\n{rest}")).unwrap();
+
+    let refused = refusal(&mut workspace, "prose.resume", "a.prose", json!({}));
+    assert!(refused.starts_with("nothing confirms that you started the run "), "{refused}");
+    assert!(!was_started(&workspace));
+    // Who uses the editor may name it.
+    let argument = json!({ "harness": "command" });
+    super::command(&mut workspace, "prose.resume", "a.prose", argument);
+    message(&mut workspace);
+    assert!(was_started(&workspace));
+}
