@@ -14,7 +14,7 @@ use std::{env, fmt};
 
 use dashmap::DashMap;
 use etcetera::BaseStrategy;
-use prose_files::Limit;
+use prose_files::{Limit, private};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -356,6 +356,8 @@ fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
 
 /// Puts a file in its place as a whole, for the user alone. Nobody sees a part of it, and of several writers the last one wins.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Programs of private registries are nobody else's business.
+    private::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
     write_with(path, bytes, &tempfile::Builder::new())
 }
 

@@ -155,6 +155,9 @@ impl ForeignRecall {
             Effect::Session(task) => {
                 let (folder, file) = task.binding.path.rsplit_once("bindings/")?;
                 let execution = self.executions.get(folder)?;
+                // Others call the files of all names after them.
+                let plain = file.replacen('~', "", 1);
+                let file = if execution.bindings.contains_key(file) { file } else { &plain };
                 self.session(execution, request, task, file)
             }
             Effect::Input(input) => {

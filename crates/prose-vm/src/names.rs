@@ -1,11 +1,116 @@
 //! Names that become paths (decision 14).
 
-/// Whether a name can be that of a file or a folder: one part of a path that leads nowhere else.
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest, Sha256};
+use smol_str::{SmolStr, format_smolstr};
+
+/// The most bytes of a name that stands in the name of its file as it is.
+const MAX_BYTES_OF_NAME: usize = 150;
+
+/// The most bytes of the name of a file without its ending: file systems take 255, with room for temporary names.
+const MAX_BYTES_OF_STEM: usize = 190;
+
+/// The most bytes of an agent's name that its memory is called by.
+const MAX_BYTES_OF_AGENT: usize = 180;
+
+/// How many bytes of a longer name are kept.
+const KEPT_BYTES: usize = 100;
+
+/// What stands in the names of files and in no name of a program, so that what has it is no file of another name.
+const ESCAPE: char = '~';
+
+/// Whether a name can be that of a file or a folder, apart from its length: one part of a path that leads nowhere else.
 pub fn is_safe(name: &str) -> bool {
     !name.is_empty()
-        && name.len() <= 200
         && !name.starts_with('.')
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// What the files of a program's variables are called: after their names (R101), apart from those whose file could be that of another variable or that
+/// some system cannot have. The same names in the same order are always called the same.
+#[derive(Debug, Default)]
+pub(crate) struct FileNames {
+    bases: FxHashMap<SmolStr, SmolStr>,
+    /// In small letters, since some systems do not tell them from capital ones.
+    taken: FxHashSet<String>,
+}
+
+impl FileNames {
+    /// What stands for a name in the name of its file, before the marks of frames and branches.
+    pub(crate) fn base(&mut self, name: &SmolStr) -> SmolStr {
+        if let Some(base) = self.bases.get(name) {
+            return base.clone();
+        }
+        let lower = name.to_lowercase();
+        let looks_marked = is_marked(&lower) || is_anonymous(&lower);
+        let is_reserved = is_reserved(&lower);
+        let is_free = self.taken.insert(lower);
+        let base = if !is_free || is_reserved || name.len() > MAX_BYTES_OF_NAME {
+            with_hash(name)
+        } else if looks_marked {
+            format_smolstr!("{name}{ESCAPE}")
+        } else {
+            name.clone()
+        };
+        self.bases.insert(name.clone(), base.clone());
+        base
+    }
+}
+
+/// The name of a file without its ending, cut where it is too long for a file.
+pub(crate) fn file_stem(stem: String) -> String {
+    if stem.len() > MAX_BYTES_OF_STEM { with_hash(&stem).into() } else { stem }
+}
+
+/// What the folder and the segments of an agent's memory are called: after the agent, unless that is too long for files (R42).
+pub(crate) fn memory_base(agent: &SmolStr) -> SmolStr {
+    if agent.len() > MAX_BYTES_OF_AGENT { with_hash(agent) } else { agent.clone() }
+}
+
+/// The name of a folder that is told from the numbered ones of others, and that every system can have.
+pub(crate) fn folder_base(name: &str) -> SmolStr {
+    let is_numbered = name
+        .rsplit_once("--")
+        .is_some_and(|(_, number)| number.len() > 2 && number.bytes().all(|byte| byte.is_ascii_digit()));
+    match is_numbered || is_reserved(&name.to_lowercase()) {
+        true => format_smolstr!("{name}{ESCAPE}"),
+        false => name.into(),
+    }
+}
+
+/// A name that stands for one that cannot be the name of a file, and for no other.
+fn with_hash(name: &str) -> SmolStr {
+    let mut end = name.len().min(KEPT_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let hash = Sha256::digest(name.as_bytes());
+    let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format_smolstr!("{}{ESCAPE}{digits}", &name[..end])
+}
+
+/// Whether a name looks like the file of a variable in a frame or a branch: `draft__43`, `draft__43_2_b1`.
+fn is_marked(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mark = |mark: &str| {
+        let mut parts = mark.split('_');
+        parts.next().is_some_and(is_number)
+            && parts.all(|part| is_number(part.strip_prefix('b').unwrap_or(part)))
+    };
+    name.match_indices("__").any(|(at, _)| is_mark(&name[at + 2..]))
+}
+
+/// Whether a name looks like that of a session that nothing captures (R20).
+fn is_anonymous(name: &str) -> bool {
+    let number = name.strip_prefix("anon_");
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether Windows takes a file of that name for a device, whatever its ending is.
+fn is_reserved(name: &str) -> bool {
+    let numbered =
+        |device: &str| name.strip_prefix(device).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
+    matches!(name, "con" | "prn" | "aux" | "nul" | "conin" | "conout") || numbered("com") || numbered("lpt")
 }
 
 /// What is said about a name that cannot.
@@ -26,6 +131,55 @@ mod tests {
     fn r047_segments_have_three_digits_and_four_when_needed() {
         assert_eq!(segment_file("captain", 3), "captain-003.md");
         assert_eq!(segment_file("captain", 1000), "captain-1000.md");
+    }
+
+    #[track_caller]
+    fn check_files(names: &[&str], expected: expect_test::Expect) {
+        let mut files = FileNames::default();
+        let bases: Vec<SmolStr> = names.iter().map(|name| files.base(&(*name).into())).collect();
+        let again: Vec<SmolStr> = names.iter().map(|name| files.base(&(*name).into())).collect();
+        assert_eq!(bases, again);
+        let lower: FxHashSet<String> = bases.iter().map(|base| base.to_lowercase()).collect();
+        assert_eq!(lower.len(), names.len(), "{bases:?}");
+        expected.assert_eq(&bases.join(" "));
+    }
+
+    #[test]
+    fn r101_files_have_the_names_of_variables() {
+        check_files(
+            &["draft", "draft_2", "größe", "__", "a__b", "anon", "anon_x", "x__", "com", "com10", "console"],
+            expect_test::expect!["draft draft_2 größe __ a__b anon anon_x x__ com com10 console"],
+        );
+    }
+
+    #[test]
+    fn names_whose_file_could_be_that_of_another_are_told_apart() {
+        check_files(
+            &["x", "x__1", "x__1_2", "x__43_b1_2", "__1", "anon_001", "Anon_1", "Draft", "draft", "DRAFT"],
+            expect_test::expect![
+                "x x__1~ x__1_2~ x__43_b1_2~ __1~ anon_001~ Anon_1~ Draft draft~7743ce348d9284d6 DRAFT~53dd5f4b25e5f226"
+            ],
+        );
+    }
+
+    #[test]
+    fn names_that_some_system_cannot_have_are_replaced() {
+        check_files(
+            &["con", "AUX", "lpt1"],
+            expect_test::expect!["con~1143da2bc54c495c AUX~1898ed910d4be0a0 lpt1~cfbdeb88d77292b5"],
+        );
+        let mut files = FileNames::default();
+        let long = "ä".repeat(200);
+        let (one, other) = (files.base(&format_smolstr!("{long}1")), files.base(&format_smolstr!("{long}2")));
+        assert!(one != other && one.len() == 117 && one.starts_with(&"ä".repeat(50)), "{one} {other}");
+        assert!(file_stem(format!("{}__1{}", "x".repeat(150), "_2".repeat(40))).len() < 130);
+    }
+
+    #[test]
+    fn folders_of_calls_are_told_from_programs_of_such_names() {
+        assert_eq!(folder_base("alice--research"), "alice--research");
+        assert_eq!(folder_base("alice--research--002"), "alice--research--002~");
+        assert_eq!(folder_base("nul"), "nul~");
     }
 
     #[test]

@@ -353,7 +353,11 @@ fn import_folder(path: &str) -> SmolStr {
 /// A part of a path as a part of the name of a folder: nothing in it leads anywhere else (decision 14).
 fn safe_part(part: &str) -> String {
     let part = part.trim_start_matches('@').trim_matches('.');
-    part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(80).collect()
+    let mut safe: String =
+        part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
+    let end = (0..=80).rev().find(|end| safe.is_char_boundary(*end)).unwrap_or_default();
+    safe.truncate(end);
+    safe
 }
 
 fn line_starts(text: &str) -> Vec<u32> {

@@ -152,6 +152,28 @@ fn cleaning_touches_only_what_the_cache_wrote() {
     assert!(photo.exists());
 }
 
+/// Programs of private registries are nobody else's business.
+#[test]
+#[cfg(unix)]
+fn what_is_kept_belongs_to_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, cache) = cache();
+    let research = program("alice/research", "session \"Look\"\n");
+    cache.put(&research);
+    cache.show(&research).unwrap();
+    let mut waiting = vec![dir.path().join("cache")];
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        let metadata = path.metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o077, 0, "{}", path.display());
+        count += 1;
+        if metadata.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    assert!(count >= 6, "{count}");
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_once_and_memory_serves() {
     let dir = tempfile::tempdir().unwrap();

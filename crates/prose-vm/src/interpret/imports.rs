@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 use super::{Cx, Exec, Instance};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::What;
+use crate::names;
 use crate::value::Value;
 
 impl Cx {
@@ -86,7 +87,12 @@ impl Cx {
     /// The folder of a call: the first one has the plain name, later ones a number (B13).
     fn import_folder(&self, folder: &SmolStr) -> Arc<str> {
         let mut imported = self.instance.imported.borrow_mut();
-        let count = imported.entry(folder.clone()).or_default();
+        // Some systems do not tell capital letters from small ones.
+        let (folder, key) = match self.names_are_told_apart() {
+            true => (names::folder_base(folder), folder.to_lowercase().into()),
+            false => (folder.clone(), folder.clone()),
+        };
+        let count = imported.entry(key).or_default();
         *count += 1;
         let own = &self.instance.folder;
         match *count {

@@ -31,6 +31,7 @@ use crate::effect::{Binding, Effect, Extent, Outcome, RequestId, Usage};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{RunEnd, RunHead, RunStatus, What};
 use crate::machine::{Asked, Happening, World};
+use crate::names;
 use crate::place::{Place, Site};
 use crate::program::{At, Program};
 use crate::value::Value;
@@ -63,6 +64,8 @@ pub(crate) struct Instance {
     root: Rc<Scope>,
     /// The execution id of the last call (R82).
     calls: Cell<u32>,
+    /// What the files of its variables are called.
+    files: RefCell<names::FileNames>,
     /// The number of the last session that nothing captures (R20).
     anonymous: Cell<u32>,
     /// The inputs that were given to it.
@@ -194,11 +197,32 @@ impl Cx {
 
     /// The binding of a name in a scope.
     fn binding(&self, scope: &Rc<Scope>, name: &SmolStr, kind: crate::effect::BindingKind) -> Binding {
+        let base = match self.names_are_told_apart() {
+            true => self.instance.files.borrow_mut().base(name),
+            false => name.clone(),
+        };
+        self.binding_in(scope, name, &base, kind)
+    }
+
+    /// Whether files are called so that no two names have the same one. Runs that earlier versions have started go on as they are.
+    fn names_are_told_apart(&self) -> bool {
+        self.run.world.settings.journal_version > 1
+    }
+
+    /// The binding of a name in a scope, whose file is called by a base.
+    fn binding_in(
+        &self,
+        scope: &Rc<Scope>,
+        name: &SmolStr,
+        base: &str,
+        kind: crate::effect::BindingKind,
+    ) -> Binding {
+        let stem = names::file_stem(scope.file_name(name, base));
         Binding {
             name: name.clone(),
             kind,
             frame: scope.frame.id,
-            path: format!("{}bindings/{}.md", self.instance.folder, scope.file_name(name)).into(),
+            path: format!("{}bindings/{stem}.md", self.instance.folder).into(),
             source: self.program().statement_source(self.at),
         }
     }
@@ -258,6 +282,7 @@ impl Instance {
             folder,
             root: Scope::root(),
             calls: Cell::default(),
+            files: RefCell::default(),
             anonymous: Cell::default(),
             inputs,
             replies: RefCell::default(),

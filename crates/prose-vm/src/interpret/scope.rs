@@ -232,8 +232,9 @@ impl Scope {
         self.get(name)
     }
 
-    /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration beside others.
-    pub(crate) fn file_name(&self, name: &str) -> String {
+    /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration beside others. The base stands for the
+    /// name in it.
+    pub(crate) fn file_name(&self, name: &str, base: &str) -> String {
         let mut suffix = String::new();
         let mut scope = self;
         while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
@@ -243,8 +244,8 @@ impl Scope {
             scope = outer;
         }
         match (self.frame.id, suffix.as_str()) {
-            (0, "") => name.to_owned(),
-            (id, suffix) => format!("{name}__{id}{suffix}"),
+            (0, "") => base.to_owned(),
+            (id, suffix) => format!("{base}__{id}{suffix}"),
         }
     }
 }

@@ -109,7 +109,7 @@ impl Cx {
         self.instance.anonymous.set(number);
         let name: SmolStr = format!("anon_{number:03}").into();
         // Its number is its own also among branches, so its file needs no other mark than that of the frame.
-        let binding = self.binding(&self.scope.of_frame(), &name, BindingKind::Let);
+        let binding = self.binding_in(&self.scope.of_frame(), &name, &name, BindingKind::Let);
         let scope = Rc::clone(&self.scope);
         Target { scope, name, binding, mutable: true, anonymous: true, was: None }
     }

@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 
 use super::{At, Program, property};
 use crate::effect::{MemoryPlace, MemoryScope};
+use crate::names;
 
 impl Program {
     /// Why the program cannot run where nobody is there to give inputs: it calls programs, or those that it imports do, without an input that they
@@ -78,6 +79,7 @@ impl Program {
         let is_string = body.word(value).is_none() && body.string(value).is_some();
         let text =
             body.string(value).map_or_else(|| self.source(at, body[value].range).to_owned(), str::to_owned);
+        let agent = names::memory_base(agent);
         let (scope, folder) = match (is_string, text.trim()) {
             (false, "false") => return None,
             (false, "true") => (MemoryScope::Execution, format!("{run}agents/{agent}/")),
@@ -85,6 +87,6 @@ impl Program {
             (false, "user") => (MemoryScope::User, format!(".prose/agents/{agent}/")),
             (_, path) => (MemoryScope::Custom, format!("{}/", path.trim_end_matches('/'))),
         };
-        Some(MemoryPlace { agent: agent.clone(), scope, folder: folder.into() })
+        Some(MemoryPlace { agent, scope, folder: folder.into() })
     }
 }

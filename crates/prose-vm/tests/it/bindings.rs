@@ -477,3 +477,38 @@ fn a09_what_a_block_has_bound_is_found_however_many_others_have_ended_since() {
     );
     assert_eq!(ran.tasks(), ["granted 199"]);
 }
+
+/// Whatever variables are called, each of them has a file of its own, on every system.
+#[test]
+fn no_two_variables_have_the_same_file() {
+    let long = "n".repeat(300);
+    let text = r#"
+let x__1 = session "A"
+let anon_001 = session "B"
+session "C"
+let Draft = session "D"
+let draft = session "E"
+let nul = session "F"
+let LONG = session "G"
+block f():
+  let x = session "H"
+  let x__1 = session "I"
+do f()
+"#;
+    let ran = run(&text.replace("LONG", &long), OK);
+    let files = ran.files();
+    let lower: std::collections::BTreeSet<String> = files.iter().map(|file| file.to_lowercase()).collect();
+    assert_eq!(lower.len(), 9, "{files:#?}");
+    assert!(files.iter().all(|file| file.len() < 210), "{files:#?}");
+    expect![[r#"
+        bindings/x__1~.md
+        bindings/anon_001~.md
+        bindings/anon_001.md
+        bindings/Draft.md
+        bindings/draft~7743ce348d9284d6.md
+        bindings/nul~99e6242759016035.md
+        bindings/nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn~230b077491957fb4.md
+        bindings/x__1.md
+        bindings/x__1~__1.md"#]]
+    .assert_eq(&files.join("\n"));
+}

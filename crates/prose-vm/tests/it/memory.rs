@@ -461,3 +461,13 @@ parallel ("first"):
     "#]]
     .assert_eq(&story);
 }
+
+#[test]
+fn an_agent_whose_name_is_too_long_for_a_file_remembers() {
+    let long = "a".repeat(300);
+    let text = "agent LONG:\n  persist: project\nsession: LONG\n  prompt: \"A\"\n".replace("LONG", &long);
+    let ran = run(&text, OK);
+    let place = ran.sessions()[0].memory.as_ref().unwrap().place.clone();
+    assert!(place.agent.starts_with(&"a".repeat(100)) && place.agent.len() == 117, "{place:?}");
+    assert_eq!(&*place.folder, format!(".prose/agents/{}/", place.agent));
+}
