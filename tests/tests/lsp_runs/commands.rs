@@ -113,7 +113,8 @@ fn a_dry_run_shows_what_the_harness_would_be_sent() {
         result["prompts"][1]["prompt"].as_str().unwrap().to_owned()
     };
     let by_value = used(json!({}));
-    assert!(by_value.contains("\nnotes.md: \"Tides come.\"\na: \""), "{by_value}");
+    let rule = by_value.lines().find(|line| line.starts_with("--- ")).unwrap_or_default();
+    assert!(by_value.contains(&format!("\nnotes.md: \"Tides come.\"\n{rule}\na: \"")), "{by_value}");
     let by_reference = used(json!({ "harness": "claude" }));
     assert!(by_reference.contains("\n- notes.md: notes.md\n- a: .prose/runs/"), "{by_reference}");
     assert!(!by_reference.contains("Tides come."), "{by_reference}");

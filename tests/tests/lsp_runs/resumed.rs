@@ -78,7 +78,9 @@ fn check_restart(restart: fn(&mut Workspace)) {
     let over = refusal(&mut workspace, "prose.resume", "steps.prose", json!({}));
     assert_eq!(
         over,
-        format!("the run {id} has come to its end; there is nothing left to do. Run the program anew")
+        format!(
+            "the run {id} has come to its end; there is nothing left to do. Run the program again, or change it and resume the run with `acceptChanges`, which keeps the results of all sessions that are asked the same"
+        )
     );
 }
 
