@@ -285,7 +285,7 @@ impl<'db> Place<'_, 'db> {
     fn is_apart(&self, one: StmtId, other: StmtId) -> bool {
         let body = self.body;
         let (one, other) = (body[one].range, body[other].range);
-        let around = body
+        let mut around = body
             .stmts()
             .filter(|(_, data)| data.range.contains_range(one) && data.range.contains_range(other));
         let holds = |list: &ListId, range: TextRange| body[*list].range.contains_range(range);
@@ -293,7 +293,7 @@ impl<'db> Place<'_, 'db> {
             let list_of = |range| lists.iter().find(|list| holds(list, range));
             list_of(one).is_some() && list_of(other).is_some() && list_of(one) != list_of(other)
         };
-        around.into_iter().any(|(_, data)| match &data.stmt {
+        around.any(|(_, data)| match &data.stmt {
             Stmt::Parallel { body: Some(list), .. } => {
                 let branch =
                     |range| body[*list].stmts.iter().find(|stmt| body[**stmt].range.contains_range(range));
