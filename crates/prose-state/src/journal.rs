@@ -44,7 +44,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Seals the first line of a journal: gives a text that only this machine's user could have made of the bytes of the line.
 #[derive(Clone)]
-pub struct Sealer(Arc<dyn Fn(&[u8]) -> String + Send + Sync>);
+pub struct Sealer(Arc<Seal>);
+
+/// Makes the seal of a text.
+type Seal = dyn Fn(&[u8]) -> String + Send + Sync;
 
 impl Sealer {
     /// What it makes has to be free of quotes and control characters, such as hexadecimal digits.
