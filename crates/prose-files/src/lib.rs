@@ -12,5 +12,5 @@ mod read;
 #[cfg(unix)]
 mod unix;
 
-pub use folder::{Folder, FolderError, Identity};
+pub use folder::{Folder, FolderError, Identity, has_too_many_files};
 pub use read::{Limit, ReadError, decode, read, read_named, read_named_text, read_stream, read_text, reason};

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) use prose_files::Identity;
-use prose_files::{Folder, FolderError, Limit, ReadError, private};
+use prose_files::{Folder, FolderError, Limit, ReadError, has_too_many_files, private};
 
 use crate::error::StateError;
 
@@ -16,9 +17,16 @@ const TEMPORARY: &str = ".prose-tmp-";
 /// The longest part of a path that common file systems take, with room for the name of a temporary file.
 const MOST_BYTES_OF_PART: usize = 200;
 
+/// How many descriptors are kept for when the agents of a run have taken all others.
+const SPARE: usize = 3;
+
 /// A folder that nothing is read or written outside of.
 #[derive(Debug)]
-pub(crate) struct Tree(Folder);
+pub(crate) struct Tree {
+    folder: Folder,
+    /// Descriptors that are given back where there are no others, so that what is at work can still be recorded.
+    spare: Mutex<Vec<Folder>>,
+}
 
 impl From<FolderError> for StateError {
     fn from(error: FolderError) -> Self {
@@ -39,13 +47,13 @@ impl From<FolderError> for StateError {
 impl Tree {
     /// The tree below a folder that exists.
     pub(crate) fn new(folder: Folder) -> Self {
-        Self(folder)
+        Self { folder, spare: Mutex::default() }
     }
 
     /// Brings a file inside to the disk.
     pub(crate) fn sync_file(&self, relative: &str) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        let Some(folder) = self.0.folder(folder)? else { return Ok(()) };
+        let Some(folder) = self.folder.folder(folder)? else { return Ok(()) };
         let Some(file) = folder.reader(name)? else { return Ok(()) };
         file.sync_all().map_err(StateError::io("sync", &folder.path().join(name)))
     }
@@ -53,20 +61,42 @@ impl Tree {
     /// Removes a file inside, if there is one.
     pub(crate) fn remove(&self, relative: &str) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        match self.0.folder(folder)? {
+        match self.folder.folder(folder)? {
             Some(folder) => Ok(folder.remove(name)?),
             None => Ok(()),
         }
     }
 
+    /// Does something with the folder of a file inside, also where no descriptor is left.
+    fn with<T>(&self, act: impl Fn(&Folder) -> Result<T, FolderError>) -> Result<T, StateError> {
+        let is_full = |error: &FolderError| match error {
+            FolderError::Io { error, .. } | FolderError::Read(_, ReadError::Io(error)) => {
+                has_too_many_files(error)
+            }
+            FolderError::Link(_) | FolderError::Read(..) => false,
+        };
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut done = act(&self.folder);
+        if done.as_ref().is_err_and(is_full) && !spare.is_empty() {
+            spare.clear();
+            done = act(&self.folder);
+        }
+        // As soon as there are some again.
+        while spare.len() < SPARE && done.is_ok() {
+            let Ok(another) = self.folder.make_folder(Path::new("")) else { break };
+            spare.push(another);
+        }
+        Ok(done?)
+    }
+
     /// The folder alone.
     pub(crate) fn into_folder(self) -> Folder {
-        self.0
+        self.folder
     }
 
     /// The folder.
     pub(crate) fn folder(&self) -> &Folder {
-        &self.0
+        &self.folder
     }
 
     /// The folder of a file inside, and the file's name.
@@ -82,50 +112,49 @@ impl Tree {
     /// A loss of power may take the file, which is made again from the journal then.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        Ok(self.0.make_folder(folder)?.write(name, bytes)?)
+        self.with(|root| root.make_folder(folder)?.write(name, bytes))
     }
 
     /// The same for a file that is probably not there yet, which is faster then.
     pub(crate) fn write_first(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        Ok(self.0.make_folder(folder)?.write_first(name, bytes)?)
+        self.with(|root| root.make_folder(folder)?.write_first(name, bytes))
     }
 
     /// The same for a file that no journal can bring back.
     pub(crate) fn write_lasting(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        Ok(self.0.make_folder(folder)?.write_lasting(name, bytes)?)
+        self.with(|root| root.make_folder(folder)?.write_lasting(name, bytes))
     }
 
     /// Makes a folder inside.
     pub(crate) fn make_folder(&self, relative: &str) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        self.0.make_folder(&folder.join(name))?;
-        Ok(())
+        self.with(|root| root.make_folder(&folder.join(name)).map(drop))
     }
 
     /// The bytes of a file inside; none if there is no such file.
     pub(crate) fn read(&self, relative: &str, limit: Limit) -> Result<Option<Vec<u8>>, StateError> {
         let (folder, name) = self.parts(relative)?;
-        match self.0.folder(folder)? {
-            Some(folder) => Ok(folder.read(name, limit)?),
+        self.with(|root| match root.folder(folder)? {
+            Some(folder) => folder.read(name, limit),
             None => Ok(None),
-        }
+        })
     }
 
     /// By what it is known whether a file inside has been written since; none if there is no such file.
     pub(crate) fn identity(&self, relative: &str) -> Result<Option<Identity>, StateError> {
         let (folder, name) = self.parts(relative)?;
-        match self.0.folder(folder)? {
-            Some(folder) => Ok(folder.identity(name)?),
+        self.with(|root| match root.folder(folder)? {
+            Some(folder) => folder.identity(name),
             None => Ok(None),
-        }
+        })
     }
 
     /// Whether there is such a file, and no link to one.
     pub(crate) fn has(&self, relative: &str) -> Result<bool, StateError> {
         let (folder, name) = self.parts(relative)?;
-        match self.0.folder(folder)? {
+        match self.folder.folder(folder)? {
             Some(folder) => Ok(folder.reader(name)?.is_some()),
             None => Ok(false),
         }
@@ -133,13 +162,13 @@ impl Tree {
 
     /// Brings the names of what is in the folder to the disk.
     pub(crate) fn sync(&self) -> Result<(), StateError> {
-        Ok(self.0.sync()?)
+        Ok(self.folder.sync()?)
     }
 
     /// Removes what a process that was killed has left of files that it was writing, if that was so long ago that no other process still writes
     /// it.
     pub(crate) fn remove_temporary_files(&self, age: Duration) {
-        remove_temporary_files(self.0.path(), age, 0);
+        remove_temporary_files(self.folder.path(), age, 0);
     }
 }
 
@@ -163,7 +192,7 @@ fn remove_temporary_files(folder: &Path, age: Duration, depth: usize) {
 /// no limit (decision 14).
 pub(crate) fn make_tree(folder: &Path, limits: &[&Path]) -> Result<Tree, StateError> {
     let (base, below) = within(folder, limits)?;
-    Ok(Tree(Folder::open(&base)?.make_folder(&below)?))
+    Ok(Tree::new(Folder::open(&base)?.make_folder(&below)?))
 }
 
 /// Opens a folder in the same way; none if it is not there.
@@ -172,7 +201,7 @@ pub(crate) fn open_tree(folder: &Path, limits: &[&Path]) -> Result<Option<Tree>,
     if !base.is_dir() {
         return Ok(None);
     }
-    Ok(Folder::open(&base)?.folder(&below)?.map(Tree))
+    Ok(Folder::open(&base)?.folder(&below)?.map(Tree::new))
 }
 
 /// A folder without links that exists, and the way from there to a folder inside it.
