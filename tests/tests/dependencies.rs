@@ -9,6 +9,7 @@ const PURE: &[&str] = &[
     "prose-syntax",
     "prose-files",
     "prose-reference",
+    "prose-rights",
     "prose-config",
     "prose-analysis",
     "prose-ide",

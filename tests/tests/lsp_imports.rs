@@ -227,6 +227,43 @@ fn also_where_nothing_is_fetched_a_text_that_is_not_pinned_is_refused() {
 }
 
 #[test]
+fn what_a_fetched_program_asks_for_is_shown_and_has_to_be_granted() {
+    let hungry = "output found = session \"Look\"\n  context:\n    file: \"docs/a.md\"\n";
+    let through = "use \"alice/hungry\"\n\noutput found = hungry()\n";
+    let registry = TestRegistry::start(&[("alice/hungry", hungry), ("alice/through", through)]);
+    let program = "use \"alice/through\"\n\noutput found = through()\n";
+    let files = [("main.prose", program), ("docs/a.md", "A"), ("prose.toml", &settings(&registry))];
+    let mut workspace = Workspace::with_settings(json!({}), json!({ "trusted": true }), &files);
+    workspace.open_saved("main.prose");
+    wait_for(&mut workspace, "main.prose", &[]);
+    loop {
+        let hover = workspace.at("textDocument/hover", "main.prose", (0, 8)).to_string();
+        if hover.contains("Rights it asks for:\\n- `alice/hungry`: `files:docs/a.md`") {
+            break;
+        }
+        // What it imports is being looked up.
+        assert!(hover.contains("alice/through"), "{hover}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let run = |workspace: &mut Workspace| {
+        let argument = json!({ "uri": workspace.uri("main.prose") });
+        let params = json!({ "command": "prose.run", "arguments": [argument] });
+        workspace.client.request("workspace/executeCommand", params)
+    };
+    let answer = run(&mut workspace);
+    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    let asked = "`alice/hungry` was fetched and asks for `files:docs/a.md`, which nobody has granted";
+    assert!(message.contains(asked), "{message}");
+    assert!(message.ends_with("[imports.\"alice/hungry\"]\nallow = [\"files:docs/a.md\"]"), "{message}");
+    assert!(!workspace.folder.path().join(".prose/runs").exists());
+
+    let granted = format!("{}[imports.\"alice/hungry\"]\nallow = [\"files:docs/**\"]\n", settings(&registry));
+    workspace.write_watched("prose.toml", &granted);
+    let answer = run(&mut workspace);
+    assert!(answer["result"]["run"].is_string(), "{answer}");
+}
+
+#[test]
 fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     let registry = registry();
     let program = "use \"alice/research\"\n\noutput found = research()\n";

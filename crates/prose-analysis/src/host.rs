@@ -263,6 +263,9 @@ impl AnalysisHost {
                             if let Some(project) = loader.project(path) {
                                 self.set_project(file, project);
                             }
+                            if let Some(origin) = loader.origin(path) {
+                                self.set_origin(file, origin);
+                            }
                             waiting.push(file);
                         }
                         Err(NoText::Unreadable(why)) => {
@@ -342,6 +345,11 @@ pub trait Loader {
 
     /// What project a file belongs to that was read because others import it.
     fn project(&mut self, _: &Path) -> Option<Project> {
+        None
+    }
+
+    /// Where the text of a file came from, if it is a copy of a program that was fetched: its rights stay those of one.
+    fn origin(&mut self, _: &Path) -> Option<Origin> {
         None
     }
 

@@ -23,6 +23,7 @@ pub mod model;
 mod neighbours;
 mod repairs;
 pub mod resolve;
+pub mod rights;
 pub mod statements;
 pub mod summary;
 

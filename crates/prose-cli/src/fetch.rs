@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use prose_imports::asked_rights;
 use prose_registry::Reference;
 
 use crate::Status;
@@ -22,7 +23,13 @@ pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
     for (_, visited) in walked.into_iter().flat_map(|Walked { programs, .. }| programs) {
         is_empty = false;
         is_wrong |= visited.outcome.result.is_err();
-        writeln!(stdout, "{}", one_line(&visited.outcome.to_string()))?;
+        let asked = visited.outcome.program().map(|program| asked_rights(&program.text)).unwrap_or_default();
+        let asked: Vec<String> = asked.iter().map(|right| format!("`{right}`")).collect();
+        let asked = match asked.is_empty() {
+            true => String::new(),
+            false => format!("; it asks for {}", asked.join(", ")),
+        };
+        writeln!(stdout, "{}", one_line(&format!("{}{asked}", visited.outcome)))?;
     }
     stdout.flush()?;
     if gathered.tell(terminal)? {

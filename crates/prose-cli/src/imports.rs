@@ -129,6 +129,11 @@ impl Imports {
         Arc::clone(imports)
     }
 
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    pub(crate) fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
+        prose_imports::shown_at(&self.cache, path)
+    }
+
     /// All projects, in the order of their paths.
     pub(crate) fn projects(&self) -> Vec<Arc<ProjectImports>> {
         lock(&self.projects).values().cloned().collect()
@@ -296,11 +301,6 @@ impl ProjectImports {
         let (known, wish) = registries.look(remote, asker);
         let is_enough = wish.is_none() || self.is_looked_up.load(Ordering::Relaxed);
         known.filter(|_| is_enough)
-    }
-
-    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
-    pub(crate) fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
-        lock(&self.registries).shown_at(path)
     }
 
     /// What a program of this machine imports, and whether it has to be looked up.

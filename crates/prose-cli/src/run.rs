@@ -317,6 +317,7 @@ fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
             allow_unenforced_permissions: args.allow_unenforced_permissions,
         },
         config,
+        grants: loaded.grants.clone().with_all(&args.allow),
     }
 }
 

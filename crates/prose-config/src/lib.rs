@@ -8,13 +8,15 @@ mod document;
 mod file;
 mod project;
 mod repair;
+mod rights;
 mod setting;
 mod settings;
 mod values;
 
 pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
 pub use project::{Overrides, Project, Projects};
-pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
+pub use rights::ImportRights;
+pub use settings::{CheckConfig, Config, ImportConfig, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{
     CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word,
 };

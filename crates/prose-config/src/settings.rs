@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use prose_rights::Right;
 use prose_syntax::{Code, Level, Profile};
 
+use crate::rights::ImportRights;
 use crate::setting::settings;
 use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word};
 
@@ -13,6 +15,8 @@ settings! {
     pub struct Config {
         /// What is reported about programs, by `prose check` and in editors.
         check: CheckConfig = "check",
+        /// What fetched programs may do in this project. The key is the path that a program is imported by, such as `alice/research`.
+        imports: ImportRights = "imports",
         /// The programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
         markdown: MarkdownConfig = "markdown",
         /// Names for models, to be used in programs like `sonnet`, `opus` and `haiku`. The value is the id of the model as its provider
@@ -52,6 +56,16 @@ settings! {
 }
 
 settings! {
+    /// What a fetched program may do in this project.
+    pub struct ImportConfig {
+        /// The rights that the program has besides its inputs and a folder of memory of its own. `files:docs/**` lets it pass on files
+        /// (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memories (`persist:`), and
+        /// `skills:PATH` lets it name skills by path. Paths are relative to the folder of `prose.toml`.
+        allow: Vec<Right> = "allow",
+    }
+}
+
+settings! {
     /// Where imported programs come from.
     pub struct RegistryConfig {
         /// The address that the paths of programs such as `handle/slug` are appended to.
@@ -81,6 +95,9 @@ settings! {
         /// The variables of the environment that agents get besides those that every program needs, such as keys; `*` at the end of a name stands
         /// for anything.
         environment: Vec<Word> = "environment",
+        /// Files such as `.env`, keys and `prose.toml` that local programs may pass on all the same, relative to the folder of `prose.toml`. The
+        /// program has to name the file exactly, without `{…}`.
+        allow_files: Vec<Word> = "allow-files",
         /// The pause before each retry with `backoff: linear`, and before the first one with `exponential`, in milliseconds.
         backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
         /// The longest pause before a retry with `backoff: exponential`, in milliseconds.

@@ -178,8 +178,10 @@ fn page() -> String {
         .to_owned();
     for (table, schema) in properties(&Config::schema()) {
         _ = write!(page, "\n## `[{table}]`\n\n{}\n", text(&schema["description"]));
-        for (key, schema) in properties(&schema) {
-            _ = write!(page, "\n### `{table}.{key}`\n\n{}\n\n", text(&schema["description"]));
+        let nested = schema.get("additionalProperties").filter(|nested| nested["properties"].is_object());
+        let name = if nested.is_some() { format!("{table}.\"handle/slug\"") } else { table };
+        for (key, schema) in properties(nested.unwrap_or(&schema)) {
+            _ = write!(page, "\n### `{name}.{key}`\n\n{}\n\n", text(&schema["description"]));
             _ = writeln!(page, "* Value: {}", values(&schema));
             if !schema["default"].is_null() {
                 _ = writeln!(page, "* Default: `{}`", schema["default"]);

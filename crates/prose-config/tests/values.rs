@@ -45,6 +45,41 @@ fn every_setting_is_read() {
 }
 
 #[test]
+fn rights_of_fetched_programs_are_told_from_other_words() {
+    let config = check(
+        r#"
+        [imports."@alice/research"]
+        allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
+        alow = []
+        [imports]
+        "./local.prose" = { allow = [] }
+        alice = {}
+        "bob/deep" = ["files:docs/**"]
+        "#,
+        expect![[r#"
+            [imports."@alice/research"]
+            allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
+            #                         ^^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `file:` is not a kind of right; did you mean `files:src/**`?
+            #                                                          ^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `everything` is not a right; expected `files:docs/**`, `memory:project`, `memory:user`, `memory:PATH` or `skills:PATH`
+            #                                                                        ^ error[E142] `imports."@alice/research".allow` should be a right such as "files:docs/**", not `3`
+            alow = []
+            #<^^^^ warning[W141] `imports."@alice/research".alow` is no setting; did you mean `allow`?
+            [imports]
+            "./local.prose" = { allow = [] }
+            #<^^^^^^^^^^^^^^^ error[E142] `./local.prose` is a local program, which needs no rights
+            alice = {}
+            #<^^^^^ error[E142] `alice` has no `/`: a program in a registry is `handle/slug`
+            "bob/deep" = ["files:docs/**"]
+            #            ^^^^^^^^^^^^^^^^^ error[E142] `imports."bob/deep"` should be a table, not an array
+        "#]],
+    );
+    let grants = config.imports.grants();
+    assert!(grants.cover("alice/research", &"files:docs/a.md".parse().unwrap()));
+    assert!(!grants.cover("alice/research", &"files:src/a.rs".parse().unwrap()));
+    assert!(!grants.cover("bob/deep", &"files:docs/a.md".parse().unwrap()));
+}
+
+#[test]
 fn nothing_is_needed() {
     let config = Config::default();
     assert_eq!(Config::parse(""), (config.clone(), vec![]));
@@ -295,7 +330,7 @@ fn unknown_keys_are_reported_at_every_level() {
             #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
             max-iterations = 5
             [format]
-            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
+            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
             width = 80
         "#]],
     );

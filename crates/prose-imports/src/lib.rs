@@ -8,5 +8,5 @@ mod paths;
 mod registries;
 
 pub use fetched::{fetched, importer, never_fetched, not_fetched, too_many};
-pub use paths::import_paths;
-pub use registries::{Fulfilled, Registries, Wish};
+pub use paths::{asked_rights, import_paths};
+pub use registries::{Fulfilled, Registries, Wish, shown_at};

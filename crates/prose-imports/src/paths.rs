@@ -1,8 +1,9 @@
-//! What a text imports.
+//! What a text imports and asks for.
 
 use std::path::Path;
 
-use prose_analysis::{AnalysisHost, Text, imports};
+use prose_analysis::{AnalysisHost, Text, imports, rights};
+use prose_rights::Right;
 
 /// The paths that a program imports, each once, as the analysis understands its text.
 pub fn import_paths(text: &str) -> Vec<String> {
@@ -15,6 +16,13 @@ pub fn import_paths(text: &str) -> Vec<String> {
         }
     }
     paths
+}
+
+/// The rights that a fetched program with this text asks for.
+pub fn asked_rights(text: &str) -> Vec<Right> {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("program.prose"), Text::new(text));
+    rights::asked(host.db(), file)
 }
 
 #[cfg(test)]

@@ -112,17 +112,7 @@ impl Registries {
 
     /// Where the program came from that a file shows, one of the cache or a vendored copy, and the registry if it was asked by name.
     pub fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
-        let cached = self.cache.shown_at(path).map(|program| (program, None));
-        let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(By::Vendored))))?;
-        let reference = Reference::parse(&program.source.reference).ok()?;
-        let registry = match (&reference, by) {
-            // A copy lies in its project, whose settings name the registry.
-            (Reference::Registry(_), None) => {
-                program.source.url.as_str().strip_suffix(&program.source.reference).map(Registry::from)
-            }
-            _ => None,
-        };
-        Some((Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, by))), registry))
+        shown_at(&self.cache, path)
     }
 
     /// What there is to say about a program that nobody may be asked for, where the lock file refuses the text that is known.
@@ -148,6 +138,21 @@ impl Registries {
             (!is_enough).then(|| Wish { remote: remote.clone(), client, freshness: Freshness::Recent });
         (fetched, wish)
     }
+}
+
+/// Where the program came from that a file shows: one of the cache, or a vendored copy. With the registry, if it was asked by name.
+pub fn shown_at(cache: &Cache, path: &Path) -> Option<(Origin, Option<Registry>)> {
+    let cached = cache.shown_at(path).map(|program| (program, None));
+    let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(By::Vendored))))?;
+    let reference = Reference::parse(&program.source.reference).ok()?;
+    let registry = match (&reference, by) {
+        // A copy lies in its project, whose settings name the registry.
+        (Reference::Registry(_), None) => {
+            program.source.url.as_str().strip_suffix(&program.source.reference).map(Registry::from)
+        }
+        _ => None,
+    };
+    Some((Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, by))), registry))
 }
 
 /// The copies in a folder that settings name.

@@ -260,6 +260,10 @@ impl Loader for Imports<'_> {
         Some(self.settings.of(path).meaning())
     }
 
+    fn origin(&mut self, path: &Path) -> Option<Origin> {
+        self.fetcher.origin_of(path).map(|(origin, _)| origin)
+    }
+
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         self.fetcher.look(remote, asker, self.mode, self.when)
     }

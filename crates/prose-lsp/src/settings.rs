@@ -12,7 +12,7 @@ use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects,
 use prose_ide::HintsWanted;
 use prose_project::trust::{accepts_settings, ignored_settings};
 use prose_registry::LOCK_FILE;
-use prose_run::{Person, Subject};
+use prose_run::{Grants, Person, Subject};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use ropey::Rope;
 use serde_json::Value;
@@ -161,6 +161,11 @@ impl FileConfig {
     /// What the person has said about the project, in the editor or elsewhere.
     pub(crate) fn person(&self) -> Person {
         Person { trusts: self.client.trusted == Some(true), ..Person::of_user() }
+    }
+
+    /// What fetched programs may do.
+    pub(crate) fn grants(&self) -> Grants {
+        self.project.config.imports.grants()
     }
 
     /// What is wrong with the settings of how programs run, if they are not run for it.

@@ -10,7 +10,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
-use prose_vm::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
+use prose_vm::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::machine::Machine;
@@ -52,15 +52,16 @@ impl Store for Docs {
         NoStore.read_memory(place)
     }
 
-    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+    fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
+        let path = &*file.path;
         match path {
             "docs/a.md" => Ok("# A\n\nOf the docs.\n".into()),
             _ => Err(Failure { kind: ErrorKind::Other, message: format!("there is no file {path}") }),
         }
     }
 
-    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
-        self.read_file(path).map(drop)
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
+        self.read_file(file).map(drop)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {

@@ -53,6 +53,7 @@ fn order(program: &Arc<Program>, folder: &Path, start: Start) -> Order {
         seed: 0,
         delay: Duration::ZERO,
         inputs: Vec::new(),
+        grants: prose_run::Grants::default(),
         config: RunConfig::default(),
         limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
         subject: Subject::new(folder, &Config::default()),

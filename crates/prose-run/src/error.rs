@@ -10,6 +10,8 @@ use prose_state::StateError;
 use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
 
+use crate::rights::MissingRights;
+
 /// Why a run cannot be started or has to stop, apart from what goes wrong in its program.
 #[derive(Debug)]
 pub enum RunFailure {
@@ -40,6 +42,8 @@ pub enum RunFailure {
         /// The first difference, in words.
         difference: String,
     },
+    /// Programs that were fetched ask for rights that nobody has granted (decision 19).
+    NotGranted(Box<MissingRights>),
     /// Nobody has trusted the project with what its harness starts.
     Untrusted(Box<Untrusted>),
     /// It is not known that the person has started the run, so that its journal chooses nothing.
@@ -166,6 +170,7 @@ impl fmt::Display for RunFailure {
                 "the program has changed since the run {run} was started: {difference}. Undo the change, or use `--accept-changes`, which keeps \
                 the results of all sessions that are asked the same"
             ),
+            RunFailure::NotGranted(missing) => missing.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,
                 "{}, and {}. If you trust it, run `{}`, or pass `--trust`",

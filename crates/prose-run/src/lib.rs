@@ -5,6 +5,7 @@
 mod changes;
 mod error;
 mod origin;
+mod rights;
 mod state;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use prose_narration::ProgramSize;
 pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_project::UserFiles;
 pub use prose_project::trust::{Doubt, Person, Subject};
+pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, RunEnd, StateMode, What};
@@ -39,6 +41,7 @@ use smol_str::SmolStr;
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
+pub use crate::rights::MissingRights;
 use crate::state::{Remembered, StoreKind};
 
 /// What is to be run, and how.
@@ -63,6 +66,8 @@ pub struct Order {
     pub inputs: Vec<(SmolStr, Value)>,
     /// The settings of the project.
     pub config: RunConfig,
+    /// What programs that were fetched may do (decision 19).
+    pub grants: Grants,
     /// What the run may not exceed.
     pub limits: Limits,
     /// What a person has to trust before a program is started.
@@ -119,6 +124,8 @@ pub struct Prepared {
     pub folder: Option<PathBuf>,
     /// What the person should know, such as that the journal was damaged.
     pub notes: Vec<String>,
+    /// What fetched programs may do in this run, in words for a person, each with its name.
+    pub rights: Vec<String>,
 }
 
 /// What became of a run.
@@ -135,10 +142,28 @@ pub struct Finished {
 }
 
 /// Makes or opens what a run needs.
-pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
+pub fn prepare(mut order: Order) -> Result<Prepared, RunFailure> {
     let program = Arc::clone(&order.program);
+    let granted = order.grants.clone();
+    // What the settings of a project grant that nobody has trusted is granted by nobody (decision 18).
+    if order.grants.has_settings() && order.person.check(&order.subject).is_err() {
+        order.grants = order.grants.without_settings();
+    }
+    let missing = program.missing_rights(&order.grants);
+    if !missing.is_empty() {
+        let would_be_missing = program.missing_rights(&granted);
+        let untrusted = (would_be_missing != missing).then(|| order.subject.folder.clone());
+        let missing = MissingRights::new(would_be_missing, &granted, untrusted);
+        return Err(RunFailure::NotGranted(Box::new(missing)));
+    }
+    order.project.allowed_files =
+        order.config.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
+    let order = order;
     if order.start != Start::Dry {
-        program.named_memories().iter().try_for_each(|place| order.project.check_memory(place))?;
+        program
+            .named_memories(&order.grants)
+            .iter()
+            .try_for_each(|place| order.project.check_memory(place))?;
     }
     let origin = origin::origin(&order)?;
     origin::check_trust_for(&order, &origin.harness)?;
@@ -168,7 +193,9 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
             return Err(failure);
         }
     };
-    let settings = settings(&order, &origin, &opened, harness.as_ref())?;
+    let mut settings = settings(&order, &origin, &opened, harness.as_ref())?;
+    settings.grants = Arc::new(order.grants);
+    let rights = rights::told(&program, &settings.grants);
     // The prompts of a dry run are those for its harness, which nobody asks.
     let harness: Arc<dyn Harness> = match order.start {
         Start::Dry => Arc::new(Offline::new(seed)),
@@ -185,6 +212,7 @@ pub fn prepare(order: Order) -> Result<Prepared, RunFailure> {
         settings,
         folder: opened.folder,
         notes: opened.notes,
+        rights,
     })
 }
 

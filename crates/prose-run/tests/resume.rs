@@ -11,7 +11,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
-use prose_run::{Around, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
+use prose_run::{Around, Grants, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
 use prose_vm::effect::InputRequest;
 use prose_vm::event::{RunEnd, StateMode};
 use prose_vm::harness::Answer;
@@ -78,6 +78,7 @@ impl Runs {
             delay: Duration::ZERO,
             inputs: Vec::new(),
             config: RunConfig::default(),
+            grants: Grants::default(),
             limits,
             subject: Subject::new(self.folder.path(), &Config::default()),
             person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },

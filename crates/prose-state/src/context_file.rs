@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_vm::effect::Failure;
+use prose_rights::{Right, is_protected, normalized};
+use prose_vm::effect::{Failure, FileUse};
 use prose_vm::error::ErrorKind;
 
 use crate::disk::is_absent;
@@ -15,27 +16,59 @@ use crate::folder::Project;
 const LARGEST: u64 = 1 << 20;
 
 /// The content of a file, by the path that a program gives it.
-pub(crate) fn read(project: &Project, path: &str) -> Result<Arc<str>, Failure> {
-    let file = allowed(project, path)?;
+pub(crate) fn read(project: &Project, file: &FileUse) -> Result<Arc<str>, Failure> {
+    let file = allowed(project, file)?;
     text_of(&file).map_err(|message| Failure { kind: ErrorKind::Other, message })
 }
 
 /// Whether there is a file at the path that a program gives it, for an agent that reads it itself.
-pub(crate) fn check(project: &Project, path: &str) -> Result<(), Failure> {
-    let file = allowed(project, path)?;
+pub(crate) fn check(project: &Project, file: &FileUse) -> Result<(), Failure> {
+    let file = allowed(project, file)?;
     check_is_file(&file).map_err(|message| Failure { kind: ErrorKind::Other, message })
 }
 
-/// Where a path leads, if it is a place that the run may read (decision 14).
-fn allowed(project: &Project, path: &str) -> Result<PathBuf, Failure> {
-    project.named_by_program(path).ok_or_else(|| {
-        let message = format!(
+/// Where a path leads, if it is a place that the run may read (decision 14), no protected file, and one that the program has a right to (decision 19).
+fn allowed(project: &Project, file: &FileUse) -> Result<PathBuf, Failure> {
+    let path = &*file.path;
+    let refused = |message| Failure { kind: ErrorKind::UnsafePath, message };
+    let target = project.named_by_program(path).ok_or_else(|| {
+        refused(format!(
             "the file `{path}` of the context lies outside the project {}. Name a file inside it, or pass `--allow-outside` to `prose run` or \
             `prose resume`",
             project.root.display()
-        );
-        Failure { kind: ErrorKind::UnsafePath, message }
-    })
+        ))
+    })?;
+    // Neither the name nor what it leads to gets around the other.
+    for place in [normalized(path), project.settled(&target)] {
+        let is_listed = || project.allowed_files.iter().any(|listed| normalized(listed) == place);
+        if is_protected(&place) && !(file.is_exact && is_listed()) {
+            return Err(refused(protected(path, &place, file.rights.is_some())));
+        }
+        if let Some(rights) = &file.rights
+            && !rights.iter().any(|right| right.covers_file(&place))
+        {
+            return Err(refused(format!(
+                "the file `{path}` of the context is not passed on: the program was fetched and needs the right `{}`, which nobody has granted to it",
+                Right::files(&place)
+            )));
+        }
+    }
+    Ok(target)
+}
+
+/// Why a protected file is not passed on, and what a person can do about it.
+fn protected(path: &str, place: &str, is_fetched: bool) -> String {
+    let leads =
+        if normalized(path) == place { String::new() } else { format!(", which leads to `{place}`,") };
+    let what = format!(
+        "the file `{path}` of the context{leads} is not passed on: it may hold secrets or decide what programs may do"
+    );
+    match is_fetched {
+        true => format!("{what}, and no fetched program can be given the right to it"),
+        false => format!(
+            "{what}. If it has to be, name it in the program without `{{…}}` and list it in prose.toml: `[run]` `allow-files = [{place:?}]`"
+        ),
+    }
 }
 
 fn unreadable(file: &Path, error: io::Error) -> String {

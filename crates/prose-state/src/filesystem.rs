@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use prose_files::Limit;
 use prose_vm::effect::{
-    Binding, Effect, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request, RequestId,
+    Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
+    RequestId,
 };
 use prose_vm::event::{Event, What};
 use prose_vm::place::Place;
@@ -421,12 +422,12 @@ impl Store for FilesystemStore {
         Ok(self.memories.read(place)?)
     }
 
-    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
-        context_file::read(&self.project, path)
+    fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
+        context_file::read(&self.project, file)
     }
 
-    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
-        context_file::check(&self.project, path)
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
+        context_file::check(&self.project, file)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_files::{Folder, FolderError};
+use prose_rights::normalized;
 use smol_str::{SmolStr, format_smolstr};
 
 pub use crate::disk::resolved;
@@ -31,12 +32,14 @@ pub struct Project {
     pub home: Option<PathBuf>,
     /// Whether a program may name files and folders outside the project: for the memory of an agent, and to pass on (decision 14).
     pub allows_outside: bool,
+    /// The protected files that local programs may pass on if they name them exactly.
+    pub allowed_files: Vec<String>,
 }
 
 impl Project {
     /// The project whose `.prose` lies in that folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), home: None, allows_outside: false }
+        Self { root: root.into(), home: None, allows_outside: false, allowed_files: Vec::new() }
     }
 
     /// Where a path leads that a program names: from the folder that holds `.prose`, or, behind `~/`, from the home folder. None if that is outside the
@@ -57,6 +60,13 @@ impl Project {
         // A `..` that is left stands behind what is not there, so that nobody knows where it will lead.
         let is_known = is_inside && !goes_up(&target);
         is_known.then(|| if goes_up(&named) { target } else { named })
+    }
+
+    /// A path as settings would name it: from the folder of the project, without links.
+    pub(crate) fn settled(&self, path: &Path) -> String {
+        let target = resolved(path);
+        let inside = target.strip_prefix(resolved(&self.root)).unwrap_or(&target);
+        normalized(&inside.to_string_lossy())
     }
 
     /// The folder of all runs.

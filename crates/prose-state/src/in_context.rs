@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_vm::effect::{
-    Binding, Effect, Failure, Memory, MemoryPlace, MemoryScope, MemoryUse, Request, RequestId,
+    Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Request, RequestId,
 };
 use prose_vm::event::{Event, What};
 use prose_vm::place::Place;
@@ -111,12 +111,12 @@ impl Store for InContextStore {
         }
     }
 
-    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
-        context_file::read(&self.project, path)
+    fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
+        context_file::read(&self.project, file)
     }
 
-    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
-        context_file::check(&self.project, path)
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
+        context_file::check(&self.project, file)
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prose_files::Limit;
+use prose_rights::is_in_git;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
 use prose_vm::event::{Event, What};
 use prose_vm::names::segment_file;
@@ -108,11 +109,19 @@ impl Memories {
         if place.folder.starts_with("~/") {
             self.home(place)?;
         }
-        self.project.named_by_program(&place.folder).ok_or_else(|| StateError::Outside {
+        let folder = self.project.named_by_program(&place.folder).ok_or_else(|| StateError::Outside {
             folder: place.folder.to_string(),
             agent: place.agent.to_string(),
             project: self.project.root.clone(),
-        })
+        })?;
+        if is_in_git(&place.folder) || is_in_git(&self.project.settled(&folder)) {
+            let why = format!(
+                "agent `{}` would keep its memory in `.git`, where files are executed or decide what is; name another folder",
+                place.agent
+            );
+            return Err(StateError::refused(place.folder.as_ref(), why));
+        }
+        Ok(folder)
     }
 
     pub(crate) fn read(&self, place: &MemoryPlace) -> Result<Memory, StateError> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_rights::Right;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use smol_str::{SmolStr, format_smolstr};
@@ -50,9 +51,9 @@ pub enum Effect {
     /// The memory of a persistent agent is looked up (R42 to R45).
     Memory(MemoryPlace),
     /// The content of a file that a context names, for an agent that cannot read it itself (decision 12).
-    File(Arc<str>),
+    File(FileUse),
     /// Whether a file that a context names is there and may be read, for an agent that reads it itself (decisions 12 and 14).
-    FileCheck(Arc<str>),
+    FileCheck(FileUse),
     /// Time passes before a retry (R78).
     Sleep(Duration),
 }
@@ -87,6 +88,24 @@ impl Effect {
                 | Effect::Extract(_)
                 | Effect::Summarise(_)
         )
+    }
+}
+
+/// A file that a program passes on, and what the program may pass on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileUse {
+    /// The path, from the folder that holds `.prose`.
+    pub path: Arc<str>,
+    /// Whether a local program names the file itself, with no part of the path filled in.
+    pub is_exact: bool,
+    /// The rights of a program that was fetched (decision 19); none for a local one.
+    pub rights: Option<Arc<[Right]>>,
+}
+
+impl From<&str> for FileUse {
+    /// A file whose path a local program has computed.
+    fn from(path: &str) -> Self {
+        Self { path: path.into(), is_exact: false, rights: None }
     }
 }
 
@@ -136,7 +155,7 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
         }
         Effect::Input(input) => serde_json::json!([input.name, input.prompt]).to_string(),
         Effect::Memory(place) => serde_json::json!([place.agent, place.scope]).to_string(),
-        Effect::File(path) | Effect::FileCheck(path) => path.to_string(),
+        Effect::File(file) | Effect::FileCheck(file) => file.path.to_string(),
         Effect::Sleep(duration) => (duration.as_millis() as u64).to_string(),
     };
     digest(&format!("{} {asked}", effect.kind()))

@@ -9,6 +9,7 @@ use prose_analysis::db::SourceFile;
 use prose_analysis::imports::{Imported, imported};
 use prose_analysis::location::Origin;
 use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
+use prose_analysis::rights::{self, Requests};
 use prose_analysis::statements::{body, statements};
 use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
 use prose_syntax::{SyntaxNode, TextRange, TextSize};
@@ -30,6 +31,8 @@ pub struct Program {
     pub name: SmolStr,
     /// Where it was read from: a path, a reference or an address.
     pub from: String,
+    /// How the project knows it if it was fetched, and what it asks for (decision 19); none of a local program.
+    pub fetched: Option<Requests>,
     /// Its text.
     pub text: Arc<str>,
     /// The SHA-256 of its text, in hexadecimal digits.
@@ -108,6 +111,8 @@ impl Program {
                 Origin::Local => file.path(db).display().to_string(),
                 Origin::Remote(origin) => origin.url.to_string(),
             },
+            fetched: rights::identity(db, file)
+                .map(|identity| Requests { identity, rights: rights::asked(db, file) }),
             sha256: hex(&Sha256::digest(text.as_bytes())),
             contract: contract(db, file).clone(),
             imports: Vec::new(),

@@ -497,11 +497,11 @@ impl Runner<'_> {
                     }
                     Outcome::Memory(memory)
                 }
-                Effect::File(path) => {
-                    outcome(self.host.store.read_file(path).map(|text| Outcome::Value(Value::Text(text))))
+                Effect::File(file) => {
+                    outcome(self.host.store.read_file(file).map(|text| Outcome::Value(Value::Text(text))))
                 }
-                Effect::FileCheck(path) => {
-                    outcome(self.host.store.check_file(path).map(|()| Outcome::Value(Value::Null)))
+                Effect::FileCheck(file) => {
+                    outcome(self.host.store.check_file(file).map(|()| Outcome::Value(Value::Null)))
                 }
                 _ => continue,
             };

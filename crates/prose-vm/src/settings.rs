@@ -1,5 +1,8 @@
 //! What a run may be told besides its program.
 
+use std::sync::Arc;
+
+use prose_rights::Grants;
 use smol_str::SmolStr;
 
 use crate::event::{JOURNAL_VERSION, RunHead, ScriptFile, StateMode};
@@ -34,6 +37,8 @@ pub struct Settings {
     pub backoff_ms: u64,
     /// The longest pause of `backoff: exponential`, in milliseconds.
     pub backoff_cap_ms: u64,
+    /// What programs that were fetched may do (decision 19). No part of what a run was started with: a person may grant more, or take it back.
+    pub grants: Arc<Grants>,
 }
 
 impl Settings {
@@ -56,6 +61,7 @@ impl Settings {
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
+            grants: Arc::default(),
         }
     }
 
@@ -75,6 +81,7 @@ impl Settings {
             max_iterations: head.max_iterations,
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
+            grants: Arc::default(),
         }
     }
 }

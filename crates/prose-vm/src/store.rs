@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::effect::{Binding, Failure, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use crate::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
 use crate::error::ErrorKind;
 use crate::event::Event;
 
@@ -52,13 +52,13 @@ pub trait Store {
     /// What an agent remembers.
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory>;
 
-    /// The content of a file that a program passes on, by its path from the folder that holds `.prose` (decision 12). A path that leads out of the
-    /// places that the run may read is an [`ErrorKind::UnsafePath`] (decision 14).
-    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure>;
+    /// The content of a file that a program passes on (decision 12). A path that leads out of the places that the run may read (decision 14), to a
+    /// protected file, or to one that the program has no right to (decision 19) is an [`ErrorKind::UnsafePath`].
+    fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure>;
 
     /// Whether an agent can be told to read a file that a program passes on: fails as [`Store::read_file`] does, except for what only matters to
     /// who puts the content into a prompt, its size and whether it is text.
-    fn check_file(&mut self, path: &str) -> Result<(), Failure>;
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure>;
 
     /// Whether an agent has written its memory and its segment.
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool>;
@@ -143,13 +143,13 @@ impl Store for NoStore {
         Ok(Memory::default())
     }
 
-    fn read_file(&mut self, _: &str) -> Result<Arc<str>, Failure> {
+    fn read_file(&mut self, _: &FileUse) -> Result<Arc<str>, Failure> {
         let message = "this run has no folder to read files from".to_owned();
         Err(Failure { kind: ErrorKind::Other, message })
     }
 
-    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
-        self.read_file(path).map(drop)
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
+        self.read_file(file).map(drop)
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {

@@ -67,6 +67,10 @@ impl Loader for Importing<'_> {
         Some(settings.of(path).meaning())
     }
 
+    fn origin(&mut self, path: &Path) -> Option<Origin> {
+        self.common.imports.shown_at(path).map(|(origin, _)| origin)
+    }
+
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         self.common.imports.of(self.rules).remote(remote, asker)
     }
@@ -150,6 +154,12 @@ impl<'a> Analyst<'a> {
         stands_for_import: bool,
     ) -> (Vec<Diagnosed>, Option<Arc<Program>>) {
         let file = self.read(part.path(), part.text(), rules);
+        // Also one that imports nothing has the rights of the copy that it is.
+        if let Some((origin, registry)) = self.common.imports.shown_at(&identity(part.path())) {
+            self.host.set_origin(file, origin);
+            let registry = registry.unwrap_or(rules.meaning().registry);
+            self.host.set_project(file, host::Project { registry, ..rules.meaning() });
+        }
         let db = self.host.db();
         let program =
             if stands_for_import { imported_programs(db, file).first().copied() } else { Some(file) };
@@ -213,7 +223,7 @@ impl<'a> Analyst<'a> {
         let mut project = rules.meaning();
         // What somebody checks to know more of it came from the network nevertheless, and reaches no file of this machine.
         if !import_paths(self.host.db(), file).is_empty()
-            && let Some((origin, registry)) = self.common.imports.of(rules).shown_at(&path)
+            && let Some((origin, registry)) = self.common.imports.shown_at(&path)
         {
             self.host.set_origin(file, origin);
             project.registry = registry.unwrap_or(project.registry);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use prose_run::Right;
 use prose_state::runs::RunState;
 
 /// What the commands that run programs have in common.
@@ -60,6 +61,12 @@ pub(crate) struct RunnerArgs {
     /// Trust the project, as `prose trust` does, and start the agent
     #[arg(long)]
     pub(crate) trust: bool,
+
+    /// Let fetched programs use this right in this run, such as `files:docs/**` or `memory:project`; can be repeated
+    ///
+    /// A fetched program has its inputs and a folder of memory of its own. `[imports."handle/slug"]` of `prose.toml` grants it more for every run.
+    #[arg(long, value_name = "RIGHT")]
+    pub(crate) allow: Vec<Right>,
 
     /// Refuse imported programs that are not in `prose.lock`
     ///

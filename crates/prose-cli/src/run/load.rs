@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_config::Config;
 use prose_markdown::{path_of_program, program_at_path};
 use prose_registry::Reference;
+use prose_run::Grants;
 use prose_syntax::{Code, Diagnostic, Severity};
 use prose_vm::program::Program;
 
@@ -24,6 +25,8 @@ use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line};
 pub(crate) struct Loaded {
     pub(crate) program: Arc<Program>,
     pub(crate) config: Config,
+    /// What the settings let fetched programs do.
+    pub(crate) grants: Grants,
     /// The folder of its `prose.toml`.
     pub(crate) project: Option<PathBuf>,
     /// Warnings about the program, a line for each.
@@ -171,6 +174,7 @@ pub(crate) fn load(what: &str, how: &How, terminal: &Terminal) -> io::Result<Opt
     Ok(Some(Loaded {
         program,
         config: project.config.clone(),
+        grants: project.config.imports.grants(),
         project: project.path.as_deref().map(identity).and_then(|path| path.parent().map(Path::to_owned)),
         warnings,
     }))

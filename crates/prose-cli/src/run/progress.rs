@@ -85,6 +85,9 @@ impl<'a> Progress<'a> {
         }
         let marked = if prepared.harness() == "offline" { " (answers are made up)" } else { "" };
         self.line(format_args!("Run {} with {}{marked}", prepared.run(), prepared.harness()));
+        for rights in &prepared.rights {
+            self.line(format_args!("{}", one_line(rights)));
+        }
     }
 
     /// Shows an event.

@@ -23,6 +23,7 @@ mod processes;
 mod refused;
 mod remote;
 mod resume;
+mod rights;
 #[cfg(unix)]
 mod signals;
 mod transcripts;

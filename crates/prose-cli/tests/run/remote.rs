@@ -8,15 +8,15 @@ use crate::common::Workspace;
 const RESEARCH: &str = "input topic: \"What about\"\noutput found = session \"Research {topic}\"\n";
 
 /// A registry of the folder `registry`.
-struct Registry {
+pub(crate) struct Registry {
     server: Child,
     /// What it says has to have a reader as long as it lives.
     _said: BufReader<ChildStdout>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Registry {
-    fn of(workspace: &Workspace) -> Self {
+    pub(crate) fn of(workspace: &Workspace) -> Self {
         let mut command = workspace.command();
         command.args(["serve-registry", "registry"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = command.spawn().expect("the binary starts");

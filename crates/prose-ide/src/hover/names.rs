@@ -9,6 +9,7 @@ use prose_analysis::index::Site;
 use prose_analysis::location::Origin;
 use prose_analysis::model::*;
 use prose_analysis::resolve::{Resolved, resolve};
+use prose_analysis::rights::{Requests, identity, requests};
 use prose_analysis::statements::{TopStatement, body, summary};
 use prose_analysis::summary::Persist;
 use prose_analysis::{Db, SourceFile};
@@ -250,7 +251,19 @@ fn program_contract(db: &dyn Db, program: SourceFile) -> String {
         list("Inputs", inputs.collect()),
         list("Outputs", outputs.collect()),
         if gives_nothing { "It gives no result.".to_owned() } else { String::new() },
+        list(
+            "Rights it asks for",
+            requests(db, program).iter().map(|requests| request_entry(db, program, requests)).collect(),
+        ),
     ])
+}
+
+/// What a fetched program asks for besides its inputs, or one that it imports.
+fn request_entry(db: &dyn Db, program: SourceFile, requests: &Requests) -> String {
+    let rights: Vec<String> = requests.rights.iter().map(|right| inline(&right.to_string())).collect();
+    let is_own = identity(db, program).is_some_and(|own| own == requests.identity);
+    let of = if is_own { String::new() } else { format!("{}: ", inline(&requests.identity.name)) };
+    format!("- {of}{}", rights.join(", "))
 }
 
 /// What a program is called: a file by its path, one of the network by what others import it by.

@@ -169,6 +169,7 @@ impl Owner {
             delay: std::time::Duration::ZERO,
             inputs,
             config: config.run().clone(),
+            grants: config.grants(),
             limits,
             subject: config.subject(&project.root),
             person: config.person(),

@@ -226,6 +226,7 @@ fn shown(failure: &RunFailure) -> String {
              setting `prose.run.allowOutside` of the editor",
             project.display()
         ),
+        RunFailure::NotGranted(missing) => missing.for_editor(),
         _ => failure.to_string(),
     }
 }

@@ -57,6 +57,12 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<Concern> {
             concerns.push(Concern::new(name, words.iter().map(Word::as_str).map(str::to_owned).collect()));
         }
     }
+    for (program, rights) in config.imports.entries() {
+        if !rights.allow.is_empty() {
+            let allowed = rights.allow.iter().map(ToString::to_string).collect();
+            concerns.push(Concern::new(format!("imports.{program:?}.allow"), allowed));
+        }
+    }
     concerns.extend(env_file(folder));
     concerns
 }
@@ -116,6 +122,14 @@ mod tests {
                 (".prose/.env: URL".to_owned(), Vec::new()),
             ]
         );
+    }
+
+    #[test]
+    fn what_fetched_programs_may_do_needs_trust() {
+        let settings =
+            "[imports.\"alice/research\"]\nallow = [\"files:docs/**\"]\n[imports.\"bob/deep\"]\nallow = []\n";
+        let allowed = ("imports.\"alice/research\".allow".to_owned(), vec!["files:docs/**".to_owned()]);
+        assert_eq!(of(settings, None), [allowed]);
     }
 
     #[test]

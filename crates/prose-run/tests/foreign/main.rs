@@ -105,6 +105,7 @@ impl Foreign {
             delay: Duration::ZERO,
             inputs: Vec::new(),
             config: RunConfig::default(),
+            grants: prose_run::Grants::default(),
             limits: Limits::default(),
             subject: Subject::new(self.folder.path(), &Config::default()),
             person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },

@@ -13,7 +13,7 @@ use crate::support::project;
 
 /// What a run passes of a file.
 fn read(project: &Project, path: &str) -> Result<String, Failure> {
-    InContextStore::new(project).read_file(path).map(|text| text.to_string())
+    InContextStore::new(project).read_file(&path.into()).map(|text| text.to_string())
 }
 
 /// Why nothing of a file is passed, with `PROJECT` for the folder.
@@ -72,7 +72,8 @@ fn what_an_agent_reads_itself_has_to_be_a_file_inside_the_project_of_any_size_an
     fs::create_dir(path("docs")).unwrap();
     fs::write(path("picture.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
     fs::write(path("large.md"), "m".repeat((1 << 20) + 1)).unwrap();
-    let check = |name: &str| InContextStore::new(&project).check_file(name).map_err(|failure| failure.kind);
+    let check =
+        |name: &str| InContextStore::new(&project).check_file(&name.into()).map_err(|failure| failure.kind);
     assert_eq!(check("picture.png"), Ok(()));
     assert_eq!(check("large.md"), Ok(()));
     assert_eq!(check("docs"), Err(ErrorKind::Other));

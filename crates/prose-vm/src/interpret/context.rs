@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::scope::RECENT;
 use super::texts::INLINE;
 use super::{Cx, Exec};
-use crate::effect::{ContextItem, Effect, Extent, Outcome, Summary, digest};
+use crate::effect::{ContextItem, Effect, Extent, FileUse, Outcome, Summary, digest};
 use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
 
@@ -26,6 +26,8 @@ pub(super) struct Passed {
     pub(super) path: Option<Arc<str>>,
     /// Whether it comes from outside of the program: an input, or a file.
     pub(super) is_foreign: bool,
+    /// Whether it is a file that the program names itself, with no part of the path filled in.
+    pub(super) is_exact: bool,
 }
 
 impl Cx {
@@ -40,7 +42,15 @@ impl Cx {
             if entry.name.text == "file" {
                 let path = self.text(value).await?;
                 let name = path.rsplit('/').next().unwrap_or_default().into();
-                passed.push(Passed { name, value: Value::File(path), path: None, is_foreign: true });
+                let body = self.program().body(self.at);
+                let is_exact = body.text(value).is_some_and(|text| text.interpolations.is_empty());
+                passed.push(Passed {
+                    name,
+                    value: Value::File(path),
+                    path: None,
+                    is_foreign: true,
+                    is_exact,
+                });
             } else {
                 self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
             }
@@ -64,7 +74,7 @@ impl Cx {
         let ValueNode::Expr(id) = node else {
             let value = self.value(Some(node)).await?;
             let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-            passed.push(Passed { name, value, path: None, is_foreign: false });
+            passed.push(Passed { name, value, path: None, is_foreign: false, is_exact: false });
             return Ok(());
         };
         match &body[id].expr {
@@ -90,6 +100,7 @@ impl Cx {
                         value: found.value,
                         path: found.path,
                         is_foreign: found.is_input,
+                        is_exact: false,
                     }),
                     None if program.agent(&text).is_some() => self.pass_agent(label, &text, passed)?,
                     // An error that says what was probably meant.
@@ -103,13 +114,14 @@ impl Cx {
                     value: Value::Text(self.text(id).await?),
                     path: None,
                     is_foreign: false,
+                    is_exact: false,
                 });
             }
             _ => {
                 let value = self.expr(id).await?;
                 let name = name.or_else(|| self.last_segment(id));
                 let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-                passed.push(Passed { name, value, path: None, is_foreign: false });
+                passed.push(Passed { name, value, path: None, is_foreign: false, is_exact: false });
             }
         }
         Ok(())
@@ -139,13 +151,18 @@ impl Cx {
                 value: Value::File(Arc::clone(&path)),
                 path: Some(path),
                 is_foreign: true,
+                is_exact: false,
             });
             return Ok(());
         }
         match self.instance.replies.borrow().get(agent) {
-            Some(value) => {
-                passed.push(Passed { name: label, value: value.clone(), path: None, is_foreign: false })
-            }
+            Some(value) => passed.push(Passed {
+                name: label,
+                value: value.clone(),
+                path: None,
+                is_foreign: false,
+                is_exact: false,
+            }),
             None => self.warn(format!("agent `{agent}` has said nothing yet and is left out of the context")),
         }
         Ok(())
@@ -153,16 +170,17 @@ impl Cx {
 
     /// A value as it is passed: its file where agents read files (R36), else the value, shortened if it is long (R38).
     async fn item(&self, passed: Passed) -> Exec<ContextItem> {
-        let Passed { name, value, path, .. } = passed;
+        let Passed { name, value, path, is_exact, .. } = passed;
         if value == Value::Null {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
         if let Value::File(file) = value {
+            let used = self.file_use(&file, is_exact);
             let (shown, text) = match self.run.world.settings.context_by_reference {
                 true if path.is_some() => (Some(file), None),
-                true => (self.is_there(&file).await?.then_some(file), None),
+                true => (self.is_there(used).await?.then_some(file), None),
                 false => {
-                    let text = self.content(&name, &file).await?;
+                    let text = self.content(&name, used).await?;
                     (Some(file), text)
                 }
             };
@@ -179,17 +197,27 @@ impl Cx {
         Ok(ContextItem { name, path: None, text: Some(text), digest: None })
     }
 
+    /// A file that the program passes on, with what it may pass on.
+    fn file_use(&self, path: &Arc<str>, is_exact: bool) -> FileUse {
+        let grants = &self.run.world.settings.grants;
+        let fetched = self.program().fetched.as_ref();
+        let rights = fetched.map(|fetched| grants.of(&fetched.identity.name).cloned().collect());
+        FileUse { path: Arc::clone(path), is_exact: is_exact && rights.is_none(), rights }
+    }
+
     /// The content of a file for an agent that cannot read it (decision 12).
-    async fn content(&self, name: &SmolStr, path: &Arc<str>) -> Exec<Option<Arc<str>>> {
-        match self.file(path, Effect::File(Arc::clone(path))).await? {
+    async fn content(&self, name: &SmolStr, file: FileUse) -> Exec<Option<Arc<str>>> {
+        let path = Arc::clone(&file.path);
+        match self.file(&path, Effect::File(file)).await? {
             Some(value) => Ok(Some(self.shortened(name, value.to_string().into()).await?)),
             None => Ok(None),
         }
     }
 
     /// Whether there is a file that an agent may be told to read (decision 14).
-    async fn is_there(&self, path: &Arc<str>) -> Exec<bool> {
-        Ok(self.file(path, Effect::FileCheck(Arc::clone(path))).await?.is_some())
+    async fn is_there(&self, file: FileUse) -> Exec<bool> {
+        let path = Arc::clone(&file.path);
+        Ok(self.file(&path, Effect::FileCheck(file)).await?.is_some())
     }
 
     /// What is asked of a file. A session does without one that cannot be passed to it (R40).

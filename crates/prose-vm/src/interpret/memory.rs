@@ -48,7 +48,11 @@ impl Remembered {
 impl Cx {
     /// Where an agent's memory lies; none if it is not persistent (R42).
     pub(super) fn memory_place(&self, agent: &SmolStr, at: At) -> Exec<Option<MemoryPlace>> {
-        let place = self.program().memory_place(agent, at, &self.instance.folder);
+        let grants = &self.run.world.settings.grants;
+        let place = match self.program().memory_place(agent, at, &self.instance.folder, grants) {
+            Ok(place) => place,
+            Err(right) => return self.fail(ErrorKind::UnsafePath, self.not_granted(&right)),
+        };
         if place.is_some() && !names::is_safe(agent) {
             return self.fail(ErrorKind::UnsafePath, names::unsafe_name("agent", agent));
         }

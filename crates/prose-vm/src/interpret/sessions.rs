@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_analysis::model::{Expr, Property, Stmt, StmtId};
+use prose_analysis::rights::{Requests, skill_path};
+use prose_rights::Right;
 use smol_str::SmolStr;
 
 use super::memory::Remembered;
@@ -185,6 +187,7 @@ impl Cx {
             None => None,
         };
         let skills = self.list_property(spoken, "skills").await?;
+        self.check_skills(&skills)?;
         let timeout = match spoken.property(self.at, "timeout") {
             Some((at, property)) => self.of(at).duration(property).await?,
             None => None,
@@ -380,6 +383,23 @@ impl Cx {
             other => vec![other.to_string().into()],
         };
         Ok(items)
+    }
+
+    /// A program that was fetched names skills by path only where it may (decision 19).
+    fn check_skills(&self, skills: &[SmolStr]) -> Exec<()> {
+        let Some(Requests { identity, .. }) = &self.program().fetched else { return Ok(()) };
+        let grants = &self.run.world.settings.grants;
+        let rights = skills.iter().filter_map(|skill| skill_path(skill)).map(Right::skills);
+        match rights.into_iter().find(|right| !grants.cover(&identity.name, right)) {
+            Some(right) => self.fail(ErrorKind::UnsafePath, self.not_granted(&right)),
+            None => Ok(()),
+        }
+    }
+
+    /// What is said of a right that a program does not have.
+    pub(super) fn not_granted(&self, right: &Right) -> String {
+        let name = self.program().fetched.as_ref().map_or("", |fetched| &fetched.identity.name);
+        format!("`{name}` was fetched and needs the right `{right}`, which nobody has granted to it")
     }
 
     /// How long a session may take: `120s`, `2m`, or a number of seconds.

@@ -57,7 +57,13 @@ impl Cx {
                                     let name = SmolStr::from(written.trim_matches(['{', '}']));
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
-                                        long.push(Passed { name, value, path, is_foreign: true });
+                                        long.push(Passed {
+                                            name,
+                                            value,
+                                            path,
+                                            is_foreign: true,
+                                            is_exact: false,
+                                        });
                                     }
                                 }
                                 _ => out.push_str(&shown),

@@ -4,6 +4,8 @@ use prose_analysis::Db;
 use prose_analysis::db::SourceFile;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::model::Stmt;
+use prose_analysis::rights::Requests;
+use prose_rights::{Grants, Identity, Right, is_protected};
 use prose_syntax::Code;
 use smol_str::SmolStr;
 
@@ -46,16 +48,54 @@ impl Program {
             .collect()
     }
 
+    /// The programs that were fetched and what they ask for, each once: this one and those that it imports.
+    pub fn requests(&self) -> Vec<&Requests> {
+        let mut requests = Vec::new();
+        self.collect_requests(&mut requests);
+        requests
+    }
+
+    fn collect_requests<'a>(&'a self, requests: &mut Vec<&'a Requests>) {
+        if let Some(own) = &self.fetched
+            && !own.rights.is_empty()
+            && !requests.contains(&own)
+        {
+            requests.push(own);
+        }
+        for imported in self.imports.iter().filter_map(|import| import.program.as_ref()) {
+            imported.collect_requests(requests);
+        }
+    }
+
+    /// What programs that were fetched ask for and have not been granted (decision 19). Memories of the project and the user are not among it: without
+    /// the right, they lie in the folder of the program.
+    pub fn missing_rights(&self, grants: &Grants) -> Vec<Requests> {
+        let mut missing: Vec<Requests> = Vec::new();
+        for Requests { identity, rights } in self.requests() {
+            let is_missing = |right: &&Right| !has(identity, right, grants);
+            for right in rights.iter().filter(is_missing) {
+                match missing.iter_mut().find(|known| known.identity == *identity) {
+                    Some(known) if known.rights.contains(right) => {}
+                    Some(known) => known.rights.push(right.clone()),
+                    None => {
+                        missing.push(Requests { identity: identity.clone(), rights: vec![right.clone()] });
+                    }
+                }
+            }
+        }
+        missing
+    }
+
     /// The folders that the program and those that it imports name themselves for the memories of agents that they use (R42).
-    pub fn named_memories(&self) -> Vec<MemoryPlace> {
+    pub fn named_memories(&self, grants: &Grants) -> Vec<MemoryPlace> {
         let mut places = Vec::new();
         for (agent, at) in self.agents() {
-            let place = self.memory_place(agent, at, "");
+            let place = self.memory_place(agent, at, "", grants).ok().flatten();
             let named = place.filter(|place| place.scope == MemoryScope::Custom && self.uses_agent(agent));
             places.extend(named);
         }
         let imported = self.imports.iter().filter_map(|import| import.program.as_ref());
-        places.extend(imported.flat_map(|program| program.named_memories()));
+        places.extend(imported.flat_map(|program| program.named_memories(grants)));
         places
     }
 
@@ -70,23 +110,60 @@ impl Program {
         })
     }
 
-    /// Where an agent's memory lies; none if it is not persistent (R42). `run` is the folder of the program below that of the run.
-    pub(crate) fn memory_place(&self, agent: &SmolStr, at: At, run: &str) -> Option<MemoryPlace> {
-        let Stmt::Agent { properties, .. } = self.stmt(at) else { return None };
+    /// Where an agent's memory lies; none if it is not persistent (R42). `run` is the folder of the program below that of the run. Agents of a program
+    /// that was fetched have their memories in the folder of the program unless it may share them; without the right to a path of its own, it is
+    /// given, too (decision 19).
+    pub(crate) fn memory_place(
+        &self,
+        agent: &SmolStr,
+        at: At,
+        run: &str,
+        grants: &Grants,
+    ) -> Result<Option<MemoryPlace>, Right> {
+        let Stmt::Agent { properties, .. } = self.stmt(at) else { return Ok(None) };
         let body = self.body(at);
-        let value = property(properties, "persist").and_then(|property| property.value)?;
+        let Some(value) = property(properties, "persist").and_then(|property| property.value) else {
+            return Ok(None);
+        };
         // A word and a string are told apart: `persist: project` is a scope, `persist: "project"` a folder.
         let is_string = body.word(value).is_none() && body.string(value).is_some();
         let text =
             body.string(value).map_or_else(|| self.source(at, body[value].range).to_owned(), str::to_owned);
         let agent = names::memory_base(agent);
-        let (scope, folder) = match (is_string, text.trim()) {
-            (false, "false") => return None,
-            (false, "true") => (MemoryScope::Execution, format!("{run}agents/{agent}/")),
-            (false, "project") => (MemoryScope::Project, format!(".prose/agents/{agent}/")),
-            (false, "user") => (MemoryScope::User, format!(".prose/agents/{agent}/")),
-            (_, path) => (MemoryScope::Custom, format!("{}/", path.trim_end_matches('/'))),
+        let shared = |scope: &str| {
+            let right = Right::memory(scope);
+            match &self.fetched {
+                Some(Requests { identity, .. }) if !grants.cover(&identity.name, &right) => {
+                    format!(".prose/agents/{}/{agent}/", identity.folder)
+                }
+                _ => format!(".prose/agents/{agent}/"),
+            }
         };
-        Some(MemoryPlace { agent, scope, folder: folder.into() })
+        let (scope, folder) = match (is_string, text.trim()) {
+            (false, "false") => return Ok(None),
+            (false, "true") => (MemoryScope::Execution, format!("{run}agents/{agent}/")),
+            (false, "project") => (MemoryScope::Project, shared("project")),
+            (false, "user") => (MemoryScope::User, shared("user")),
+            (_, path) => {
+                let right = Right::memory(path);
+                if let Some(Requests { identity, .. }) = &self.fetched
+                    && !has(identity, &right, grants)
+                {
+                    return Err(right);
+                }
+                (MemoryScope::Custom, format!("{}/", path.trim_end_matches('/')))
+            }
+        };
+        Ok(Some(MemoryPlace { agent, scope, folder: folder.into() }))
     }
+}
+
+/// Whether a program has a right, or needs none for it.
+fn has(program: &Identity, right: &Right, grants: &Grants) -> bool {
+    let is_own = match right {
+        Right::Memory(place) => matches!(place.as_str(), "project" | "user") || program.owns(place),
+        Right::Files(path) => return !is_protected(path) && grants.cover(&program.name, right),
+        Right::Skills(_) => false,
+    };
+    is_own || grants.cover(&program.name, right)
 }

@@ -15,8 +15,8 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_vm::effect::{
-    Binding, Choice, Failure, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question, Reply,
-    Request, RequestId, SessionTask, Summary, Usage, Verdict,
+    Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
+    Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, What};
@@ -430,7 +430,8 @@ impl Store for Files {
         Ok(self.memories.get(&place.folder).cloned().unwrap_or_default())
     }
 
-    fn read_file(&mut self, path: &str) -> Result<Arc<str>, Failure> {
+    fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
+        let path = &*file.path;
         let failure = |kind, message: &str| Failure { kind, message: message.to_owned() };
         if path.starts_with("..") {
             return Err(failure(ErrorKind::UnsafePath, "it lies outside the project"));
@@ -438,8 +439,8 @@ impl Store for Files {
         self.files.get(path).cloned().ok_or_else(|| failure(ErrorKind::Other, "there is no such file"))
     }
 
-    fn check_file(&mut self, path: &str) -> Result<(), Failure> {
-        self.read_file(path).map(drop)
+    fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
+        self.read_file(file).map(drop)
     }
 
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
