@@ -129,7 +129,9 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
                 Effect::Memory(place) => Outcome::Memory(
                     memories.get(&*place.folder).cloned().unwrap_or(Memory { text: None, segments: 0 }),
                 ),
-                Effect::File(path) | Effect::FileCheck(path) => Outcome::Value(Value::text(path.to_string())),
+                Effect::File(path) | Effect::FileCheck(path) => {
+                    Outcome::Value(Value::text(path.path.to_string()))
+                }
                 Effect::Sleep(_) => Outcome::Slept,
             };
             machine.deliver(request.id, outcome);

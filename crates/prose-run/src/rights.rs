@@ -65,7 +65,7 @@ impl MissingRights {
                 format!("`{program}` was fetched and asks for {}, which nobody has granted", listed(rights))
             });
             let lines = self.missing.iter().map(|Missing { program, rights, granted }| {
-                let rights: Vec<String> = granted.iter().chain(rights).map(|right| quoted(right)).collect();
+                let rights: Vec<String> = granted.iter().chain(rights).map(quoted).collect();
                 format!("[imports.{}]\nallow = [{}]", quoted(program), rights.join(", "))
             });
             let mut options: Vec<String> = Vec::new();

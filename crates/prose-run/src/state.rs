@@ -38,7 +38,7 @@ pub(crate) struct Opened {
 /// Who keeps the state.
 pub(crate) enum StoreKind {
     Files(Box<FilesystemStore>),
-    InContext(InContextStore),
+    InContext(Box<InContextStore>),
     Nothing(NoStore),
 }
 
@@ -46,7 +46,7 @@ impl StoreKind {
     pub(crate) fn as_store(&mut self) -> &mut dyn Store {
         match self {
             StoreKind::Files(store) => store.as_mut(),
-            StoreKind::InContext(store) => store,
+            StoreKind::InContext(store) => store.as_mut(),
             StoreKind::Nothing(store) => store,
         }
     }
@@ -71,7 +71,7 @@ impl Remembered {
 
 /// Opens what an order needs.
 pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure> {
-    let memories = || StoreKind::InContext(InContextStore::new(&order.project));
+    let memories = || StoreKind::InContext(Box::new(InContextStore::new(&order.project)));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
         Opened { run, folder: None, head: None, inputs: None, store, recall, notes }
@@ -82,7 +82,7 @@ pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure>
             // A text that was never saved lies in no folder, and nothing belongs to it.
             let store = match order.project.root.as_os_str().is_empty() {
                 true => StoreKind::Nothing(NoStore),
-                false => StoreKind::InContext(InContextStore::dry(&order.project)),
+                false => StoreKind::InContext(Box::new(InContextStore::dry(&order.project))),
             };
             Ok(without_files(store, fresh(), Vec::new()))
         }

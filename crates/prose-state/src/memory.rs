@@ -62,7 +62,8 @@ impl Memories {
             _ => base.join(PROSE_FOLDER),
         };
         let is_inside = resolved(&folder).starts_with(resolved(&limit));
-        if !is_inside && !(place.scope == MemoryScope::Project && self.project.allows_outside) {
+        let is_allowed = place.scope == MemoryScope::Project && self.project.allows_outside;
+        if !is_inside && !is_allowed {
             let why = format!("the memory of agent `{}` would lie outside {}", place.agent, limit.display());
             return Err(StateError::refused(folder.display().to_string(), why));
         }

@@ -18,7 +18,7 @@ pub(crate) const BY_REFERENCE: &str = "Context (by reference):";
 
 /// Whether a text could hold a line that looks like a line around it. One that is a single line cannot.
 pub fn has_lines(text: &str) -> bool {
-    text.contains(|c| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+    text.contains(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'])
 }
 
 /// A mark that is in none of the texts. The same seed and texts give the same one.

@@ -158,8 +158,8 @@ fn is_early<'db>(db: &'db dyn Db, file: SourceFile, statement: TopStatement<'db>
     });
     // An earlier round or call may have bound the name where the first one has not come to the use.
     let is_again = body.is_in_loop(data.scope) || frame != ScopeId(0);
-    let is_skipped = || may_be_skipped(body, data);
-    !in_parallel && !(is_again && is_skipped())
+    let may_be_bound = in_parallel || is_again && may_be_skipped(body, data);
+    !may_be_bound
 }
 
 /// Whether a run of the frame around a use may not come to it.

@@ -1,5 +1,7 @@
 //! `prose run`, `prose resume`, `prose runs` and `prose examples`, as a person uses them.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 #[path = "../common/mod.rs"]
 mod common;
 

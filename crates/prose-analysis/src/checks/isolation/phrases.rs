@@ -425,7 +425,7 @@ fn noun_phrase(tokens: &[Token], at: usize) -> Option<Phrase> {
     let mut phrase = phrase(tokens, at, end - 1, is_several || is_plural(head));
     phrase.words = tokens[first..end].iter().map(|token| token.word.clone()).collect();
     let is_yours = determiner == "your" && YOURS.contains(&head);
-    phrase.is_work = (WORK.contains(&head) || is_yours) && !(determiner == "all" && !is_plural(head));
+    phrase.is_work = (WORK.contains(&head) || is_yours) && (determiner != "all" || is_plural(head));
     Some(phrase)
 }
 
