@@ -36,6 +36,30 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
 }
 
+/// Each promise of the page on security names the tests that hold it.
+#[test]
+fn the_tests_that_hold_a_promise_exist() {
+    let page = fs::read_to_string(repository().join("docs/security.md")).unwrap();
+    let promises = page.split("\n## ").find(|section| section.starts_with("Promises")).unwrap();
+    let listed = Command::new("git").args(["ls-files", "*.rs"]).current_dir(repository()).output().unwrap();
+    let code: String = String::from_utf8(listed.stdout)
+        .unwrap()
+        .lines()
+        .map(|path| fs::read_to_string(repository().join(path)).unwrap_or_default())
+        .collect();
+    let mut count = 0;
+    for promise in promises.split("\n- ").skip(1) {
+        let (_, tests) = promise.split_once("<sub>").unwrap_or_else(|| panic!("no test is named: {promise}"));
+        let tests = tests.split("</sub>").next().unwrap_or_default();
+        for test in tests.split(", ") {
+            let test = test.trim_matches('`');
+            assert!(code.contains(&format!("fn {test}(")), "there is no test `{test}`");
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count} tests");
+}
+
 #[test]
 fn programs_are_clean() {
     let folder = tempfile::tempdir().unwrap();

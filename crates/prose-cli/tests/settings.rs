@@ -498,7 +498,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 1
             ---- stdout
-            prose.toml:1:1: error[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
+            prose.toml:1:1: error[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
         "#]],
     );
     check(
@@ -507,7 +507,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 0
             ---- stdout
-            prose.toml:1:1: hint[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `markdown`, `models`, `registry` and `run`
+            prose.toml:1:1: hint[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
         "#]],
     );
 }
