@@ -93,7 +93,13 @@ fn ran(folder: &Path, name: &str) -> Ran {
                 let task = &event["task"];
                 let told = ["agent", "task", "prompt", "system", "model", "skills", "permissions", "retries"];
                 let told: Vec<String> = told.iter().map(|part| task[part].to_string()).collect();
-                sessions.push(format!("{} -> {}", told.join(" | "), task["binding"]["path"]));
+                let told = told.join(" | ");
+                // The mark around values depends on the place.
+                let told = match task["mark"].as_str() {
+                    Some(mark) => told.replace(mark, "MARK"),
+                    None => told,
+                };
+                sessions.push(format!("{told} -> {}", task["binding"]["path"]));
             }
             "run-ended" | "program-ended" | "output-given" => {
                 outputs.push(format!("{} {} {}", event["name"], event["value"], event["outputs"]));
