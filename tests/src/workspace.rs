@@ -64,9 +64,12 @@ impl Workspace {
         workspace
     }
 
-    /// Forgets what was fetched.
-    pub fn empty_cache(&self) {
+    /// Ends the server and starts another one, which does not find what was fetched.
+    pub fn restart_without_cache(&mut self) {
+        let client = std::mem::replace(&mut self.client, server(&self.folder));
+        client.shut_down();
         std::fs::remove_dir_all(self.folder.path().join(CACHE)).unwrap();
+        self.introduce();
     }
 
     /// Ends the server and starts another one.
