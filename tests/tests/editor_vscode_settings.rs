@@ -16,6 +16,9 @@ const OF_THE_PROJECT: &[&str] = &[
     // About files and names of the project.
     "check.per-file-ignores",
     "models",
+    // What its imports may do and its programs may pass on, which its trust covers.
+    "imports",
+    "run.allow-files",
     // Where its imports come from. A person who chose another place would have other programs.
     "registry.url",
     "registry.vendor",

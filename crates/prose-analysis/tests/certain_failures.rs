@@ -255,6 +255,7 @@ fn braces_of_other_languages_leave_a_part_in_the_text() {
         session """
           Keep ${HOME} and {{other}} as they are, and fill in {name}.
         """
+        session "é{name}é, 中{name}中 and 😀{name}😀"
         "#,
     );
 }

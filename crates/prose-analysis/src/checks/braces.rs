@@ -33,25 +33,19 @@ impl Checker<'_, '_> {
                 continue;
             }
             let inside = interpolation.range;
-            let before = TextRange::new(text.content.start(), inside.start());
-            let behind = TextRange::new(inside.end(), text.content.end());
             let sign = TextSize::of('$');
-            let starts_with = |range: TextRange, sign: &str| {
-                range.len() >= TextSize::of(sign)
-                    && self.source(TextRange::at(range.start(), TextSize::of(sign))) == sign
-            };
-            let ends_with = |range: TextRange, sign: &str| {
-                let len = TextSize::of(sign);
-                range.len() >= len && self.source(TextRange::at(range.end() - len, len)) == sign
-            };
+            let before = self.source(TextRange::new(text.content.start(), inside.start()));
+            let behind = self.source(TextRange::new(inside.end(), text.content.end()));
+            let has_sign = before.ends_with('$') && !before.ends_with("\\$");
+            let is_doubled = before.ends_with('{') && !before.ends_with("\\{") && behind.starts_with('}');
             let name = self.source(TextRange::new(inside.start() + sign, inside.end() - sign)).to_owned();
-            let range = if ends_with(before, "$") && !ends_with(before, "\\$") {
+            let range = if has_sign {
                 let name = name.to_lowercase();
                 if MONEY.iter().any(|word| name.contains(word)) {
                     continue;
                 }
                 TextRange::new(inside.start() - sign, inside.end())
-            } else if ends_with(before, "{") && !ends_with(before, "\\{") && starts_with(behind, "}") {
+            } else if is_doubled {
                 TextRange::new(inside.start() - sign, inside.end() + sign)
             } else {
                 continue;
