@@ -76,6 +76,9 @@ pub struct Body {
     pub(crate) lost: Vec<SmolStr>,
     /// The name that answers to a text in a scope other than that of the file.
     pub(crate) answers: FxHashMap<(ScopeId, SmolStr), NameId>,
+    /// Whether statements and names are in the order of the text, so that those in a range are found without looking at the others. What is damaged
+    /// may be in another order.
+    pub(crate) is_in_order: bool,
 }
 
 /// A statement with its place.
@@ -668,21 +671,28 @@ impl Body {
 
     /// The statements that start in a range, outer ones before those in them.
     pub(crate) fn stmts_in(&self, range: TextRange) -> impl Iterator<Item = (StmtId, &StmtData)> {
-        starting_in(&self.stmts, range, |data| data.range).map(|(index, data)| (StmtId::nth(index), data))
+        starting_in(&self.stmts, range, self.is_in_order, |data| data.range)
+            .map(|(index, data)| (StmtId::nth(index), data))
     }
 
     /// The names that are bound in a range, in the order of the text.
     pub fn names_in(&self, range: TextRange) -> impl Iterator<Item = (NameId, &NameData)> {
-        starting_in(&self.names, range, |data| data.range).map(|(index, data)| (NameId::nth(index), data))
+        starting_in(&self.names, range, self.is_in_order, |data| data.range)
+            .map(|(index, data)| (NameId::nth(index), data))
     }
 
     /// The names that are used in a range, in the order of the text.
     pub fn refs_in(&self, range: TextRange) -> impl Iterator<Item = (RefId, &RefData)> {
-        starting_in(&self.refs, range, |data| data.range).map(|(index, data)| (RefId::nth(index), data))
+        starting_in(&self.refs, range, self.is_in_order, |data| data.range)
+            .map(|(index, data)| (RefId::nth(index), data))
     }
 
     /// The innermost statement around a part of the text.
     pub(crate) fn stmt_around(&self, range: TextRange) -> Option<&StmtData> {
+        if !self.is_in_order {
+            let around = self.stmts.iter().filter(|data| data.range.contains_range(range));
+            return around.min_by_key(|data| data.range.len());
+        }
         // Those that start before it and do not reach it are behind each other, or in one that reaches it.
         let begun = self.stmts.partition_point(|data| data.range.start() <= range.start());
         let mut at = begun.checked_sub(1)?;
@@ -704,11 +714,11 @@ impl Body {
         (owner < at).then_some(owner)
     }
 
-    /// Whether statements and names are in the order of the text, so that those in a range are found without looking at the others.
-    pub(crate) fn is_in_order(&self) -> bool {
-        self.stmts.is_sorted_by_key(|data| data.range.start())
+    /// Looks whether statements and names are in the order of the text.
+    pub(crate) fn note_order(&mut self) {
+        self.is_in_order = self.stmts.is_sorted_by_key(|data| data.range.start())
             && self.names.is_sorted_by_key(|data| data.range.start())
-            && self.refs.is_sorted_by_key(|data| data.range.start())
+            && self.refs.is_sorted_by_key(|data| data.range.start());
     }
 
     /// Every list of statements.
@@ -804,13 +814,16 @@ impl Body {
     }
 }
 
-/// The parts that start in a range, with their numbers, of parts that are in the order of the text.
+/// The parts that start in a range, with their numbers.
 fn starting_in<T>(
     parts: &[T],
     range: TextRange,
+    is_in_order: bool,
     place: impl Fn(&T) -> TextRange + Copy,
 ) -> impl Iterator<Item = (usize, &T)> {
-    let first = parts.partition_point(|part| place(part).start() < range.start());
-    let starts_in = move |(_, part): &(usize, &T)| place(part).start() <= range.end();
-    parts.iter().enumerate().skip(first).take_while(starts_in)
+    let first =
+        if is_in_order { parts.partition_point(|part| place(part).start() < range.start()) } else { 0 };
+    let starts_before_end = move |(_, part): &(usize, &T)| !is_in_order || place(part).start() <= range.end();
+    let starts_in = move |(_, part): &(usize, &T)| range.contains_inclusive(place(part).start());
+    parts.iter().enumerate().skip(first).take_while(starts_before_end).filter(starts_in)
 }

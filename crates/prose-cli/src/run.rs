@@ -87,6 +87,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     if args.programs.len() > 1 && args.runner.record_script.is_some() {
         return refuse(terminal, "`--record-script` records one program; run the programs one by one");
     }
+    if args.programs.iter().filter(|program| *program == "-").count() > 1 {
+        return refuse(terminal, "standard input holds one program; name `-` once");
+    }
     let mut programs = Vec::new();
     for program in &args.programs {
         let Some(loaded) = load(program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };

@@ -102,7 +102,7 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
     match (total, runs.len(), page.len()) {
         (0, ..) => writeln!(stderr, "There are no runs below {}.", one_line(&folder))?,
         (_, 0, _) => writeln!(stderr, "None of {} matches.", counted(total, "run"))?,
-        (_, found, 0) => writeln!(stderr, "There are only {} pages.", found.div_ceil(limit))?,
+        (_, found, 0) => writeln!(stderr, "The last page is {}.", found.div_ceil(limit))?,
         (_, found, shown) if shown < found => {
             let next = if first + shown < found {
                 format!("; `--page {}` shows the next ones", args.page.get() + 1)

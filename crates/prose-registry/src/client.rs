@@ -152,7 +152,8 @@ impl Client {
 
     /// What a lock file that counts pins a program to.
     fn pin(&self, reference: &Reference) -> Result<Option<&Pin>, Box<LockMismatch>> {
-        self.inner.settings.lock.as_ref().map_or(Ok(None), |locked| locked.pin(reference))
+        let settings = &self.inner.settings;
+        settings.lock.as_ref().map_or(Ok(None), |locked| locked.pin(reference, &settings.registry))
     }
 
     fn known_unlocked(&self, reference: &Reference) -> Option<Found> {

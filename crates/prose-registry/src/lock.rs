@@ -90,6 +90,13 @@ pub enum LockError {
     Version(PathBuf, u32),
 }
 
+/// The place of a program, without what may be written in one way or another: `@` before a handle and `.prose` at the end.
+fn place(address: &Url) -> (Option<&str>, Option<u16>, String) {
+    let path = address.path().replace("%40", "@").replace("/@", "/");
+    let path = path.strip_suffix(".prose").unwrap_or(&path).to_owned();
+    (address.host_str(), address.port_or_known_default(), path)
+}
+
 impl Lock {
     /// The lock file at a path. `None` if there is none.
     pub fn load(path: &Path) -> Result<Option<Self>, LockError> {
@@ -129,6 +136,12 @@ impl Lock {
     /// What a reference is pinned to.
     pub fn get(&self, reference: &Reference) -> Option<&Pin> {
         self.programs.get(&reference.to_string())
+    }
+
+    /// The pin of a program that is at one of these addresses: whatever a program spells it like, it is the same one.
+    pub(crate) fn at(&self, addresses: &[Url]) -> Option<&Pin> {
+        let addresses: Vec<_> = addresses.iter().map(place).collect();
+        self.pins().find(|pin| addresses.contains(&place(&pin.url)))
     }
 
     /// All that is pinned, in the order of the references.

@@ -73,19 +73,25 @@ impl Locked {
         }
     }
 
-    /// What a program is pinned to; `None` if it may have any text.
-    pub(crate) fn pin(&self, reference: &Reference) -> Result<Option<&Pin>, Box<LockMismatch>> {
+    /// What a program of a registry is pinned to; `None` if it may have any text.
+    pub(crate) fn pin(
+        &self,
+        reference: &Reference,
+        registry: &Url,
+    ) -> Result<Option<&Pin>, Box<LockMismatch>> {
         match self {
             Self::Unreadable(why) => {
                 let reference = reference.to_string();
                 Err(Box::new(LockMismatch::Unreadable { reference, why: why.to_string() }))
             }
-            Self::Pins { lock, is_complete } => match lock.get(reference) {
-                None if *is_complete => {
-                    Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() }))
+            Self::Pins { lock, is_complete } => {
+                match lock.get(reference).or_else(|| lock.at(&reference.urls(registry))) {
+                    None if *is_complete => {
+                        Err(Box::new(LockMismatch::NotLocked { reference: reference.to_string() }))
+                    }
+                    pin => Ok(pin),
                 }
-                pin => Ok(pin),
-            },
+            }
         }
     }
 }

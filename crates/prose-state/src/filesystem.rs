@@ -34,6 +34,7 @@ use crate::recall::{JournalRecall, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, LeftMemories};
 use crate::repair::{self, repair, truncate};
+use crate::state_file::STATE_FILE;
 use crate::turns::Turns;
 
 /// Keeps the state of a run in files.
@@ -133,7 +134,16 @@ impl FilesystemStore {
         let mut inputs = None;
         let mut turns = Turns::default();
         let memories = Memories::new(project, &folder);
-        let (recall, journal) = match (OwnFile(&path).is_there()?, how) {
+        let has_journal = OwnFile(&path).is_there()?;
+        let is_empty = has_journal && fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+        // A run that was killed before its first line has no state either.
+        if is_empty && tree.folder().identity(STATE_FILE)?.is_some() {
+            notes.push(format!(
+                "{} is empty, so every session is asked again. To go on from {STATE_FILE} and the bindings instead, remove it first",
+                path.display()
+            ));
+        }
+        let (recall, journal) = match (has_journal, how) {
             (true, Resume::Exact) => {
                 let mut recall = JournalRecall::open(&path, Matching::Exact)?;
                 if recall.sound().damage.is_some() {

@@ -1,10 +1,9 @@
 //! Where runs keep their files (R96, R97).
 
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use prose_files::{Folder, FolderError};
+use prose_files::Folder;
 use prose_rights::normalized;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -89,15 +88,8 @@ impl Project {
     pub(crate) fn make_prose_folder(&self) -> Result<Tree, StateError> {
         let tree = make_tree(&self.root.join(PROSE_FOLDER), &self.limits())?;
         if tree.folder().identity(IGNORE_FILE)?.is_none() {
-            match tree.folder().appender_of_new(IGNORE_FILE) {
-                Ok(mut file) => {
-                    file.write_all(IGNORED.as_bytes())
-                        .map_err(StateError::io("write", tree.folder().path()))?;
-                }
-                // Another run was faster.
-                Err(FolderError::Io { error, .. }) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error.into()),
-            }
+            // As a whole: a part of it would stay, since one that is there is never written over.
+            tree.folder().write_first(IGNORE_FILE, IGNORED.as_bytes())?;
         }
         Ok(tree)
     }

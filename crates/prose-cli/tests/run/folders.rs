@@ -240,3 +240,13 @@ fn runs_at_the_same_time_do_not_meet() {
     }
     assert_eq!(workspace.runs().len(), 6);
 }
+
+#[test]
+fn a_journal_that_is_empty_is_told() {
+    let workspace = stopped();
+    fs::write(workspace.run_folder().join("journal.jsonl"), "").expect("it can be written");
+    let run = workspace.prose(&["resume"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stderr.contains("journal.jsonl is empty, so every session is asked again"), "{run:?}");
+    assert!(run.stderr.contains("Reused 0 results of the earlier execution, ran 2."), "{run:?}");
+}

@@ -370,6 +370,8 @@ fn a_program_comes_over_standard_input() {
         error: `<stdin>` has 1 error and is not run
     "#]],
     );
+    let run = workspace.prose_with_input(&["run", "-", "-"], program);
+    assert_eq!((run.status, run.stderr.contains("name `-` once")), (2, true), "{run:?}");
     let program = b"let a = session \"A\"\nlet b = session \"B\"\noutput c = [a, b]\n";
     let run = workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program);
     assert_eq!(run.status, 3, "{run:?}");

@@ -79,7 +79,7 @@ fn runs_are_listed_in_pages() {
     list(&["--page", "3"]).check(expect![[r#"
         status: 0
         ---- stderr
-        There are only 2 pages.
+        The last page is 2.
     "#]]);
 }
 

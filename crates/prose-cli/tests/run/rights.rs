@@ -410,3 +410,20 @@ fn no_memory_lies_in_git() {
     }
     assert!(world.workspace.runs().is_empty());
 }
+
+/// The words `project` and `user` are scopes, and a string is a folder, whatever it is called.
+#[test]
+fn a_folder_that_is_called_like_a_scope_is_a_folder() {
+    for persist in ["\"project\"", "\"./user\"", "\"user/\""] {
+        let program = format!(
+            "agent a:\n  persist: {persist}\n  prompt: \"p\"\noutput x = resume: a\n  prompt: \"hi\"\n"
+        );
+        let world = World::new(&[("registry/bob/reads.prose", &program), ("project/memory.md", "mine")]);
+        world.settings("");
+        let run = world.prose(&["run", "-q", "bob/reads"]);
+        assert_eq!(run.status, 1, "{persist}: {run:?}");
+        assert!(run.stderr.contains("`bob/reads` was fetched and needs the right `memory:./"), "{run:?}");
+        assert_eq!(world.workspace.read("project/memory.md"), "mine");
+        assert!(!world.workspace.path("user").exists());
+    }
+}

@@ -52,14 +52,24 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<Concern> {
     if !matches!(run.harness, HarnessName::Offline | HarnessName::Script) {
         concerns.push(Concern::new("run.harness", vec![run.harness.as_str().to_owned()]));
     }
-    for (name, words) in [("run.command", &run.command), ("run.environment", &run.environment)] {
+    let passed_on = [
+        ("run.command", &run.command),
+        ("run.environment", &run.environment),
+        ("run.allow-files", &run.allow_files),
+    ];
+    for (name, words) in passed_on {
         if !words.is_empty() {
             concerns.push(Concern::new(name, words.iter().map(Word::as_str).map(str::to_owned).collect()));
         }
     }
     for (program, rights) in config.imports.entries() {
         if !rights.allow.is_empty() {
-            let allowed = rights.allow.iter().map(ToString::to_string).collect();
+            let mut allowed: Vec<String> = rights.allow.iter().map(ToString::to_string).collect();
+            // Another registry or folder has other programs of that name. The one that counts where none is set is named as well.
+            allowed.push(format!("from {}", config.registry.url.as_str()));
+            if let Some(vendor) = config.registry.vendor.as_path() {
+                allowed.push(format!("or from {}", vendor.display()));
+            }
             concerns.push(Concern::new(format!("imports.{program:?}.allow"), allowed));
         }
     }
@@ -128,8 +138,15 @@ mod tests {
     fn what_fetched_programs_may_do_needs_trust() {
         let settings =
             "[imports.\"alice/research\"]\nallow = [\"files:docs/**\"]\n[imports.\"bob/deep\"]\nallow = []\n";
-        let allowed = ("imports.\"alice/research\".allow".to_owned(), vec!["files:docs/**".to_owned()]);
+        let allowed = (
+            "imports.\"alice/research\".allow".to_owned(),
+            vec!["files:docs/**".to_owned(), "from https://p.prose.md/".to_owned()],
+        );
         assert_eq!(of(settings, None), [allowed]);
+        let elsewhere =
+            format!("{settings}[registry]\nurl = \"https://example.com/\"\nvendor = \"vendor\"\n");
+        let words = ["files:docs/**", "from https://example.com/", "or from vendor"].map(str::to_owned);
+        assert_eq!(of(&elsewhere, None)[0].1, words);
     }
 
     #[test]

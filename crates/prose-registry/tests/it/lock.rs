@@ -216,6 +216,24 @@ async fn a_client_with_a_lock_file_gives_what_is_pinned() {
     assert_eq!(server.paths(), ["/a/b"]);
 }
 
+/// A program is the same one however it is spelled, and so are the rights that it has been granted.
+#[tokio::test]
+async fn another_spelling_of_a_pinned_program_is_pinned_as_well() {
+    let server = Server::start(|_| Reply::text("session \"New\"\n")).await;
+    let mut pinned = program("a/b", PROGRAM);
+    pinned.source.final_url = server.url().join("a/b").unwrap();
+    let mut lock = Lock::default();
+    lock.pin(&pinned, None, Timestamp::now());
+    let lock = Some(Locked::Pins { lock: Arc::new(lock), is_complete: false });
+    let client = Client::new(Settings { lock, ..settings(server.url()) }, Cache::in_memory());
+    let address = format!("{}a/b", server.url());
+    for spelling in ["a/b", "@a/b", &address, &format!("{address}.prose")] {
+        let told = get(&client, spelling).await.to_string();
+        assert!(told.contains("is another text than the one in prose.lock"), "{spelling}: {told}");
+    }
+    assert_eq!(text(&get(&client, "a/bc").await), "session \"New\"\n");
+}
+
 #[tokio::test]
 async fn what_a_lock_file_does_not_name_may_be_fetched_all_the_same() {
     let server = Server::start(|_| Reply::text(PROGRAM)).await;

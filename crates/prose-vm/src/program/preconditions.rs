@@ -146,10 +146,16 @@ impl Program {
             (false, "user") => (MemoryScope::User, shared("user")),
             (_, path) => {
                 let right = Right::memory(path);
-                if let Some(Requests { identity, .. }) = &self.fetched
-                    && !has(identity, &right, grants)
-                {
-                    return Err(right);
+                if let Some(Requests { identity, .. }) = &self.fetched {
+                    // The words are those of scopes: no right is about a folder that is called like one.
+                    if let Right::Memory(place) = &right
+                        && matches!(place.as_str(), "project" | "user")
+                    {
+                        return Err(Right::Memory(format!("./{place}")));
+                    }
+                    if !has(identity, &right, grants) {
+                        return Err(right);
+                    }
                 }
                 (MemoryScope::Custom, format!("{}/", path.trim_end_matches('/')))
             }
