@@ -161,8 +161,12 @@ test("a refactoring asks for the name that it has made up", async () => {
     await window.lens("Run program").waitFor();
     // In `"Apply the corrections`
     await window.goTo(14, 30);
-    await window.command("Refactor...");
     const action = window.page.locator(".action-widget .monaco-list-row", { hasText: "Extract the prompt" });
+    // What takes the focus while the window still loads closes the list.
+    for (let attempt = 0; attempt < 5 && !(await action.isVisible()); attempt += 1) {
+      await window.command("Refactor...");
+      await action.waitFor({ timeout: 10_000 }).catch(() => undefined);
+    }
     await action.waitFor();
     await action.click();
     // What is typed before the box has the cursor goes to the program.
