@@ -1,52 +1,25 @@
 //! The language server: transport, documents and ordering.
 //!
-//! A message takes one road. [`framing`] reads it off the wire, [`server`] decodes it and hands it to the one owner of all
+//! A message takes one road. [`protocol::framing`] reads it off the wire, [`server`] decodes it and hands it to the one owner of all
 //! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
 //! which they run in the bounded pool of [`reads`]. Programs that a person runs have threads of their own, in [`runs`]. What
-//! the protocol's types are is known to [`server`] and [`convert`] alone.
+//! the protocol's types are is known to [`server`] and [`protocol`] alone.
 
-mod answers;
-mod call_hierarchy;
-mod closed;
-mod code_actions;
-mod commands;
-mod completions;
-mod convert;
-mod diagnostics;
+mod capabilities;
 mod documents;
-mod face;
-mod fetcher;
-mod formatting;
-mod framing;
-mod inlay_hints;
-mod json;
+mod features;
+mod imports;
 mod logging;
-mod markup;
-mod moves;
+mod messages;
 mod owner;
 mod panics;
-mod parent;
-mod pool;
-mod programs;
-mod progress;
-mod project_files;
-mod questions;
+mod protocol;
 mod reads;
-mod recording;
-mod rename;
 mod replay;
 mod requests;
-mod results;
-mod retries;
 mod runs;
-mod scan;
 mod server;
-mod settings;
-mod shown;
-mod signature_help;
-mod token_deltas;
-mod workspace_files;
-mod workspace_symbols;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
@@ -58,7 +31,7 @@ use anyhow::Context;
 use tokio::runtime::Runtime;
 pub use tracing::level_filters::LevelFilter;
 
-use crate::recording::Recorder;
+use crate::protocol::recording::Recorder;
 pub use crate::replay::{Difference, Replayed};
 
 /// How the server is started.
@@ -97,7 +70,7 @@ pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
 
 /// Says again to a fresh server what the client said in a recorded session, and compares what the server says.
 pub fn replay(recording: &str) -> anyhow::Result<Replayed> {
-    let records = recording::read(recording).map_err(anyhow::Error::msg)?;
+    let records = protocol::recording::read(recording).map_err(anyhow::Error::msg)?;
     let runtime = runtime()?;
     let replayed = runtime.block_on(replay::replay(records));
     runtime.shutdown_background();

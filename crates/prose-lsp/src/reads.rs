@@ -1,54 +1,25 @@
 //! Reads under way: each runs on a snapshot, in a bounded pool, and is answered exactly once.
 
+mod pool;
+pub(crate) mod views;
+
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use prose_analysis::{Cancelled, Database};
-use prose_registry::Cache;
-use tokio::sync::oneshot;
+use prose_analysis::Cancelled;
 
-use crate::closed::ClosedProgram;
-use crate::convert::{Converter, Session};
-use crate::documents::{DocumentUri, Snapshot};
-use crate::json::Json;
-use crate::owner::Message;
-use crate::panics::{Panicked, guard};
-use crate::pool::Pool;
-use crate::programs::Programs;
-use crate::runs::Runs;
-use crate::token_deltas::SentTokens;
+use crate::documents::snapshot::Snapshot;
+use crate::messages::Message;
+use crate::panics::guard;
+use crate::protocol::json::Json;
+use crate::protocol::request::{Answer, Failure, RequestId, send};
+use crate::protocol::session::Session;
+use crate::protocol::uri::DocumentUri;
+use crate::reads::pool::Pool;
+use crate::reads::views::Views;
 
-/// The id of a request, as the client chose it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RequestId {
-    Number(i64),
-    Text(String),
-    Null,
-}
-
-/// Why a request has no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// The client took the request back.
-    Cancelled,
-    /// The document was edited before the read was done.
-    ContentModified,
-    /// The document is not open.
-    NotOpen(DocumentUri),
-    /// There is no news yet, and the request waits for some. No client is told this.
-    NothingNew,
-    /// What is asked for cannot be done, and why.
-    Refused(String),
-    /// Another request with this id has no answer yet.
-    DuplicateId,
-    /// The work panicked.
-    Panicked(Panicked),
-}
-
-/// Where the answer to a request goes.
-pub(crate) type Answer = oneshot::Sender<Result<Json, Failure>>;
 /// The work that answers a request.
 pub(crate) enum Work {
     /// What the tree of the document alone can tell. An edit need not wait for it.
@@ -63,58 +34,6 @@ pub(crate) type TreeWork = Box<dyn FnOnce(&[Snapshot], &Session) -> Json + Send>
 
 /// Work that may be done several times.
 pub(crate) type AnalysisWork = Arc<dyn Fn(&Views, &Session) -> Result<Json, Failure> + Send + Sync>;
-
-/// The programs of a document among all others, as the analysis knows them. Most documents are one program.
-pub(crate) struct Views {
-    pub(crate) snapshots: Vec<Snapshot>,
-    pub(crate) db: Database,
-    /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
-    pub(crate) programs: Arc<Programs>,
-    /// What was fetched by now.
-    pub(crate) cache: Arc<Cache>,
-    /// What runs and ran.
-    pub(crate) runs: Arc<Runs>,
-    /// The semantic tokens that the client has.
-    pub(crate) tokens: Arc<SentTokens>,
-    /// The programs of the workspace that nobody has open, for work that is about them.
-    pub(crate) closed: Arc<[ClosedProgram]>,
-    /// Whether the client asks for news of all programs for the first time.
-    pub(crate) is_first_poll: bool,
-    /// The number of this state of the server.
-    pub(crate) state: u64,
-}
-
-/// One of them.
-#[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) db: &'a Database,
-    pub(crate) programs: &'a Programs,
-    pub(crate) cache: &'a Cache,
-    pub(crate) runs: &'a Runs,
-}
-
-impl Views {
-    /// One after the other.
-    pub(crate) fn each(&self) -> impl Iterator<Item = View<'_>> {
-        let Self { snapshots, db, programs, cache, runs, .. } = self;
-        snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs })
-    }
-}
-
-impl<'a> View<'a> {
-    /// What turns results about the program into what the client is given.
-    pub(crate) fn converter(&self, session: &'a Session) -> Converter<'a> {
-        self.snapshot.converter(session)
-    }
-}
-
-impl Snapshot {
-    /// What turns results about the program into what the client is given.
-    pub(crate) fn converter<'a>(&'a self, session: &'a Session) -> Converter<'a> {
-        Converter::new(&self.shown, session)
-    }
-}
 
 /// A request that only looks at one document.
 pub(crate) struct Read {
@@ -328,9 +247,4 @@ fn try_again(again: &Sender<Message>, pending: &Pending, attempt: Attempt) {
     if again.send(Message::Retry(attempt)).is_err() {
         pending.answer(ticket, Err(Failure::ContentModified));
     }
-}
-
-/// Gives an answer. Nobody waits for it any more when the connection is gone.
-pub(crate) fn send(answer: Answer, result: Result<Json, Failure>) {
-    let _ = answer.send(result);
 }

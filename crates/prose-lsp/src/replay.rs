@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
-use crate::framing::FrameReader;
-use crate::recording::{Record, Side};
-use crate::requests::NEWS;
+use crate::protocol::framing::FrameReader;
+use crate::protocol::recording::{Record, Side};
+use crate::protocol::request::NEWS;
 use crate::server::serve;
 
 /// How long a fresh server may take for what the recorded one said.

@@ -4,28 +4,31 @@ use std::sync::Arc;
 
 use prose_syntax::TextSize;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tower_lsp_server::ls_types::{
+
+use crate::documents::snapshot::Snapshot;
+use crate::features::answers::TokensWanted;
+use crate::features::code_actions::code_actions;
+use crate::features::completions::CompletionData;
+use crate::features::{
+    answers, call_hierarchy, code_lenses, completions, diagnostics, formatting, inlay_hints, rename,
+    signature_help, workspace_symbols,
+};
+use crate::protocol::convert::selected_nothing;
+use crate::protocol::json::{Json, joined, json as text};
+use crate::protocol::lsp::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
     DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
     InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
     SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
-
-use crate::answers::TokensWanted;
-use crate::code_actions::code_actions;
-use crate::completions::CompletionData;
-use crate::convert::{Session, selected_nothing};
-use crate::documents::{DocumentUri, Snapshot};
-use crate::json::{Json, joined, json as text};
-use crate::reads::{Failure, View, Views, Work};
-use crate::runs::{lenses, queries};
-use crate::{
-    answers, call_hierarchy, completions, diagnostics, formatting, inlay_hints, rename, signature_help,
-    workspace_symbols,
-};
+use crate::protocol::request::{ANYWHERE, Failure, NEWS, decode, name};
+use crate::protocol::session::Session;
+use crate::protocol::uri::DocumentUri;
+use crate::reads::Work;
+use crate::reads::views::{View, Views};
+use crate::runs::queries;
 
 /// What a read request asks for.
 pub(crate) struct ReadParams {
@@ -98,12 +101,6 @@ struct FlowGraphParams {
 struct WorkspaceDiagnosticParams {
     previous_result_ids: Vec<diagnostics::PreviousReport>,
 }
-
-/// The name that a request has in place of a document's if it is about none.
-pub(crate) const ANYWHERE: &str = "";
-
-/// The request for the diagnostics of all programs, which clients make again and again.
-pub(crate) const NEWS: &str = "workspace/diagnostic";
 
 pub(crate) type ReadDecoder = fn(Value) -> serde_json::Result<ReadParams>;
 
@@ -221,7 +218,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/codeLens", |params| {
         let CodeLensParams { text_document, .. } = decode(params)?;
-        Ok(ReadParams::each(&text_document.uri, lenses::code_lenses))
+        Ok(ReadParams::each(&text_document.uri, code_lenses::code_lenses))
     }),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
@@ -310,7 +307,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::tree(&params.text_document.uri, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
-            crate::json::json(&snapshot.version)
+            crate::protocol::json::json(&snapshot.version)
         }))
     }),
     #[cfg(test)]
@@ -318,14 +315,14 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::each(&params.text_document.uri, |view, _| {
             crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
-            crate::json::json(&view.snapshot.version)
+            crate::protocol::json::json(&view.snapshot.version)
         }))
     }),
     #[cfg(test)]
     ("test/state", |params| {
         let params: FoldingRangeParams = decode(params)?;
         let read = ReadParams::tree(&params.text_document.uri, |snapshot, _| {
-            crate::json::json(&(
+            crate::protocol::json::json(&(
                 snapshot.version,
                 snapshot.text.to_string(),
                 snapshot.parse.syntax().text().to_string(),
@@ -362,12 +359,4 @@ fn item_data(params: Value) -> serde_json::Result<call_hierarchy::ItemData> {
         data: call_hierarchy::ItemData,
     }
     Ok(decode::<Params>(params)?.item.data)
-}
-
-pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
-    serde_json::from_value(params)
-}
-
-pub(crate) fn name(uri: &Uri) -> DocumentUri {
-    uri.as_str().into()
 }

@@ -4,10 +4,8 @@
 //! owner and the reads look into; what they have to say to the owner comes as a message.
 
 mod execution;
-pub(crate) mod hints;
 pub(crate) mod history;
 mod inputs;
-pub(crate) mod lenses;
 mod lines;
 pub(crate) mod orders;
 pub(crate) mod queries;
@@ -35,13 +33,14 @@ use self::history::{History, LastRun};
 use self::lines::LineMap;
 use self::teller::Teller;
 use self::trace::Trace;
-use crate::convert::Session;
-use crate::documents::DocumentUri;
-use crate::owner::{Message, Notification};
+use crate::messages::Message;
 use crate::panics::guard;
-use crate::questions::Questions;
-use crate::reads::{Answer, Failure, send};
-use crate::settings::FileConfig;
+use crate::protocol::notification::Notification;
+use crate::protocol::questions::Questions;
+use crate::protocol::request::{Answer, Failure, send};
+use crate::protocol::session::Session;
+use crate::protocol::uri::DocumentUri;
+use crate::workspace::settings::FileConfig;
 
 /// The number of an execution in this server.
 type Ticket = u64;
@@ -256,13 +255,27 @@ impl Runs {
         Some((*lines?.first()?, failed.message))
     }
 
+    /// What stands behind which lines of a document. Statements whose line was edited have nothing.
+    pub(crate) fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
+        let marks = self.of_document(uri, |run| (Arc::clone(&run.text), run.trace.marks()));
+        let Some((before, marks)) = marks else { return Vec::new() };
+        let map = LineMap::new(&before, now);
+        let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
+        // The call that runs a block on its own stands behind the last line of the document, where nothing is written.
+        let is_written = |line: usize| {
+            let line = now.get_line(line);
+            line.is_some_and(|line| line.chars().any(|char| !char.is_whitespace()))
+        };
+        marks.filter(|(line, mark)| is_written(*line) && !mark.is_empty()).collect()
+    }
+
     /// The last run of a program as a whole, and that of each of its blocks, as far as their folders tell.
     pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
         self.history.last_runs(project, program)
     }
 
     /// The runs of a document that are under way.
-    fn live(&self, uri: &DocumentUri) -> Vec<SmolStr> {
+    pub(crate) fn live(&self, uri: &DocumentUri) -> Vec<SmolStr> {
         let live = self.runs.iter().filter(|run| run.uri == *uri && !run.is_over);
         let mut ids: Vec<SmolStr> = live.filter_map(|run| run.id.clone()).collect();
         ids.sort();

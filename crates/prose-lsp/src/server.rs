@@ -17,29 +17,34 @@ use tokio::io::{AsyncRead, AsyncWrite, BufReader, BufWriter};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
-use tower_lsp_server::ls_types::{
+use tower_lsp_server::{Loopback, Server};
+use tower_service::Service;
+
+use crate::capabilities;
+use crate::imports::commands::Command;
+use crate::messages::Message;
+use crate::owner::Owner;
+use crate::protocol::framing::FrameError;
+use crate::protocol::json::Json;
+use crate::protocol::lsp::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DidSaveTextDocumentParams, WorkspaceFolder,
 };
-use tower_lsp_server::{Loopback, Server};
-use tower_service::Service;
-
-use crate::commands::Command;
-use crate::convert::{Session, path_of_uri};
-use crate::framing::{self, FrameError};
-use crate::json::Json;
-use crate::moves::Moves;
-use crate::owner::{Message, Notification, Owner};
-use crate::parent;
-use crate::questions::Questions;
-use crate::reads::{Failure, Read, RequestId};
-use crate::recording::{Recorder, Side};
-use crate::requests::{READS, ReadParams, decode, name};
-use crate::results::Results;
+use crate::protocol::notification::Notification;
+use crate::protocol::questions::Questions;
+use crate::protocol::recording::{Recorder, Side};
+use crate::protocol::request::{Failure, RequestId, decode, name};
+use crate::protocol::results::Results;
+use crate::protocol::session::Session;
+use crate::protocol::uri::path_of_uri;
+use crate::protocol::{framing, parent};
+use crate::reads::Read;
+use crate::requests::{READS, ReadParams};
 use crate::runs::Runs;
 use crate::runs::orders::RunCommand;
 use crate::runs::queries::RunQuery;
+use crate::workspace::moves::Moves;
 
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,7 +348,7 @@ impl Front {
                 let _ = events.send(Event::ParentDied);
             });
         }
-        let result = session.initialize_result();
+        let result = capabilities::initialize_result(&session);
         self.send(Message::Start(session));
         Ok(Outcome::Now(result))
     }

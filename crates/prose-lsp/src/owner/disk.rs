@@ -7,11 +7,10 @@ use prose_analysis::{SourceFile, Text};
 use prose_registry::LOCK_FILE;
 
 use super::Owner;
-use crate::convert::path_of_uri;
-use crate::documents::DocumentUri;
-use crate::face::Face;
-use crate::fetcher::{When, read_program};
-use crate::workspace_files::says_what_is_left_out;
+use crate::documents::public_interface::Face;
+use crate::imports::fetcher::{When, read_program};
+use crate::protocol::uri::{DocumentUri, path_of_uri};
+use crate::workspace::files::says_what_is_left_out;
 
 impl Owner {
     /// Takes over what lies at a path, for those who import it.

@@ -8,17 +8,16 @@ use prose_analysis::imports::{imported_programs, remote, unfound};
 use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
 use prose_imports::Fulfilled;
-use tower_lsp_server::ls_types::MessageType;
 
 use super::{Notification, Owner};
-use crate::commands::{Command, CommandKind};
-use crate::convert::path_of_uri;
-use crate::documents::DocumentUri;
-use crate::face::Face;
-use crate::fetcher::{Imports, WHY_NEVER, When};
-use crate::json::json;
-use crate::reads::send;
-use crate::settings::FileConfig;
+use crate::documents::public_interface::Face;
+use crate::imports::commands::{Command, CommandKind};
+use crate::imports::fetcher::{Imports, WHY_NEVER, When};
+use crate::protocol::json::json;
+use crate::protocol::lsp::MessageType;
+use crate::protocol::request::send;
+use crate::protocol::uri::{DocumentUri, path_of_uri};
+use crate::workspace::settings::FileConfig;
 
 impl Owner {
     pub(super) fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use prose_markdown::{Fence, is_markdown, path_of_program};
 
 use super::Owner;
-use crate::documents::{Document, DocumentUri, PartOf};
+use crate::documents::document::Document;
+use crate::documents::snapshot::PartOf;
 use crate::panics::guard;
-use crate::reads::Failure;
-use crate::shown::Shown;
+use crate::protocol::request::Failure;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::DocumentUri;
 
 /// What a document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,8 +160,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::owner::{Message, Notification};
-    use crate::questions::Questions;
+    use crate::messages::Message;
+    use crate::protocol::notification::Notification;
+    use crate::protocol::questions::Questions;
     use crate::runs::Runs;
 
     const URI: &str = "file:///nowhere/docs/guide.md";
@@ -232,11 +235,12 @@ More:
                 let line_start = text[..at].rfind('\n').map_or(0, |before| before + 1);
                 json!({ "line": text[..at].matches('\n').count(), "character": at - line_start })
             };
-            let change: crate::convert::lsp::TextDocumentContentChangeEvent = serde_json::from_value(json!({
-                "range": { "start": position(at), "end": position(at + old.len()) },
-                "text": new,
-            }))
-            .unwrap();
+            let change: crate::protocol::lsp::TextDocumentContentChangeEvent =
+                serde_json::from_value(json!({
+                    "range": { "start": position(at), "end": position(at + old.len()) },
+                    "text": new,
+                }))
+                .unwrap();
             let changes = vec![change.into()];
             self.receive(Message::Change { uri: URI.into(), version: self.version, changes })
         }

@@ -8,12 +8,12 @@ use prose_analysis::location::Origin;
 use ropey::Rope;
 
 use super::Owner;
-use crate::convert::uri_of_path;
-use crate::json::json;
-use crate::moves::{Importer, Moves, followed, programs_below};
 use crate::panics::guard;
-use crate::reads::{Answer, Failure, send};
-use crate::shown::Shown;
+use crate::protocol::json::json;
+use crate::protocol::request::{Answer, Failure, send};
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::uri_of_path;
+use crate::workspace::moves::{Importer, Moves, followed, programs_below};
 
 impl Owner {
     /// Answers what changes in all programs that are known or lie in the folders of the session, when files are moved.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Notification, Owner};
-use crate::diagnostics;
-use crate::documents::{Document, DocumentUri, Published};
-use crate::questions::next_id;
-use crate::reads::View;
+use crate::documents::document::{Document, Published};
+use crate::features::diagnostics;
+use crate::protocol::notification::next_id;
+use crate::protocol::uri::DocumentUri;
+use crate::reads::views::View;
 
 /// How many messages are sent together.
 pub(super) const IN_ONE_PIECE: usize = 64;

@@ -13,17 +13,18 @@ use prose_vm::runner::Limits;
 use smol_str::SmolStr;
 
 use super::{Notification, Owner};
-use crate::convert::Converter;
-use crate::documents::{DocumentUri, Snapshot};
-use crate::fetcher::When;
-use crate::json::{Json, json};
-use crate::questions::next_id;
-use crate::reads::{Answer, Failure, send};
+use crate::documents::snapshot::Snapshot;
+use crate::imports::fetcher::When;
+use crate::protocol::convert::Converter;
+use crate::protocol::json::{Json, json};
+use crate::protocol::notification::next_id;
+use crate::protocol::request::{Answer, Failure, send};
+use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::orders::{Given, RunCommand, RunCommandKind};
 use crate::runs::queries::RunQuery;
 use crate::runs::{Launch, errors, project_of};
-use crate::settings::FileConfig;
+use crate::workspace::settings::FileConfig;
 
 /// Why something is not run, in words for a person.
 type Refusal = String;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Owner;
-use crate::reads::{Answer, send};
+use crate::protocol::request::{Answer, send};
 
 impl Owner {
     /// The answer to `prose/status`.
@@ -51,7 +51,7 @@ impl Owner {
             "scanning": is_scanning,
             "pendingRequests": self.reads.pending() + self.workspace.waiting(),
         });
-        send(answer, Ok(crate::json::json(&status)));
+        send(answer, Ok(crate::protocol::json::json(&status)));
     }
 }
 

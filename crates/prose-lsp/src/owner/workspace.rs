@@ -9,17 +9,18 @@ use std::time::Duration;
 use prose_analysis::location::Origin;
 
 use super::{Message, Owner};
-use crate::closed::ClosedProgram;
-use crate::convert::uri_of_path;
-use crate::diagnostics::{self, Digest};
-use crate::documents::DocumentUri;
-use crate::fetcher::read_program;
+use crate::documents::closed::ClosedProgram;
+use crate::features::diagnostics;
+use crate::imports::fetcher::read_program;
 use crate::panics::guard;
-use crate::progress::Progress;
-use crate::reads::{Attempt, Failure, Read, RequestId, View, send};
-use crate::requests::NEWS;
-use crate::scan::{Scanned, Stamps, scan};
-use crate::workspace_files::is_program;
+use crate::protocol::json::Digest;
+use crate::protocol::progress::Progress;
+use crate::protocol::request::{Failure, NEWS, RequestId, send};
+use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::reads::views::View;
+use crate::reads::{Attempt, Read};
+use crate::workspace::files::is_program;
+use crate::workspace::scan::{Scanned, Stamps, scan};
 
 /// How often it is looked whether there are news of all programs, at most.
 const BETWEEN_POLLS: Duration = Duration::from_millis(500);

@@ -10,16 +10,16 @@ use prose_vm::event::{Event, RunStatus, What};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tower_lsp_server::ls_types::MessageType;
 
 use super::inputs::{EditorInputs, MadeUp};
 use super::teller::Teller;
 use super::trace::counted;
 use super::{Launch, Runs, Stop, Ticket, refuse};
-use crate::convert::uri_of_path;
-use crate::json::json as text;
-use crate::owner::Notification;
-use crate::reads::send;
+use crate::protocol::json::json as text;
+use crate::protocol::lsp::MessageType;
+use crate::protocol::notification::Notification;
+use crate::protocol::request::send;
+use crate::protocol::uri::uri_of_path;
 
 /// Prepares a run, answers the command, and runs the program to its end.
 pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
@@ -33,7 +33,10 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     let given = given.into_iter().collect();
     if is_dry {
         let prompts = dry_run(prepared, first_line, MadeUp(given), stopped);
-        return send(answer, prompts.map(|prompts| text(&prompts)).map_err(crate::reads::Failure::Refused));
+        return send(
+            answer,
+            prompts.map(|prompts| text(&prompts)).map_err(crate::protocol::request::Failure::Refused),
+        );
     }
     let id: SmolStr = prepared.run().into();
     runs.has_files(ticket, &uri, &id);

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Stop;
-use crate::questions::Questions;
+use crate::protocol::questions::Questions;
 
 /// Who gives the inputs of a run.
 pub(super) struct EditorInputs {

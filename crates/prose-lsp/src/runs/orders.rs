@@ -1,12 +1,11 @@
 //! The commands about runs, with their arguments.
 
+use prose_vm::value::Value as ProgramValue;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
 
-use prose_vm::value::Value as ProgramValue;
-
-use crate::reads::Answer;
+use crate::protocol::request::Answer;
 
 /// What a person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,10 +22,12 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 
 use super::Runs;
-use crate::convert::{Converter, Session, path_of_uri, uri_of_path};
-use crate::json::{Json, json as text};
-use crate::reads::Failure;
-use crate::shown::Shown;
+use crate::protocol::convert::Converter;
+use crate::protocol::json::{Json, json as text};
+use crate::protocol::request::Failure;
+use crate::protocol::session::Session;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::{path_of_uri, uri_of_path};
 
 /// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
 /// together take more than a client has room for.

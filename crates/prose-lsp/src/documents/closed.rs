@@ -1,0 +1,37 @@
+//! The programs of the workspace that nobody has open.
+
+use std::sync::Arc;
+
+use prose_analysis::statements::parse;
+use prose_analysis::{Database, SourceFile};
+use ropey::Rope;
+
+use crate::documents::snapshot::Snapshot;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::DocumentUri;
+use crate::workspace::settings::FileConfig;
+
+/// A program of the workspace that the client has not opened.
+#[derive(Debug, Clone)]
+pub(crate) struct ClosedProgram {
+    pub(crate) uri: DocumentUri,
+    pub(crate) file: SourceFile,
+    pub(crate) config: Arc<FileConfig>,
+}
+
+impl ClosedProgram {
+    /// The program as if it were open, as it was when it was last read.
+    pub(crate) fn snapshot(&self, db: &Database) -> Snapshot {
+        let text = Rope::from_str(self.file.text(db).as_str());
+        Snapshot {
+            name: Arc::clone(&self.uri),
+            uri: Arc::clone(&self.uri),
+            version: 0,
+            shown: Shown::alone(text.clone()),
+            text,
+            parse: Arc::clone(parse(db, self.file)),
+            file: self.file,
+            config: Arc::clone(&self.config),
+        }
+    }
+}

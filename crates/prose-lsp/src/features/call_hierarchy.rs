@@ -1,0 +1,97 @@
+//! Who calls whom, for the client.
+
+use std::path::Path;
+
+use prose_analysis::{Database, SourceFile};
+use prose_ide::{Callable, Calls};
+use prose_syntax::TextSize;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+
+use crate::documents::programs::Programs;
+use crate::protocol::convert::Converter;
+use crate::protocol::json::{Json, json as text};
+use crate::protocol::session::Session;
+use crate::reads::views::{View, Views};
+
+/// What the client gives back with an item, to say what it is about.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ItemData {
+    path: String,
+    block: Option<SmolStr>,
+}
+
+/// The answer to `textDocument/prepareCallHierarchy`.
+pub(crate) fn prepare(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+    let found = prose_ide::callables(view.db, view.snapshot.file, offset);
+    let item = |callable| item(view.db, view.programs, session, callable);
+    let items: Vec<Value> = found.iter().filter_map(item).collect();
+    text(&(!items.is_empty()).then_some(items))
+}
+
+/// The answer to `callHierarchy/incomingCalls`.
+pub(crate) fn incoming(views: &Views, session: &Session, data: &ItemData) -> Json {
+    let Some(callee) = callable(views, data) else { return text(&()) };
+    let calls = prose_ide::incoming_calls(&views.db, &callee, &views.db.programs());
+    let calls = calls.iter().filter_map(|calls| {
+        let ranges = ranges(views, session, calls.other.file(), calls)?;
+        Some(
+            json!({ "from": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }),
+        )
+    });
+    text(&calls.collect::<Vec<Value>>())
+}
+
+/// The answer to `callHierarchy/outgoingCalls`.
+pub(crate) fn outgoing(views: &Views, session: &Session, data: &ItemData) -> Json {
+    let Some(caller) = callable(views, data) else { return text(&()) };
+    let calls = prose_ide::outgoing_calls(&views.db, &caller);
+    let calls = calls.iter().filter_map(|calls| {
+        let ranges = ranges(views, session, caller.file(), calls)?;
+        Some(json!({ "to": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }))
+    });
+    text(&calls.collect::<Vec<Value>>())
+}
+
+/// What an item is about, if it is still there.
+fn callable(views: &Views, data: &ItemData) -> Option<Callable> {
+    let file = views.db.file_at(Path::new(&data.path))?;
+    Some(match &data.block {
+        Some(block) => Callable::Block(file, block.clone()),
+        None => Callable::Program(file),
+    })
+}
+
+fn item(db: &Database, programs: &Programs, session: &Session, callable: &Callable) -> Option<Value> {
+    const FUNCTION: u32 = 12;
+    const MODULE: u32 = 2;
+    let file = callable.file();
+    let (uri, shown) = programs.place(db, file)?;
+    let (range, name_range) = callable.place(db)?;
+    let converter = Converter::new(&shown, session);
+    let path = file.path(db).display().to_string();
+    let stem = file.path(db).file_name().map_or_else(|| path.clone(), |name| name.display().to_string());
+    let (name, kind, block) = match callable {
+        Callable::Block(_, name) => (name.as_str(), FUNCTION, Some(name)),
+        Callable::Program(_) => (stem.as_str(), MODULE, None),
+    };
+    let mut item = json!({
+        "name": name,
+        "kind": kind,
+        "uri": &*uri,
+        "range": converter.range(range),
+        "selectionRange": converter.range(name_range),
+        "data": { "path": path, "block": block },
+    });
+    if block.is_some() {
+        item["detail"] = json!(stem);
+    }
+    Some(item)
+}
+
+fn ranges(views: &Views, session: &Session, file: SourceFile, calls: &Calls) -> Option<Vec<Value>> {
+    let (_, shown) = views.programs.place(&views.db, file)?;
+    let converter = Converter::new(&shown, session);
+    Some(calls.ranges.iter().map(|range| json!(converter.range(*range))).collect())
+}

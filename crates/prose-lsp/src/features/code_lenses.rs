@@ -1,0 +1,115 @@
+//! What can be run, above the lines where it starts.
+
+use prose_analysis::location::Origin;
+use prose_analysis::statements::statements;
+use serde_json::{Value, json};
+
+use crate::protocol::json::{Json, json as text};
+use crate::protocol::lsp;
+use crate::protocol::session::Session;
+use crate::reads::views::View;
+use crate::runs::history::LastRun;
+use crate::runs::orders::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
+use crate::runs::{errors, project_of};
+
+/// The answer to `textDocument/codeLens`.
+pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
+    let lenses = lenses(view, session).into_iter();
+    let lenses: Vec<Value> =
+        lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect();
+    text(&lenses)
+}
+
+/// The same as code actions, for clients that show no lenses: those of the program anywhere in it, and those of a block on its first line.
+pub(crate) fn run_actions(view: &View<'_>, session: &Session, range: lsp::Range) -> Vec<Value> {
+    if session.shows_lenses {
+        return Vec::new();
+    }
+    let top = view.converter(session).top();
+    let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
+    let does_something = |lens: &Lens| lens.command["command"] != "";
+    let lenses = lenses(view, session).into_iter().filter(|lens| is_here(lens) && does_something(lens));
+    lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
+}
+
+struct Lens {
+    range: lsp::Range,
+    command: Value,
+}
+
+fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
+    let (db, snapshot) = (view.db, view.snapshot);
+    let file = snapshot.file;
+    // What was fetched is only shown, and is run by programs that import it.
+    if statements(db, file).list.is_empty() || *file.origin(db) != Origin::Local {
+        return Vec::new();
+    }
+    let uri = &*snapshot.name;
+    let path = file.path(db);
+    let project = project_of(path, &snapshot.config, session);
+    let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
+    let converter = view.converter(session);
+    let top = converter.top();
+    let errors = errors(db, file, &snapshot.config);
+    let mut lenses =
+        Lenses { uri, can_run: errors.is_empty(), first_line: snapshot.shown.first_line(), list: Vec::new() };
+    if !errors.is_empty() {
+        let count = match errors.len() {
+            1 => "1 error".to_owned(),
+            count => format!("{count} errors"),
+        };
+        // Without a command it can be read and does nothing.
+        let command = if session.shows_documents { SHOW_ERROR } else { "" };
+        lenses.add(top, &format!("Cannot run: {count}"), command, json!({ "uri": uri }));
+    } else {
+        if project.is_some() {
+            lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+        }
+        lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
+    }
+    for run in view.runs.live(&snapshot.name) {
+        lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
+    }
+    lenses.add_last(top, last.iter().find(|last| last.block.is_none()));
+    let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
+    for block in blocks {
+        // An error elsewhere in the program is none of the block's.
+        lenses.can_run = errors.is_empty() || {
+            let parts = prose_ide::block_parts(db, file, &block.name);
+            !errors.iter().any(|error| parts.iter().any(|part| part.intersect(error.range).is_some()))
+        };
+        let range = converter.range(block.range);
+        if lenses.can_run {
+            lenses.add(range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+        }
+        lenses.add_last(range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
+    }
+    lenses.list
+}
+
+struct Lenses<'a> {
+    uri: &'a str,
+    /// Whether there is no error in what the next lenses are about.
+    can_run: bool,
+    first_line: usize,
+    list: Vec<Lens>,
+}
+
+impl Lenses<'_> {
+    fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
+        let command = json!({ "title": title, "command": command, "arguments": [argument] });
+        self.list.push(Lens { range, command });
+    }
+
+    fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {
+        let Some(last) = last else { return };
+        if self.can_run && last.can_be_resumed() {
+            self.add(range, "Resume last run", RESUME, last.argument(self.uri));
+        }
+        if let Some(result) = last.result(self.first_line) {
+            // Without a command it can be read and does nothing.
+            let command = json!({ "title": result, "command": "" });
+            self.list.push(Lens { range, command });
+        }
+    }
+}

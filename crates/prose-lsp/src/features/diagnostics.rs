@@ -1,0 +1,185 @@
+//! Diagnostics for the client, asked for or not.
+
+use std::collections::HashMap;
+
+use prose_analysis::Database;
+use prose_analysis::diagnostics::diagnostics;
+use prose_syntax::{Diagnostic, Severity};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::documents::closed::ClosedProgram;
+use crate::documents::snapshot::Snapshot;
+use crate::protocol::convert::{Converter, Reported};
+use crate::protocol::json::{Digest, Json, json as text};
+use crate::protocol::lsp;
+use crate::protocol::notification::{Notification, next_id};
+use crate::protocol::request::Failure;
+use crate::protocol::session::Session;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::DocumentUri;
+use crate::reads::views::{View, Views};
+use crate::workspace::settings::Problems;
+
+/// The diagnostics of a document with the severities that they have there, without those that are off.
+pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Severity, &'db Diagnostic)> {
+    diagnostics(db, snapshot.file)
+        .iter()
+        .filter_map(|diagnostic| Some((snapshot.severity(diagnostic)?, diagnostic)))
+        .collect()
+}
+
+fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
+    let View { snapshot, db, programs, runs, .. } = *view;
+    let converter = view.converter(session);
+    let place = |path: &str| programs.place(db, db.file_at(std::path::Path::new(path))?);
+    let reported = reported(snapshot, db);
+    let mut items = converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
+        severity: *severity,
+        diagnostic,
+        uri: &snapshot.uri,
+        place: &place,
+    }));
+    let failure = runs.failure(&snapshot.name, &snapshot.text);
+    items.extend(failure.map(|(line, message)| converter.failure_of_run(&snapshot.text, line, message)));
+    items
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a, T> {
+    kind: &'static str,
+    result_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<T>,
+}
+
+/// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
+pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -> Json {
+    let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view, session)).collect();
+    let id = Digest::of(&items).id();
+    text(&if previous == Some(id.as_str()) {
+        Report { kind: "unchanged", result_id: &id, items: None }
+    } else {
+        Report { kind: "full", result_id: &id, items: Some(&items) }
+    })
+}
+
+/// A report that a client still has.
+#[derive(Deserialize)]
+pub(crate) struct PreviousReport {
+    uri: DocumentUri,
+    value: String,
+}
+
+/// The answer to `workspace/diagnostic`: the programs of the workspace that nobody has open, as far as they have findings or had some in the
+/// reports that the client still has. Open documents have reports of their own. Without news there is no answer, and the request waits for
+/// some: clients ask again as soon as they are answered.
+pub(crate) fn workspace_report(
+    views: &Views,
+    session: &Session,
+    previous: &[PreviousReport],
+) -> Result<Json, Failure> {
+    let mut previous: HashMap<&str, &str> =
+        previous.iter().map(|report| (&*report.uri, &*report.value)).collect();
+    let mut reports = Vec::new();
+    let mut has_news = views.is_first_poll;
+    for program in views.closed.iter() {
+        views.db.give_way();
+        let before = previous.remove(&*program.uri);
+        let items = closed_items(views, program, session);
+        if before.is_none() && items.is_empty() {
+            continue;
+        }
+        let id = Digest::of(&items).id();
+        let is_same = before == Some(id.as_str());
+        has_news |= !is_same;
+        reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(&items)));
+    }
+    // What is gone has no findings, which the client has to be told once.
+    let none: Vec<lsp::Diagnostic> = Vec::new();
+    let id = Digest::of(&none).id();
+    let is_told = |(uri, before): &(&str, &str)| *before == id || views.programs.has_open(uri);
+    for (uri, _) in previous.into_iter().filter(|report| !is_told(report)) {
+        has_news = true;
+        reports.push(workspace_entry(uri, &id, Some(&none)));
+    }
+    if has_news { Ok(text(&json!({ "items": reports }))) } else { Err(Failure::NothingNew) }
+}
+
+fn closed_items(views: &Views, program: &ClosedProgram, session: &Session) -> Vec<lsp::Diagnostic> {
+    let Views { db, programs, cache, runs, .. } = views;
+    // Most programs have none, and need no snapshot for that.
+    if diagnostics(db, program.file).is_empty() {
+        return Vec::new();
+    }
+    let snapshot = program.snapshot(db);
+    items(&View { snapshot: &snapshot, db, programs, cache, runs }, session)
+}
+
+fn workspace_entry(uri: &str, id: &str, items: Option<&Vec<lsp::Diagnostic>>) -> serde_json::Value {
+    // Null is the version of a file that is not open.
+    let mut report = json!({ "uri": uri, "version": null, "kind": "unchanged", "resultId": id });
+    if let Some(items) = items {
+        report["kind"] = json!("full");
+        report["items"] = json!(items);
+    }
+    report
+}
+
+/// What tells a client the diagnostics of one version of a document, or of a file that is not open.
+pub(crate) fn publication<'a>(
+    uri: &DocumentUri,
+    version: Option<i32>,
+    programs: impl Iterator<Item = View<'a>>,
+    session: &'a Session,
+) -> (Notification, Digest) {
+    let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view, session)).collect();
+    let mut params = json!({ "uri": &**uri, "diagnostics": items });
+    if let Some(version) = version {
+        params["version"] = json!(version);
+    }
+    let is_nothing = version.is_none() && items.is_empty();
+    let digest = if is_nothing { Digest::default() } else { Digest::of(&params) };
+    (Notification { method: PUBLISH, params, id: None }, digest)
+}
+
+/// What tells a client what is wrong with settings.
+pub(crate) fn of_settings(
+    uri: &DocumentUri,
+    version: Option<i32>,
+    problems: &Problems,
+    session: &Session,
+) -> Notification {
+    let shown = Shown::alone(problems.text.clone());
+    let converter = Converter::new(&shown, session);
+    let reported = problems.found.iter().map(|(severity, diagnostic)| Reported {
+        severity: *severity,
+        diagnostic,
+        uri,
+        place: &|_| None,
+    });
+    let mut params = json!({ "uri": &**uri, "diagnostics": converter.diagnostics(reported) });
+    if let Some(version) = version {
+        params["version"] = json!(version);
+    }
+    Notification { method: PUBLISH, params, id: None }
+}
+
+/// The answer to `textDocument/diagnostic` for a document that is no program.
+pub(crate) fn no_report() -> Json {
+    text(&json!({ "kind": "full", "items": [] }))
+}
+
+/// What takes the diagnostics of a closed document from the client's view.
+pub(crate) fn withdrawal(uri: &DocumentUri) -> Notification {
+    let params = json!({ "uri": &**uri, "diagnostics": [] });
+    Notification { method: PUBLISH, params, id: None }
+}
+
+/// What has a client ask for all diagnostics again.
+pub(crate) fn refresh() -> Notification {
+    Notification { method: "workspace/diagnostic/refresh", params: json!(null), id: Some(next_id()) }
+}
+
+const PUBLISH: &str = "textDocument/publishDiagnostics";

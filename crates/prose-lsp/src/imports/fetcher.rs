@@ -1,0 +1,281 @@
+//! Look-ups of imported programs that are not on this machine, in the background.
+//!
+//! Everything here happens on the owner's thread but the look-ups themselves, whose results come back as messages. So typing never waits
+//! for a registry.
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
+use prose_config::FetchMode;
+use prose_files::Limit;
+use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
+use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::imports::retries::Retries;
+use crate::messages::Message;
+use crate::workspace::settings::Settings;
+
+/// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
+const DEBOUNCE: Duration = Duration::from_millis(300);
+
+/// Why nothing may be looked up, even if a person asks for it.
+pub(crate) const WHY_NEVER: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Who looks up imported programs.
+pub(crate) struct Fetcher {
+    registries: Registries,
+    to_owner: Sender<Message>,
+    /// The thread that does the waiting. There is none before something has to be looked up.
+    tasks: Option<UnboundedSender<Task>>,
+    /// What will be looked up if it still stands in a program then.
+    waiting: HashMap<Remote, Wish>,
+    under_way: HashSet<Remote>,
+    retries: Retries,
+    /// What programs of the network import. One that imports without end is not followed.
+    of_remotes: HashSet<Remote>,
+}
+
+impl Fetcher {
+    pub(crate) fn new(to_owner: Sender<Message>) -> Self {
+        Self {
+            registries: Registries::new(Cache::of_user()),
+            to_owner,
+            tasks: None,
+            waiting: HashMap::new(),
+            under_way: HashSet::new(),
+            retries: Retries::default(),
+            of_remotes: HashSet::new(),
+        }
+    }
+
+    /// What was fetched by now.
+    pub(crate) fn cache(&self) -> Arc<Cache> {
+        Arc::clone(self.registries.cache())
+    }
+
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    pub(crate) fn origin_of(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
+        self.registries.shown_at(path)
+    }
+
+    /// How many look-ups are under way, and what one of them is for.
+    pub(crate) fn under_way(&self) -> (usize, Option<String>) {
+        // The same one each time, so that what a person sees does not jump.
+        let first = self.under_way.iter().min();
+        (self.under_way.len(), first.map(|remote| remote.reference.to_string()))
+    }
+
+    /// What is known of a program without asking anybody. If that is not enough, and the mode allows it, it is looked up.
+    fn look(&mut self, remote: &Remote, asker: &Origin, mode: FetchMode, when: When) -> Option<Fetched> {
+        if when == When::Opened {
+            return None;
+        }
+        // This is asked after each edit, and the disk was looked at before.
+        if self.under_way.contains(remote) || self.waiting.contains_key(remote) {
+            return None;
+        }
+        if asker.depth() > 0 && !self.of_remotes.contains(remote) {
+            if self.of_remotes.len() >= MOST_PROGRAMS {
+                return Some(too_many(remote, MOST_PROGRAMS));
+            }
+            self.of_remotes.insert(remote.clone());
+        }
+        let (fetched, wish) = self.registries.look(remote, asker);
+        for problem in self.registries.take_problems() {
+            tracing::warn!("{problem}");
+        }
+        let Some(wish) = wish else { return fetched };
+        match mode {
+            FetchMode::Automatic => {}
+            FetchMode::Manual => {
+                let refusal = || self.registries.refusal(remote);
+                return fetched.or_else(refusal).or_else(|| Some(not_fetched(remote)));
+            }
+            FetchMode::Off => {
+                let refusal = || self.registries.refusal(remote);
+                return fetched.or_else(refusal).or_else(|| Some(never_fetched(remote, WHY_NEVER)));
+            }
+        }
+        // What is known is shown at once, and asked about without hurry.
+        match when {
+            When::Now => self.start(wish, asker.clone()),
+            When::TypingStops | When::Opened => self.wait(wish),
+        }
+        fetched
+    }
+
+    fn wait(&mut self, wish: Wish) {
+        let remote = wish.remote.clone();
+        self.waiting.insert(remote.clone(), wish);
+        self.send_after(DEBOUNCE, Message::FetchDue(remote));
+    }
+
+    /// Has the owner receive a message later.
+    pub(crate) fn send_after(&mut self, pause: Duration, message: Message) {
+        let to_owner = self.to_owner.clone();
+        self.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let _ = to_owner.send(message);
+        });
+    }
+
+    /// The wait for a program is over, which `asker` still imports; nobody does if there is none.
+    pub(crate) fn due(&mut self, remote: &Remote, asker: Option<Origin>) {
+        if let (Some(wish), Some(asker)) = (self.waiting.remove(remote), asker) {
+            self.start(wish, asker);
+        }
+    }
+
+    /// The wait after a failure is over. Whether nothing has come of the program meanwhile.
+    pub(crate) fn is_due_again(&mut self, remote: &Remote) -> bool {
+        self.retries.is_due(remote)
+    }
+
+    /// Looks up a program, however fresh what is known of it: a person asks for it, or it failed before.
+    pub(crate) fn fetch(&mut self, remote: &Remote, asker: Origin) {
+        if let Some(client) = self.registries.client(&remote.registry) {
+            self.start(Wish { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
+        }
+    }
+
+    fn start(&mut self, wish: Wish, asker: Origin) {
+        if !self.under_way.insert(wish.remote.clone()) {
+            return;
+        }
+        let to_owner = self.to_owner.clone();
+        self.spawn(async move {
+            let fulfilled = wish.fulfil(&asker).await;
+            let _ = to_owner.send(Message::Fetched(wish.remote, fulfilled));
+        });
+    }
+
+    /// The look-up of a program is over. One that may give more later is done again then, if it is still wanted.
+    pub(crate) fn fetched(&mut self, remote: &Remote, again_after: Option<Duration>) {
+        self.under_way.remove(remote);
+        match again_after {
+            Some(at_least) => {
+                if let Some(pause) = self.retries.failed(remote, at_least) {
+                    self.send_after(pause, Message::FetchAgain(remote.clone()));
+                }
+            }
+            None => self.retries.ended(remote),
+        }
+        if let Some(problem) = self.registries.cache().take_problem() {
+            tracing::warn!("{problem}");
+        }
+    }
+
+    /// Writes into the lock file of a folder what a program is now, and tells how that went.
+    pub(crate) fn pin(&mut self, remote: &Remote, folder: PathBuf) {
+        let Some(client) = self.registries.client(&remote.registry) else { return };
+        let (reference, to_owner) = (remote.reference.clone(), self.to_owner.clone());
+        self.spawn(async move {
+            let path = folder.join(LOCK_FILE);
+            let pinned = async {
+                let found = client
+                    .known(&reference)
+                    .ok_or_else(|| format!("`{reference}` is not known yet; fetch it first"))?;
+                let commit = match &reference {
+                    prose_registry::Reference::Git(program) => client.commit(program).await.ok(),
+                    _ => None,
+                };
+                let mut lock = Lock::load(&path).map_err(|error| error.to_string())?.unwrap_or_default();
+                lock.pin(&found.program, commit, Timestamp::now());
+                lock.save(&path).map_err(|error| error.to_string())
+            };
+            let told = match pinned.await {
+                Ok(()) => {
+                    // Not every client tells of changes of files.
+                    let _ = to_owner.send(Message::FilesChanged(vec![path.clone()]));
+                    Ok(format!("`{reference}` is pinned in {}", path.display()))
+                }
+                Err(error) => Err(error),
+            };
+            let _ = to_owner.send(Message::Told(told));
+        });
+    }
+
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        let tasks = self.tasks.get_or_insert_with(|| {
+            let (tasks, received) = unbounded_channel();
+            let thread = std::thread::Builder::new().name("fetcher".to_owned());
+            if let Err(error) = thread.spawn(move || run(received)) {
+                tracing::error!("nothing can be fetched, since the server cannot start a thread: {error}");
+            }
+            tasks
+        });
+        // Without the thread nothing is fetched, which the log says.
+        let _ = tasks.send(Box::pin(task));
+    }
+}
+
+/// Runs the tasks until there can be no more.
+fn run(mut tasks: UnboundedReceiver<Task>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(async {
+            while let Some(task) = tasks.recv().await {
+                tokio::spawn(task);
+            }
+        }),
+        Err(error) => tracing::error!("nothing can be fetched: {error}"),
+    }
+}
+
+/// When something is looked up that is not known yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// At once: a document was opened, or a program was fetched that imports it.
+    Now,
+    /// When nobody has typed for a moment.
+    TypingStops,
+    /// When somebody opens the program, or one that imports it. Nobody may ever look at what lies in a folder.
+    Opened,
+}
+
+/// What the analysis asks about the imports of one program.
+pub(crate) struct Imports<'a> {
+    pub(crate) fetcher: &'a mut Fetcher,
+    pub(crate) settings: &'a mut Settings,
+    pub(crate) mode: FetchMode,
+    pub(crate) when: When,
+}
+
+impl Loader for Imports<'_> {
+    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+        read_program(path)
+    }
+
+    fn project(&mut self, path: &Path) -> Option<Project> {
+        Some(self.settings.of(path).meaning())
+    }
+
+    fn origin(&mut self, path: &Path) -> Option<Origin> {
+        self.fetcher.origin_of(path).map(|(origin, _)| origin)
+    }
+
+    fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+        self.fetcher.look(remote, asker, self.mode, self.when)
+    }
+}
+
+/// The text of a program on the disk.
+pub(crate) fn read_program(path: &Path) -> Result<String, NoText> {
+    prose_files::read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
+        true => NoText::Missing,
+        false => {
+            tracing::warn!("{} {error}", path.display());
+            NoText::Unreadable(error.to_string())
+        }
+    })
+}

@@ -1,0 +1,19 @@
+//! The protocol: its types, the wire, and conversion between what the client and what the analysis says.
+
+pub(crate) mod convert;
+pub(crate) mod framing;
+pub(crate) mod json;
+mod last_line;
+pub(crate) mod lsp;
+pub(crate) mod markup;
+pub(crate) mod notification;
+pub(crate) mod parent;
+pub(crate) mod position;
+pub(crate) mod progress;
+pub(crate) mod questions;
+pub(crate) mod recording;
+pub(crate) mod request;
+pub(crate) mod results;
+pub(crate) mod session;
+pub(crate) mod shown;
+pub(crate) mod uri;

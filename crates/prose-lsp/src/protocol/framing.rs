@@ -1,0 +1,280 @@
+//! The frames of the wire: `Content-Length: N`, an empty line, N bytes of JSON.
+//!
+//! The transport library stops reading at the first frame that it cannot decode. [`relay`] stands before it and passes on
+//! only frames that decode; what it finds in the place of a broken one is up to the caller, so that every mistake of the client
+//! is answered and none ends the session. It stands behind the library, too, where results are put into their frames.
+
+use std::{fmt, io};
+
+use futures_util::FutureExt;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// The longest message that is read. Positions inside a document are 32 bits wide and a message is held in memory several times.
+const LONGEST_BODY: usize = 1 << 30;
+/// The longest header line that is read as one. A longer one is no header, and garbage need not be held in memory.
+const LONGEST_LINE: usize = 4096;
+const LENGTH_HEADER: &str = "content-length:";
+
+/// What is wrong with a frame, apart from its JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FrameError {
+    /// Bytes that are no header where a header must stand, with a sample of them.
+    NotAHeader(String),
+    /// The headers end without a `Content-Length`.
+    NoLength,
+    /// A `Content-Length` that is not a number or not a sensible one.
+    BadLength(String),
+    /// The input ended inside a frame.
+    CutOff,
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameError::NotAHeader(text) => write!(
+                f,
+                "expected a header such as `Content-Length: 52`, found {text:?}; everything up to the next `Content-Length` is \
+                 skipped"
+            ),
+            FrameError::NoLength => f.write_str("the headers of this message lack `Content-Length`"),
+            FrameError::BadLength(text) => write!(
+                f,
+                "`Content-Length` must be a number of bytes from 0 to {LONGEST_BODY}, found {text:?}; everything up to the next \
+                 `Content-Length` is skipped"
+            ),
+            FrameError::CutOff => f.write_str("the input ended in the middle of a message"),
+        }
+    }
+}
+
+/// Passes frames from `input` to `output` until the input ends. `change` gives the pieces of the body that is passed on;
+/// without any the frame is left out.
+pub(crate) async fn relay(
+    input: impl AsyncBufRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+    change: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>>,
+) -> io::Result<()> {
+    let mut frames = FrameReader::new(input);
+    while let Some(frame) = frames.next().await? {
+        let pieces = change(frame);
+        if pieces.is_empty() {
+            continue;
+        }
+        let length: usize = pieces.iter().map(Vec::len).sum();
+        let header = format!("Content-Length: {length}\r\n\r\n");
+        if length <= SHORT_BODY {
+            // One write is one wake-up of the reader.
+            output.write_all(&[header.into_bytes(), pieces.concat()].concat()).await?;
+        } else {
+            output.write_all(header.as_bytes()).await?;
+            for piece in pieces {
+                output.write_all(&piece).await?;
+            }
+        }
+        // Of many frames in a row each would wake the reader; those that are there already go out together.
+        let next = frames.input.fill_buf().now_or_never();
+        if !matches!(next, Some(Ok(next)) if !next.is_empty()) {
+            output.flush().await?;
+        }
+    }
+    output.flush().await
+}
+
+/// How long a body is cheaper to copy than to write piece by piece.
+const SHORT_BODY: usize = 64 * 1024;
+
+/// Reads frames.
+pub(crate) struct FrameReader<R> {
+    input: R,
+    /// The start of the next line, if that was taken from the input while looking for it.
+    already_read: Vec<u8>,
+    /// The garbage that was read when garbage follows. It is skipped only when the next frame is asked for, so that the error
+    /// about it need not wait for more input.
+    garbage: Option<Vec<u8>>,
+}
+
+impl<R: AsyncBufRead + Unpin> FrameReader<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, already_read: Vec::new(), garbage: None }
+    }
+
+    /// The body of the next frame; `None` at the end of the input.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, FrameError>>> {
+        if let Some(garbage) = self.garbage.take() {
+            self.skip_garbage(&garbage).await?;
+        }
+        let mut length = None;
+        loop {
+            let line = self.line().await?;
+            if line.is_empty() {
+                return Ok(length.map(|_| Err(FrameError::CutOff)));
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim_end_matches(['\r', '\n']);
+            if text.is_empty() {
+                match length {
+                    Some(length) => return self.body(length).await.map(Some),
+                    None => return Ok(Some(Err(FrameError::NoLength))),
+                }
+            }
+            match header_value(text) {
+                Some(value) => match value.parse().ok().filter(|length| *length <= LONGEST_BODY) {
+                    Some(value) => length = Some(value),
+                    None => {
+                        self.garbage = Some(Vec::new());
+                        return Ok(Some(Err(FrameError::BadLength(value.to_owned()))));
+                    }
+                },
+                None if is_other_header(text) => {}
+                None => {
+                    let error = FrameError::NotAHeader(text.chars().take(60).collect());
+                    self.garbage = Some(line);
+                    return Ok(Some(Err(error)));
+                }
+            }
+        }
+    }
+
+    async fn body(&mut self, length: usize) -> io::Result<Result<Vec<u8>, FrameError>> {
+        // The buffer grows with what arrives, so that an announced length alone takes no memory.
+        let mut body = Vec::new();
+        (&mut self.input).take(length as u64).read_to_end(&mut body).await?;
+        Ok(if body.len() == length { Ok(body) } else { Err(FrameError::CutOff) })
+    }
+
+    /// One line with its end, or the first [`LONGEST_LINE`] bytes of it; empty at the end of the input.
+    async fn line(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = std::mem::take(&mut self.already_read);
+        if line.ends_with(b"\n") {
+            return Ok(line);
+        }
+        (&mut self.input).take(LONGEST_LINE as u64).read_until(b'\n', &mut line).await?;
+        Ok(line)
+    }
+
+    /// Skips `garbage`, which was read already, and what follows it, until a length header begins, wherever in a line that is.
+    async fn skip_garbage(&mut self, garbage: &[u8]) -> io::Result<()> {
+        let header = LENGTH_HEADER.as_bytes();
+        let mut garbage = garbage.iter().copied();
+        let mut matched = 0;
+        while matched < header.len() {
+            let byte = match garbage.next() {
+                Some(byte) => byte,
+                None => match self.input.read_u8().await {
+                    Ok(byte) => byte,
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                    Err(error) => return Err(error),
+                },
+            };
+            let byte = byte.to_ascii_lowercase();
+            // The first letter stands nowhere else in the header, so a mismatch can only be a new beginning.
+            matched = if byte == header[matched] { matched + 1 } else { usize::from(byte == header[0]) };
+        }
+        self.already_read = header.iter().copied().chain(garbage).collect();
+        Ok(())
+    }
+}
+
+fn header_value(line: &str) -> Option<&str> {
+    let name = line.get(..LENGTH_HEADER.len())?;
+    name.eq_ignore_ascii_case(LENGTH_HEADER).then(|| line[LENGTH_HEADER.len()..].trim())
+}
+
+fn is_other_header(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`relay`] makes of `input`: the bodies that it passes on, errors in angle brackets.
+    fn relayed(input: &[u8]) -> Vec<String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut output = Vec::new();
+        let vet = |frame: Result<Vec<u8>, FrameError>| {
+            vec![frame.unwrap_or_else(|error| format!("<{error}>").into_bytes())]
+        };
+        // A buffer of a few bytes has every header and body arrive in pieces.
+        let input = tokio::io::BufReader::with_capacity(5, input);
+        runtime.block_on(relay(input, &mut output, vet)).unwrap();
+
+        let mut bodies = Vec::new();
+        let mut rest = String::from_utf8(output).unwrap();
+        while !rest.is_empty() {
+            let (header, after) = rest.split_once("\r\n\r\n").unwrap();
+            let length = header.strip_prefix("Content-Length: ").unwrap().parse().unwrap();
+            let (body, after) = after.split_at(length);
+            bodies.push(body.to_owned());
+            rest = after.to_owned();
+        }
+        bodies
+    }
+
+    const SKIPPED: &str = "everything up to the next `Content-Length` is skipped";
+
+    #[test]
+    fn good_frames_pass() {
+        assert_eq!(relayed(b"Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\n[{}]"), ["{}", "[{}]"]);
+    }
+
+    #[test]
+    fn header_names_have_no_case_and_other_headers_are_allowed() {
+        let input = b"content-type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-LENGTH:2\r\n\r\n{}";
+        assert_eq!(relayed(input), ["{}"]);
+    }
+
+    #[test]
+    fn lines_may_end_with_a_line_feed_alone() {
+        assert_eq!(relayed(b"Content-Length: 2\n\n{}"), ["{}"]);
+    }
+
+    #[test]
+    fn garbage_costs_one_error_and_the_next_frame_is_read() {
+        let input = b"hello\nworld CoContent-Length: 2\r\n\r\n{}";
+        let error = format!("<expected a header such as `Content-Length: 52`, found \"hello\"; {SKIPPED}>");
+        assert_eq!(relayed(input), [error, "{}".to_owned()]);
+    }
+
+    #[test]
+    fn a_body_longer_than_announced_costs_one_error() {
+        let input = b"Content-Length: 2\r\n\r\n{} and more}Content-Length: 2\r\n\r\n[]";
+        let found = "found \" and more}Content-Length: 2\"";
+        let error = format!("<expected a header such as `Content-Length: 52`, {found}; {SKIPPED}>");
+        assert_eq!(relayed(input), ["{}".to_owned(), error, "[]".to_owned()]);
+    }
+
+    #[test]
+    fn a_length_that_is_no_number_or_far_too_large_costs_one_error() {
+        for length in ["many", "-1", "99999999999", "1073741825", "99999999999999999999999999"] {
+            let input = format!("Content-Length: {length}\r\n\r\n{{}}Content-Length: 2\r\n\r\n[]");
+            let range = "must be a number of bytes from 0 to 1073741824";
+            let error = format!("<`Content-Length` {range}, found {length:?}; {SKIPPED}>");
+            assert_eq!(relayed(input.as_bytes()), [error, "[]".to_owned()]);
+        }
+    }
+
+    #[test]
+    fn headers_without_a_length_cost_one_error() {
+        let input = b"Content-Type: x\r\n\r\nContent-Length: 2\r\n\r\n{}";
+        assert_eq!(relayed(input), ["<the headers of this message lack `Content-Length`>", "{}"]);
+    }
+
+    #[test]
+    fn a_long_line_of_garbage_is_not_held_in_memory() {
+        let mut input = vec![b'x'; 3 * LONGEST_LINE];
+        input.extend(b"Content-Length: 2\r\n\r\n{}");
+        assert_eq!(relayed(&input).last().map(String::as_str), Some("{}"));
+    }
+
+    #[test]
+    fn an_input_that_ends_inside_a_frame_says_so() {
+        assert_eq!(
+            relayed(b"Content-Length: 20\r\n\r\n{}"),
+            ["<the input ended in the middle of a message>"]
+        );
+        assert_eq!(relayed(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! JSON as text.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+
+use serde::Serialize;
+
+/// JSON as text, in pieces. The outline of a long document is many megabytes, and a buffer that grows to that size moves all of
+/// it again and again and leaves holes that nothing else fits into.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Json(Vec<Vec<u8>>);
+
+const PIECE: usize = 32 * 1024;
+
+/// The text of a value.
+pub(crate) fn json(value: &impl Serialize) -> Json {
+    let mut text = Json::default();
+    match serde_json::to_writer(&mut text, value) {
+        Ok(()) => text,
+        Err(error) => {
+            // Only maps whose keys are no strings fail, and nothing here has them.
+            tracing::error!("a value could not be written as JSON: {error}");
+            Json(vec![b"null".to_vec()])
+        }
+    }
+}
+
+/// One list of several ones. A list on its own stays as it is, and so does anything else on its own. Of none at all there is nothing to say.
+pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
+    let mut lists = lists.into_iter();
+    let Some(mut joined) = lists.next() else { return json(&()) };
+    for mut list in lists {
+        if list.is_empty_list() {
+            continue;
+        }
+        if joined.is_empty_list() {
+            joined = list;
+            continue;
+        }
+        // `[a]` and `[b]` are `[a` and `,b]`.
+        if let (Some(end), Some(start)) = (joined.0.last_mut(), list.0.iter_mut().flatten().next()) {
+            end.pop();
+            *start = b',';
+        }
+        joined.0.append(&mut list.0);
+    }
+    joined
+}
+
+/// By what diagnostics are told from others, without keeping them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Digest(u64);
+
+impl Digest {
+    /// That of what the client would get, so that an answer is repeated only when something in it has changed.
+    pub(crate) fn of(told: &impl Serialize) -> Self {
+        let mut hasher = DefaultHasher::new();
+        json(told).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    pub(crate) fn id(self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+impl Json {
+    fn is_empty_list(&self) -> bool {
+        let bytes = self.0.iter().flatten().take(3);
+        bytes.eq(b"[]")
+    }
+
+    pub(crate) fn into_pieces(self) -> Vec<Vec<u8>> {
+        self.0
+    }
+}
+
+impl io::Write for Json {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.last_mut() {
+            Some(piece) if piece.len() + bytes.len() <= PIECE => piece.extend_from_slice(bytes),
+            Some(_) => {
+                // What fills one piece mostly fills the next.
+                let mut piece = Vec::with_capacity(PIECE.max(bytes.len()));
+                piece.extend_from_slice(bytes);
+                self.0.push(piece);
+            }
+            None => self.0.push(bytes.to_vec()),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_joined() {
+        let lists: [&[u8]; 5] = [&[], &[1, 2], &[], &[], &[3]];
+        let text = |json: Json| String::from_utf8(json.into_pieces().concat()).unwrap();
+        assert_eq!(text(joined(lists.map(|list| json(&list)))), "[1,2,3]");
+        assert_eq!(text(joined([json(&[0; 0]), json(&[0; 0])])), "[]");
+        assert_eq!(text(joined([])), "null");
+        assert_eq!(text(joined([json(&"alone")])), "\"alone\"");
+        let long: Vec<_> = (0..10_000).collect();
+        let read: Vec<i32> = serde_json::from_str(&text(joined([json(&long), json(&long)]))).unwrap();
+        assert_eq!(read, [&long[..], &long[..]].concat());
+    }
+
+    #[test]
+    fn a_long_text_is_whole() {
+        let lines: Vec<_> = (0..10_000).map(|number| format!("\"line\" {number}")).collect();
+        let long = "x".repeat(3 * PIECE);
+        let pieces = json(&(&lines, &long)).into_pieces();
+        assert!(pieces.len() > 5, "{}", pieces.len());
+        let read: (Vec<String>, String) = serde_json::from_slice(&pieces.concat()).unwrap();
+        assert_eq!(read, (lines, long));
+    }
+}

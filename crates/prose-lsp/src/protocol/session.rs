@@ -1,0 +1,156 @@
+//! The capabilities of the client, from the parameters of `initialize`.
+
+use std::path::{Path, PathBuf};
+
+use prose_analysis::imports::normalized;
+use serde_json::Value;
+
+use crate::protocol::markup::Markup;
+use crate::protocol::position::Encoding;
+use crate::protocol::uri::path_of_uri;
+
+/// What the client can do, as far as the server cares.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Session {
+    pub(crate) encoding: Encoding,
+    /// The client asks for diagnostics itself, so none are sent unasked.
+    pub(crate) pulls_diagnostics: bool,
+    pub(crate) nests_symbols: bool,
+    pub(crate) folds_whole_lines: bool,
+    pub(crate) fold_limit: Option<usize>,
+    /// The process that started the server.
+    pub(crate) parent: Option<i32>,
+    /// What the client is set to.
+    pub(crate) settings: Value,
+    /// The client can be told to ask for diagnostics again.
+    pub(crate) refreshes_diagnostics: bool,
+    /// The client watches files if it is asked to.
+    pub(crate) watches_files: bool,
+    pub(crate) shows_related: bool,
+    /// The client takes edits of documents with their versions.
+    pub(crate) edits_versions: bool,
+    /// How the client shows hovers.
+    pub(crate) hovers: Markup,
+    /// How the client shows what is to be known of completions.
+    pub(crate) completions: Markup,
+    /// How the client shows what is to be known of signatures.
+    pub(crate) signatures: Markup,
+    /// The client takes definitions with the range that they are asked from.
+    pub(crate) links_definitions: bool,
+    /// The client understands snippets in completions.
+    pub(crate) takes_snippets: bool,
+    /// The client takes what all completions have in common once for the list.
+    pub(crate) takes_item_defaults: bool,
+    /// The client takes the places of parameters in the text of a signature.
+    pub(crate) takes_label_offsets: bool,
+    /// The client asks for what is to be known of a completion when a person looks at it.
+    pub(crate) resolves_documentation: bool,
+    /// The client shows what the server is busy with.
+    pub(crate) shows_progress: bool,
+    /// The client is VS Code or built on it, and has its commands.
+    pub(crate) is_vscode: bool,
+    /// The client can be told to ask for inlay hints again.
+    pub(crate) refreshes_hints: bool,
+    /// The client shows code lenses.
+    pub(crate) shows_lenses: bool,
+    /// The client can be told to ask for code lenses again.
+    pub(crate) refreshes_lenses: bool,
+    /// The client can be told to show a place.
+    pub(crate) shows_documents: bool,
+    /// The client asks a person for the inputs of programs that run.
+    pub(crate) asks_inputs: bool,
+    /// The client wants to be told every event of a run.
+    pub(crate) hears_events: bool,
+    /// The client lets a person choose the name that a refactoring has made up.
+    pub(crate) renames_afterwards: bool,
+    /// The folders that the person works in.
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+impl Session {
+    /// Reads the parameters of `initialize`. A field of an unexpected type counts as absent, since one odd capability must not
+    /// cost the whole session.
+    pub(crate) fn from_initialize(params: &Value) -> Self {
+        let capability = |path: &str| params.pointer(&format!("/capabilities/{path}"));
+        let flag = |path: &str| capability(path).and_then(Value::as_bool).unwrap_or(false);
+        let lists = |path: &str, wanted: &str| {
+            let listed = capability(path).and_then(Value::as_array);
+            listed.is_some_and(|listed| listed.iter().any(|known| known == wanted))
+        };
+        let is_announced = |name: &str| {
+            let announced = [
+                params.pointer(&format!("/capabilities/experimental/{name}")),
+                params.pointer(&format!("/initializationOptions/experimental/{name}")),
+            ];
+            announced.contains(&Some(&Value::Bool(true)))
+        };
+        let hover_formats = capability("textDocument/hover/contentFormat");
+        // Helix says for hovers alone what it shows everywhere.
+        let documented = |path: &str| Markup::negotiate(capability(path).or(hover_formats));
+        let encodings = capability("general/positionEncodings").and_then(Value::as_array);
+        Self {
+            encoding: Encoding::negotiate(encodings.into_iter().flatten().filter_map(Value::as_str)),
+            pulls_diagnostics: capability("textDocument/diagnostic").is_some_and(Value::is_object),
+            nests_symbols: flag("textDocument/documentSymbol/hierarchicalDocumentSymbolSupport"),
+            folds_whole_lines: flag("textDocument/foldingRange/lineFoldingOnly"),
+            fold_limit: capability("textDocument/foldingRange/rangeLimit")
+                .and_then(Value::as_u64)
+                .and_then(|limit| usize::try_from(limit).ok()),
+            parent: params
+                .get("processId")
+                .and_then(Value::as_i64)
+                .and_then(|pid| i32::try_from(pid).ok())
+                .filter(|pid| *pid > 0),
+            settings: params.get("initializationOptions").cloned().unwrap_or_default(),
+            refreshes_diagnostics: flag("workspace/diagnostics/refreshSupport"),
+            watches_files: flag("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            hovers: Markup::negotiate(hover_formats),
+            completions: documented("textDocument/completion/completionItem/documentationFormat"),
+            signatures: documented("textDocument/signatureHelp/signatureInformation/documentationFormat"),
+            links_definitions: flag("textDocument/definition/linkSupport"),
+            takes_snippets: flag("textDocument/completion/completionItem/snippetSupport"),
+            takes_item_defaults: ["editRange", "data"]
+                .iter()
+                .all(|wanted| lists("textDocument/completion/completionList/itemDefaults", wanted)),
+            resolves_documentation: lists(
+                "textDocument/completion/completionItem/resolveSupport/properties",
+                "documentation",
+            ),
+            takes_label_offsets: flag(
+                "textDocument/signatureHelp/signatureInformation/parameterInformation/labelOffsetSupport",
+            ),
+            shows_progress: flag("window/workDoneProgress"),
+            is_vscode: params.pointer("/clientInfo/name").and_then(Value::as_str).is_some_and(|name| {
+                ["Visual Studio Code", "VSCodium", "Code - OSS", "code-server"]
+                    .iter()
+                    .any(|known| name.starts_with(known))
+            }),
+            refreshes_hints: flag("workspace/inlayHint/refreshSupport"),
+            shows_lenses: capability("textDocument/codeLens").is_some_and(Value::is_object),
+            refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
+            shows_documents: flag("window/showDocument/support"),
+            asks_inputs: is_announced("proseInput"),
+            hears_events: is_announced("proseRunEvents"),
+            renames_afterwards: is_announced("proseRename"),
+            folders: folders(params),
+            edits_versions: flag("workspace/workspaceEdit/documentChanges"),
+            shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
+                || flag("textDocument/diagnostic/relatedInformation"),
+        }
+    }
+}
+
+/// The folders that are open in the client, in whichever of three ways it says so.
+fn folders(params: &Value) -> Vec<PathBuf> {
+    let open = params.get("workspaceFolders").and_then(Value::as_array).into_iter().flatten();
+    let mut folders: Vec<PathBuf> =
+        open.filter_map(|folder| folder.get("uri")?.as_str()).map(path_of_uri).collect();
+    if folders.is_empty() {
+        folders.extend(params.get("rootUri").and_then(Value::as_str).map(path_of_uri));
+    }
+    if folders.is_empty() {
+        folders
+            .extend(params.get("rootPath").and_then(Value::as_str).map(|path| normalized(Path::new(path))));
+    }
+    folders
+}

@@ -1,0 +1,59 @@
+//! What a read request sees: the programs of a document, and the state of the server around them.
+
+use std::sync::Arc;
+
+use prose_analysis::Database;
+use prose_registry::Cache;
+
+use crate::documents::closed::ClosedProgram;
+use crate::documents::programs::Programs;
+use crate::documents::sent_tokens::SentTokens;
+use crate::documents::snapshot::Snapshot;
+use crate::protocol::convert::Converter;
+use crate::protocol::session::Session;
+use crate::runs::Runs;
+
+/// The programs of a document among all others, as the analysis knows them. Most documents are one program.
+pub(crate) struct Views {
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) db: Database,
+    /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
+    pub(crate) programs: Arc<Programs>,
+    /// What was fetched by now.
+    pub(crate) cache: Arc<Cache>,
+    /// What runs and ran.
+    pub(crate) runs: Arc<Runs>,
+    /// The semantic tokens that the client has.
+    pub(crate) tokens: Arc<SentTokens>,
+    /// The programs of the workspace that nobody has open, for work that is about them.
+    pub(crate) closed: Arc<[ClosedProgram]>,
+    /// Whether the client asks for news of all programs for the first time.
+    pub(crate) is_first_poll: bool,
+    /// The number of this state of the server.
+    pub(crate) state: u64,
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) db: &'a Database,
+    pub(crate) programs: &'a Programs,
+    pub(crate) cache: &'a Cache,
+    pub(crate) runs: &'a Runs,
+}
+
+impl Views {
+    /// One after the other.
+    pub(crate) fn each(&self) -> impl Iterator<Item = View<'_>> {
+        let Self { snapshots, db, programs, cache, runs, .. } = self;
+        snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs })
+    }
+}
+
+impl<'a> View<'a> {
+    /// What turns results about the program into what the client is given.
+    pub(crate) fn converter(&self, session: &'a Session) -> Converter<'a> {
+        self.snapshot.converter(session)
+    }
+}
