@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/prose-syntax/tests/invariants/mod.rs"]
+#[path = "../../crates/prose-syntax/tests/it/invariants/mod.rs"]
 mod invariants;
 
 use libfuzzer_sys::fuzz_target;

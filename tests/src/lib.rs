@@ -63,11 +63,11 @@ fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The `prose` binary of the profile that the tests are built with. It is built first, so that no test runs an old one.
+/// The `prose` binary that cargo has built together with the tests; `PROSE_BINARY` names another one.
 #[track_caller]
 pub fn prose_binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| std::env::var_os("PROSE_BINARY").map_or_else(build_binary, PathBuf::from)).clone()
+    BINARY.get_or_init(|| std::env::var_os("PROSE_BINARY").map_or_else(built_binary, PathBuf::from)).clone()
 }
 
 /// A command in the Debian trixie that `tests/install/trixie` installs; its program and arguments come next. The folders are there what they
@@ -82,31 +82,11 @@ pub fn in_trixie(folders: &[&Path]) -> Command {
     command
 }
 
-fn build_binary() -> PathBuf {
+fn built_binary() -> PathBuf {
     // Tests are in `target/<profile>/deps`, binaries in `target/<profile>`.
     let test = std::env::current_exe().expect("a running test has a path");
     let folder = test.parent().and_then(Path::parent).expect("tests are two folders below the target folder");
-    let target = folder.parent().expect("tests are two folders below the target folder");
-    let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(profile) => profile,
-    };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "prose-cli",
-            "--bin",
-            "prose",
-            "--profile",
-            profile,
-            "--target-dir",
-        ])
-        .arg(target)
-        .current_dir(repository())
-        .status();
-    assert!(built.is_ok_and(|status| status.success()), "the `prose` binary could not be built");
-    folder.join(format!("prose{}", std::env::consts::EXE_SUFFIX))
+    let binary = folder.join(format!("prose-under-test{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "{} is missing; `cargo test -p prose-tests` builds it", binary.display());
+    binary
 }

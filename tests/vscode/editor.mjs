@@ -17,10 +17,10 @@ const codeServer = join(cache, "node_modules/code-server/out/node/entry.js");
 // A machine with two cores may be busy with other tests.
 const PATIENCE = 60_000;
 
-/** The value of a variable without which nothing can be tested; `tests/tests/editor_vscode_e2e.rs` sets them. */
+/** The value of a variable without which nothing can be tested; `tests/tests/editors/vscode_e2e.rs` sets them. */
 export function needed(variable) {
   const value = process.env[variable];
-  if (!value) throw new Error(`${variable} is not set; \`cargo test -p prose-tests --test editor_vscode_e2e\` sets it`);
+  if (!value) throw new Error(`${variable} is not set; \`cargo test -p prose-tests --test editors vscode_e2e\` sets it`);
   return value;
 }
 

@@ -1,6 +1,6 @@
 //! What the tests of the features have in common.
 
-#[path = "../tests/support/programs.rs"]
+#[path = "../tests/it/support/programs.rs"]
 mod programs;
 
 use prose_analysis::{AnalysisHost, SourceFile};

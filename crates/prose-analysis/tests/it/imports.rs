@@ -1,0 +1,336 @@
+//! Imports: paths of programs, cycles, and sources of skills.
+
+use std::path::Path;
+
+use crate::support::{check, fixes, related};
+use expect_test::{Expect, expect};
+use prose_analysis::diagnostics::diagnostics;
+use prose_analysis::{AnalysisHost, Text};
+use prose_syntax::Code;
+use prose_syntax::fix::apply;
+
+#[track_caller]
+fn check_fixes(code: Code, program: &str, expected: Expect) {
+    expected.assert_eq(&fixes(program, code));
+}
+
+#[track_caller]
+fn check_related(code: Code, program: &str, expected: Expect) {
+    expected.assert_eq(&related(program, code));
+}
+
+#[test]
+fn every_form_of_a_path_is_accepted() {
+    check(
+        r#"
+        use "@alice/research" as a
+        use "alice/draft" as b
+        use "https://example.com/c.prose" as c
+        use "github.com/alice/flows/d.prose@v1" as d
+
+        output e = [a(), b(), c(), d()]
+        "#,
+    );
+}
+
+#[test]
+fn a_path_says_what_is_wrong_with_it() {
+    check(
+        r#"
+        use "alice research" as a
+        #    ^^^^^^^^^^^^^^ error[E012] the path `alice research` has a space in it
+        use "research" as b
+        #    ^^^^^^^^ error[E012] the path `research` has no `/`: a program in a registry is `handle/slug`
+        use "ftp://example.com/c.prose" as c
+        #    ^^^^^^^^^^^^^^^^^^^^^^^^^ error[E012] the path `ftp://example.com/c.prose` starts with `ftp://`; only `https://` and `http://` are fetched
+        use "alice/flows/d" as d
+        #    ^^^^^^^^^^^^^ error[E012] the path `alice/flows/d` has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`
+        use "github.com/alice" as e
+        #    ^^^^^^^^^^^^^^^^ error[E012] the path `github.com/alice` needs an owner, a repository and a file: `github.com/owner/repo/program.prose`
+        use "  " as f
+        #   ^^^^ error[E011] the path is empty; a program is `handle/slug`, or a file such as `./program.prose`
+
+        output g = [a(), b(), c(), d(), e(), f()]
+        "#,
+    );
+}
+
+#[test]
+fn a_path_holds_no_values() {
+    check(
+        r#"
+        input name: "Which program to run"
+        use "alice/{name}" as program
+        #          ^^^^^^ error[E012] a program is imported before anything runs, so its path holds no values in braces
+
+        output found = program()
+        "#,
+    );
+}
+
+#[test]
+fn a_path_with_an_unknown_name_in_braces_is_one_mistake() {
+    check(
+        r#"
+        use "alice/{name}" as program
+        #           ^^^^ error[E120] there is no variable `name` to fill in here
+
+        output found = program()
+        "#,
+    );
+}
+
+#[test]
+fn a_program_that_is_not_there() {
+    check(
+        r#"
+        //- /flows/main.prose
+        use "./missing.prose"
+        #    ^^^^^^^^^^^^^^^ error[E139] there is no file `./missing.prose`
+        use "../lib/other"
+        #    ^^^^^^^^^^^^ error[E139] there is no file `../lib/other`
+
+        output found = missing()
+        output more = other()
+        "#,
+    );
+}
+
+#[test]
+fn the_program_beside_the_path_is_proposed() {
+    let text = "use \"./flows/reserch.prose\" as a\nuse \"summary.prose\" as b\n\noutput c = [a(), b()]\n";
+    let mut host = AnalysisHost::default().with_listing(|folder| match folder.to_str() {
+        Some("/flows") => vec!["research.prose".to_owned(), "review.prose".to_owned()],
+        _ => vec!["main.prose".to_owned()],
+    });
+    let file = host.set_text(Path::new("/main.prose"), Text::new(text));
+    host.load_imports(file, |_| None);
+    let found = diagnostics(host.db(), file);
+    let shown: Vec<String> =
+        found.iter().map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text)).collect();
+    expect![[r#"
+        there is no file `./flows/reserch.prose`; did you mean `./flows/research.prose`?
+        use "./flows/research.prose" as a
+        use "summary.prose" as b
+
+        output c = [a(), b()]
+
+        there is no file `summary.prose`
+        use "./flows/reserch.prose" as a
+        use "summary.prose" as b
+
+        output c = [a(), b()]
+    "#]]
+    .assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn a_program_that_imports_itself() {
+    check(
+        r#"
+        //- /main.prose
+        use "./main.prose" as again
+        #    ^^^^^^^^^^^^ error[E138] `main.prose` imports itself, so a run of it would never end
+
+        output found = again()
+        "#,
+    );
+}
+
+#[test]
+fn a_cycle_over_three_programs() {
+    check(
+        r#"
+        //- /a.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: a.prose -> b.prose -> lib/c.prose -> a.prose
+
+        output x = b()
+        //- /b.prose
+        use "./lib/c.prose"
+        #    ^^^^^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: b.prose -> lib/c.prose -> a.prose -> b.prose
+
+        output x = c()
+        //- /lib/c.prose
+        use "../a.prose"
+        #    ^^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: c.prose -> ../a.prose -> ../b.prose -> c.prose
+
+        output x = a()
+        "#,
+    );
+}
+
+#[test]
+fn a_cycle_elsewhere_is_told_to_those_who_lead_into_it() {
+    check(
+        r#"
+        //- /main.prose
+        use "./plan.prose"
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
+
+        output x = plan()
+        //- /plan.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
+
+        output x = b()
+        //- /b.prose
+        use "./c.prose"
+        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: b.prose -> c.prose -> b.prose
+
+        output x = c()
+        //- /c.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: c.prose -> b.prose -> c.prose
+
+        output x = b()
+        "#,
+    );
+}
+
+#[test]
+fn a_program_that_imports_itself_is_told_to_its_importer() {
+    check(
+        r#"
+        //- /main.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> b.prose
+
+        output x = b()
+        //- /b.prose
+        use "./b.prose"
+        #    ^^^^^^^^^ error[E138] `b.prose` imports itself, so a run of it would never end
+
+        output x = b()
+        "#,
+    );
+}
+
+#[test]
+fn sources_of_skills() {
+    check(
+        r#"
+        import "a" from "github:alice/a"
+        #<^^^^^^ info[W103]
+        import "b" from "npm:b"
+        #<^^^^^^ info[W103]
+        import "c" from "./c"
+        #<^^^^^^ info[W103]
+        import "d" from "https://github.com/alice/d"
+        #<^^^^^^ info[W103]
+        #                ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[W006] `https://github.com/alice/d` is no source that is known; one starts with `github:`, `npm:` or `./`
+        import "e" from "gihub:alice/e"
+        #<^^^^^^ info[W103]
+        #                ^^^^^^^^^^^^^ warning[W006] `gihub:alice/e` is no source that is known; one starts with `github:`, `npm:` or `./`
+        import "f" from ""
+        #<^^^^^^ info[W103]
+        #               ^^ warning[W006] the source of the skill is empty; it starts with `github:`, `npm:` or `./`
+        "#,
+    );
+}
+
+#[test]
+fn paths_are_changed_to_what_was_probably_meant() {
+    check_fixes(
+        Code::E012,
+        r#"
+        use "alice research" as a
+
+        output b = a()
+        "#,
+        expect![[r#"
+            Change to `alice/research` (guess)
+            | use "alice/research" as a
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_without_an_owner_may_be_a_local_file() {
+    check_fixes(
+        Code::E012,
+        r#"
+        use "research" as a
+
+        output b = a()
+        "#,
+        expect![[r#"
+            Change to `./research.prose` (guess)
+            | use "./research.prose" as a
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_without_an_ending_gets_one() {
+    check_fixes(
+        Code::E139,
+        r#"
+        use "./research"
+
+        output b = research()
+        "#,
+        expect![[r#"
+            Add `.prose` (guess)
+            | use "./research.prose"
+        "#]],
+    );
+}
+
+#[test]
+fn an_address_becomes_a_source() {
+    check_fixes(
+        Code::W006,
+        r#"
+        import "d" from "https://github.com/alice/d"
+        "#,
+        expect![[r#"
+            Change to `github:alice/d` (guess)
+            | import "d" from "github:alice/d"
+        "#]],
+    );
+}
+
+#[test]
+fn a_cycle_shows_the_imports_it_is_made_of() {
+    check_related(
+        Code::E138,
+        r#"
+        //- /a.prose
+        use "./b.prose"
+
+        output x = b()
+        //- /b.prose
+        use "./lib/c.prose"
+
+        output x = c()
+        //- /lib/c.prose
+        use "../a.prose"
+
+        output x = a()
+        "#,
+        expect![[r#"
+            /b.prose:1 `./lib/c.prose`: this imports `lib/c.prose`
+            /lib/c.prose:1 `../a.prose`: this imports `a.prose`
+        "#]],
+    );
+}
+
+#[test]
+fn errors_of_imported_programs_are_told_where_they_are_imported() {
+    check(
+        r#"
+        //- /main.prose
+        use "./plan.prose"
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` imports `research.prose`, which has an error, so this program does not run either
+        output steps = plan()
+        //- /plan.prose
+        use "./research.prose"
+        #    ^^^^^^^^^^^^^^^^ error[E145] `./research.prose` has an error, so this program does not run either
+        output found = research()
+        //- /research.prose
+        output found = findings
+        #              ^^^^^^^^ error[E119] there is no variable `findings`
+        "#,
+    );
+}

@@ -1,0 +1,285 @@
+//! Variables, blocks and their parameters.
+
+use crate::support::check_strict;
+
+/// Variables: Duplicate variable name. E019
+#[test]
+fn variables_duplicate_variable_name() {
+    check_strict(
+        r#"
+        let draft = session "Write"
+        let draft = session "Write again"
+        #   ^^^^^ error[E019] `draft` is declared already
+        output draft
+        "#,
+    );
+    check_strict(
+        r#"
+        let draft = session "Write"
+        let second = session "Write again"
+        output [draft, second]
+        "#,
+    );
+}
+
+/// Variables: Duplicate variable name (flat namespace). E019
+#[test]
+fn variables_duplicate_variable_name_flat_namespace() {
+    check_strict(
+        r#"
+        block first:
+          let draft = session "Write"
+          output draft
+
+        block second:
+          let draft = session "Write again"
+        #     ^^^^^ error[E019] `draft` is declared elsewhere in the program too
+          output draft
+
+        do first
+        do second
+        "#,
+    );
+    check_strict(
+        r#"
+        block first:
+          let draft = session "Write"
+          output draft
+
+        block second:
+          let text = session "Write again"
+          output text
+
+        do first
+        do second
+        "#,
+    );
+}
+
+/// Variables: Const reassignment. E121
+#[test]
+fn variables_const_reassignment() {
+    check_strict(
+        r#"
+        const limit = 3
+        limit = 4
+        #<^^^^^ error[E121] `limit` is a constant and keeps its value
+        session "Write {limit} lines"
+        "#,
+    );
+    check_strict(
+        r#"
+        let limit = 3
+        limit = 4
+        session "Write {limit} lines"
+        "#,
+    );
+}
+
+/// Variables: Undefined variable reference. E119
+#[test]
+fn variables_undefined_variable_reference() {
+    check_strict(
+        r#"
+        let copy = draft
+        #          ^^^^^ error[E119] there is no variable `draft`
+        output copy
+        "#,
+    );
+    check_strict(
+        r#"
+        let draft = session "Write"
+        let copy = draft
+        output copy
+        "#,
+    );
+}
+
+/// Variables: Variable conflicts with agent. E122
+#[test]
+fn variables_variable_conflicts_with_agent() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+
+        let writer = session: writer
+        #   ^^^^^^ error[E122] `writer` is also the name of an agent
+        output writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+
+        let text = session: writer
+        output text
+        "#,
+    );
+}
+
+/// Variables: Undefined context variable. E119
+#[test]
+fn variables_undefined_context_variable() {
+    check_strict(
+        r#"
+        session "Sum up"
+          context: findings
+        #          ^^^^^^^^ error[E119] there is no variable `findings`
+        "#,
+    );
+    check_strict(
+        r#"
+        let findings = session "Research"
+        session "Sum up"
+          context: findings
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Undefined block reference. E117
+#[test]
+fn blocks_undefined_block_reference() {
+    check_strict(
+        r#"
+        do greet
+        #  ^^^^^ error[E117] there is no block `greet`
+        "#,
+    );
+    check_strict(
+        r#"
+        block greet:
+          session "Say hello"
+
+        do greet
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Duplicate block definition. E118
+#[test]
+fn blocks_duplicate_block_definition() {
+    check_strict(
+        r#"
+        block greet:
+          session "Say hello"
+
+        block greet:
+        #     ^^^^^ error[E118] there is a block `greet` already
+          session "Say hi"
+
+        do greet
+        "#,
+    );
+    check_strict(
+        r#"
+        block greet:
+          session "Say hello"
+
+        block wave:
+          session "Wave"
+
+        do greet
+        do wave
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Block name conflicts with agent. E123
+#[test]
+fn blocks_block_name_conflicts_with_agent() {
+    check_strict(
+        r#"
+        agent greet:
+          prompt: "Greet"
+
+        block greet:
+        #     ^^^^^ error[E123] `greet` is also the name of an agent
+          session: greet
+
+        do greet
+        "#,
+    );
+    check_strict(
+        r#"
+        agent greeter:
+          prompt: "Greet"
+
+        block greet:
+          session: greeter
+
+        do greet
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Empty block name. E005
+#[test]
+fn blocks_empty_block_name() {
+    check_strict(
+        r#"
+        block:
+        #    ^ error[E005] missing the name of a block
+          session "Say hello"
+        "#,
+    );
+    check_strict(
+        r#"
+        block greet:
+          session "Say hello"
+
+        do greet
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Argument count mismatch. W108
+#[test]
+fn blocks_argument_count_mismatch() {
+    check_strict(
+        r#"
+        block greet(name):
+          session "Say hello to {name}"
+
+        do greet("Ann", "Bob")
+        #               ^^^^^ warning[W108] `greet` takes 1 argument (`name`)
+        do greet
+        #  ^^^^^ warning[W108] `greet` takes 1 argument (`name`)
+        "#,
+    );
+    check_strict(
+        r#"
+        block greet(name):
+          session "Say hello to {name}"
+
+        do greet("Ann")
+        "#,
+    );
+}
+
+/// Blocks and their parameters: Parameter shadows outer. W106
+#[test]
+fn blocks_parameter_shadows_outer() {
+    check_strict(
+        r#"
+        let name = session "Choose a name"
+
+        block greet(name):
+        #           ^^^^ warning[W106] `name` hides a variable of the same name
+          session "Say hello to {name}"
+
+        do greet(name)
+        "#,
+    );
+    check_strict(
+        r#"
+        let chosen = session "Choose a name"
+
+        block greet(name):
+          session "Say hello to {name}"
+
+        do greet(chosen)
+        "#,
+    );
+}

@@ -1,0 +1,355 @@
+//! Imports, inputs, outputs and calls of programs.
+
+use crate::support::check_strict;
+
+/// Use statements: Empty path. E011
+#[test]
+fn use_empty_path() {
+    check_strict(
+        r#"
+        use "" as research
+        #   ^^ error[E011] the path is empty
+
+        output found = research(topic: "tides")
+        "#,
+    );
+    check_strict(
+        r#"
+        use "@alice/research"
+
+        output found = research(topic: "tides")
+        "#,
+    );
+}
+
+/// Use statements: Invalid path format. E012
+#[test]
+fn use_invalid_path_format() {
+    check_strict(
+        r#"
+        use "@alice" as research
+        #    ^^^^^^ error[E012] the path `@alice` has no `/`
+
+        output found = research(topic: "tides")
+        "#,
+    );
+    check_strict(
+        r#"
+        use "@alice/research"
+
+        output found = research(topic: "tides")
+        "#,
+    );
+}
+
+/// Use statements: Duplicate import. E010
+#[test]
+fn use_duplicate_import() {
+    check_strict(
+        r#"
+        use "@alice/research"
+        use "@alice/research"
+        #<^^^^^^^^^^^^^^^^^^^^^ error[E010] `@alice/research` is imported already
+
+        output found = research(topic: "tides")
+        "#,
+    );
+    check_strict(
+        r#"
+        use "@alice/research"
+
+        output found = research(topic: "tides")
+        "#,
+    );
+}
+
+/// Use statements: Missing alias for dup. E133
+#[test]
+fn use_missing_alias_for_dup() {
+    check_strict(
+        r#"
+        use "@alice/research"
+        use "@bob/research"
+        #    ^^^^^^^^^^^^^ error[E133] another program is imported as `research` already
+
+        output found = research(topic: "tides")
+        "#,
+    );
+    check_strict(
+        r#"
+        use "@alice/research"
+        use "@bob/research" as second
+
+        let found = research(topic: "tides")
+        output checked = second(claim: found)
+        "#,
+    );
+}
+
+/// Inputs: Empty input name. E020
+#[test]
+fn input_empty_input_name() {
+    check_strict(
+        r#"
+        input: "What to write about"
+        #<^^^^^ error[E020] this input has no name
+        "#,
+    );
+    check_strict(
+        r#"
+        input topic: "What to write about"
+
+        session "Write about {topic}"
+        "#,
+    );
+}
+
+/// Inputs: Empty description. W136
+#[test]
+fn input_empty_description() {
+    check_strict(
+        r#"
+        input topic: ""
+        #            ^^ warning[W136] the description is empty
+
+        session "Write about {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        input topic: "What to write about"
+
+        session "Write about {topic}"
+        "#,
+    );
+}
+
+/// Inputs: Duplicate input name. E021
+#[test]
+fn input_duplicate_input_name() {
+    check_strict(
+        r#"
+        input topic: "What to write about"
+        input topic: "What else"
+        #     ^^^^^ error[E021] the input `topic` is declared already
+
+        session "Write about {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        input topic: "What to write about"
+        input style: "How to write"
+
+        session "Write about {topic}, {style}"
+        "#,
+    );
+}
+
+/// Inputs: Input after executable. E022
+#[test]
+fn input_input_after_executable() {
+    check_strict(
+        r#"
+        session "Say hello"
+        input topic: "What to write about"
+        #     ^^^^^ error[E022] the input `topic` stands behind a statement that runs
+
+        session "Write about {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        input topic: "What to write about"
+
+        session "Say hello"
+        session "Write about {topic}"
+        "#,
+    );
+}
+
+/// Outputs: Empty output name. E023
+#[test]
+fn output_empty_output_name() {
+    check_strict(
+        r#"
+        output = session "Write"
+        #<^^^^^^ error[E023] this output has no name
+        "#,
+    );
+    check_strict(
+        r#"
+        output report = session "Write"
+        "#,
+    );
+}
+
+/// Outputs: Duplicate output name. E024
+#[test]
+fn output_duplicate_output_name() {
+    check_strict(
+        r#"
+        output report = session "Write"
+        output report = session "Write again"
+        #      ^^^^^^ error[E024] there is an output `report` already
+        "#,
+    );
+    check_strict(
+        r#"
+        output report = session "Write"
+        output review = session "Review"
+        "#,
+    );
+}
+
+/// Outputs: Duplicate output name (in another body). E024
+#[test]
+fn output_duplicate_output_name_in_another_body() {
+    check_strict(
+        r#"
+        if **the draft is good**:
+          output report = session "Publish"
+        else:
+          output report = session "Write again"
+        #        ^^^^^^ error[E024] there is an output `report` already
+        "#,
+    );
+    check_strict(
+        r#"
+        output report = session "Write"
+        output review = session "Review"
+        "#,
+    );
+}
+
+/// Outputs: Output name conflicts. E128
+#[test]
+fn output_output_name_conflicts() {
+    check_strict(
+        r#"
+        let report = session "Draft"
+        output report = session "Improve"
+        #      ^^^^^^ error[E128] `report` is a variable too, which this output replaces
+          context: report
+        "#,
+    );
+    check_strict(
+        r#"
+        let draft = session "Draft"
+        output report = session "Improve"
+          context: draft
+        "#,
+    );
+}
+
+/// Program invocation: Unknown program. E025
+#[test]
+fn invocation_unknown_program() {
+    check_strict(
+        r#"
+        output found = research(topic: "tides")
+        #              ^^^^^^^^ error[E025] no `use` imports a program `research`
+        "#,
+    );
+    check_strict(
+        r#"
+        use "@alice/research"
+
+        output found = research(topic: "tides")
+        "#,
+    );
+}
+
+/// Program invocation: Missing required input. E026
+#[test]
+fn invocation_missing_required_input() {
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        output found = research()
+        #              ^^^^^^^^ error[E026] `research` needs the input `topic`, which is not given
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        output found = research(topic: "tides")
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+}
+
+/// Program invocation: Unknown input name. E027
+#[test]
+fn invocation_unknown_input_name() {
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        output found = research(topic: "tides", depth: "shallow")
+        #                                       ^^^^^ error[E027] `research` has no input `depth`
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        output found = research(topic: "tides")
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+}
+
+/// Program invocation: Unknown output property. E028
+#[test]
+fn invocation_unknown_output_property() {
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        let found = research(topic: "tides")
+        session "Sum up"
+          context: found.sources
+        #                ^^^^^^^ error[E028] `research` has no output `sources`
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+    check_strict(
+        r#"
+        //- /main.prose
+        use "./research.prose"
+
+        let found = research(topic: "tides")
+        session "Sum up"
+          context: found.findings
+        //- /research.prose
+        input topic: "What to research"
+
+        output findings = session "Research {topic}"
+        "#,
+    );
+}

@@ -1,0 +1,204 @@
+//! The rows of the reference's tables of rules about skills and permissions: a wrong and a right program each, in the strict profile.
+
+use crate::support::check_strict;
+
+/// Skills: must be an array. E013.
+#[test]
+fn skills_without_array() {
+    check_strict(
+        r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: "search"
+        #         ^^^^^^^^ error[E013] skills are an array
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: ["search"]
+        session: writer
+        "#,
+    );
+}
+
+/// Skills: a name must be a string. E014.
+#[test]
+fn skill_without_quotes() {
+    check_strict(
+        r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: ["search", search, 3]
+        #                    ^^^^^^ error[E014] `"search"`
+        #                            ^ error[E014] a string in quotes
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: ["search"]
+        session: writer
+        "#,
+    );
+}
+
+/// Skills: not imported. W007.
+#[test]
+fn skill_that_is_not_imported() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          skills: ["search"]
+        #           ^^^^^^ warning[W007] no `use` brings a skill `search`; `use "handle/search"` does, or else the host has to know it
+        session: writer
+        "#,
+    );
+    // The reference brings skills in with `use`, by the last part of the path or by a name behind `as`.
+    check_strict(
+        r#"
+        use "@alice/search"
+        use "@alice/summing-up" as summarizer
+        agent writer:
+          prompt: "Write"
+          skills: ["search", "summarizer"]
+        session: writer
+        "#,
+    );
+}
+
+/// Skills: empty array. W010.
+#[test]
+fn empty_skills() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          skills: []
+        #         ^^ warning[W010]
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: ["search"]
+        session: writer
+        "#,
+    );
+}
+
+/// Permissions: must be a block. E015.
+#[test]
+fn permissions_without_block() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions: deny
+        #              ^^^^ error[E015] one a line
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            bash: deny
+        session: writer
+        "#,
+    );
+}
+
+/// Permissions: a pattern must be a string. E016.
+#[test]
+fn permission_pattern_without_quotes() {
+    check_strict(
+        r#"
+        const folder = "docs/**"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            read: [3]
+        #          ^ error[E016] a pattern is a string
+            write: [folder]
+        #           ^^^^^^ error[E016] wants patterns to be strings
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            read: ["*.md", "*.txt"]
+            write: ["output/"]
+        session: writer
+        "#,
+    );
+}
+
+/// Permissions: unknown type. W008.
+#[test]
+fn unknown_kind_of_permission() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            filesystem: deny
+        #   ^^^^^^^^^^ warning[W008] no kind of permission `filesystem`
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            read: ["*.md"]
+            write: ["*.md"]
+            execute: ["*.sh"]
+            bash: deny
+            network: allow
+        session: writer
+        "#,
+    );
+}
+
+/// Permissions: unknown value. W009.
+#[test]
+fn unknown_permission_value() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            bash: maybe
+        #         ^^^^^ warning[W009] `maybe` is no permission
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          permissions:
+            bash: prompt
+            network: deny
+        session: writer
+        "#,
+    );
+}

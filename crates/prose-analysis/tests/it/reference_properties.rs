@@ -1,0 +1,519 @@
+//! The rows of the reference's tables of rules about strings, agents, sessions, `resume`, retries and context: a wrong and a right
+//! program each, in the strict profile.
+
+use crate::support::check_strict;
+
+/// Strings: unterminated string.
+#[test]
+fn unterminated_string() {
+    check_strict(
+        r#"
+        session "Say hello
+        #       ^^^^^^^^^^ error[E001]
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Say hello"
+        "#,
+    );
+}
+
+/// Strings: unknown escape sequence.
+#[test]
+fn unknown_escape() {
+    check_strict(
+        r#"
+        session "Read C:\dir"
+        #               ^^ error[E002]
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Read C:\\dir and say \"hello\"\n\t\{so}"
+        "#,
+    );
+}
+
+/// Strings: empty string as prompt. Sessions: empty prompt. W001.
+#[test]
+fn empty_session_text() {
+    check_strict(
+        r#"
+        session ""
+        #       ^^ warning[W001] nothing tells the model what to do
+        "#,
+    );
+    check_strict(
+        r#"
+        let note = ""
+        session "Say hello"
+          context: note
+        "#,
+    );
+}
+
+/// Strings: undefined interpolation variable.
+#[test]
+fn undefined_interpolation() {
+    check_strict(
+        r#"
+        session "Write about {topic}"
+        #                     ^^^^^ error[E120]
+        "#,
+    );
+    check_strict(
+        r#"
+        input topic: "What to write about"
+        session "Write about {topic}, with {} as they are"
+        "#,
+    );
+}
+
+/// Agents: duplicate agent name. E006.
+#[test]
+fn duplicate_agent() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        agent writer:
+        #     ^^^^^^ error[E006]
+          prompt: "Write well"
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        agent editor:
+          prompt: "Edit"
+        session: writer
+        session: editor
+        "#,
+    );
+}
+
+/// Agents: invalid model value. E008.
+#[test]
+fn invalid_model() {
+    check_strict(
+        r#"
+        agent writer:
+          model: turbo
+        #        ^^^^^ error[E008] there is no model `turbo`
+          prompt: "Write"
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          model: sonnet
+          prompt: "Write"
+        agent editor:
+          model: opus
+          prompt: "Edit"
+        session: writer
+        session: editor
+          model: haiku
+        "#,
+    );
+}
+
+/// Agents: empty prompt property. W004.
+#[test]
+fn empty_prompt_of_an_agent() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: ""
+        #         ^^ warning[W004] say what the agent is
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: writer
+        "#,
+    );
+}
+
+/// Agents: duplicate property. E009.
+#[test]
+fn duplicate_property_of_an_agent() {
+    check_strict(
+        r#"
+        agent writer:
+          model: opus
+          prompt: "Write"
+          model: haiku
+        # ^^^^^ error[E009] `model` is given already
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          model: opus
+          prompt: "Write"
+        session: writer
+        "#,
+    );
+}
+
+/// Agents and sessions: unknown property. W005.
+#[test]
+fn unknown_property() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          colour: red
+        # ^^^^^^ warning[W005] there is no property `colour`
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: writer
+          timeout: 120s
+          early_exit: **nothing is left to do**
+        "#,
+    );
+}
+
+/// Sessions: missing prompt and agent. E003.
+#[test]
+fn session_without_prompt_and_agent() {
+    check_strict(
+        r#"
+        session
+        #<^^^^^^^ error[E003]
+        "#,
+    );
+    check_strict(
+        r#"
+        session analysis:
+        #       ^^^^^^^^ error[E003] neither an agent
+          model: opus
+        session "Sum up"
+          context: analysis
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: writer
+        session "Say hello"
+        "#,
+    );
+}
+
+/// Sessions: undefined agent reference. `resume`: undefined agent reference. E007.
+#[test]
+fn undefined_agent() {
+    check_strict(
+        r#"
+        session: writer
+        #        ^^^^^^ error[E007]
+        resume: editor
+        #       ^^^^^^ error[E007]
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        session: writer
+        resume: writer
+        "#,
+    );
+}
+
+/// Sessions: whitespace-only prompt. W002.
+#[test]
+fn blank_session_text() {
+    check_strict(
+        r#"
+        session "  "
+        #       ^^^^ warning[W002] is only space
+        "#,
+    );
+    check_strict(
+        r#"
+        session " Say hello "
+        "#,
+    );
+}
+
+/// Sessions: prompt of more than 10,000 characters. W003.
+#[test]
+fn long_prompt() {
+    let program =
+        |characters: usize, mark: &str| format!("session \"\"\"{}\"\"\"\n{mark}", "é".repeat(characters));
+    check_strict(&program(10_001, "#       ^^^ warning[W003] 10,001 characters\n"));
+    check_strict(&program(10_000, ""));
+}
+
+/// Sessions: duplicate property. E009.
+#[test]
+fn duplicate_property_of_a_session() {
+    check_strict(
+        r#"
+        session "Say hello"
+          retry: 3
+          retry: 5
+        # ^^^^^ error[E009] `retry` is given already
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Say hello"
+          retry: 3
+          backoff: linear
+        "#,
+    );
+}
+
+/// `resume`: on an agent that is not persistent. E017.
+#[test]
+fn resumed_agent_without_memory() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: writer
+        resume: writer
+        #       ^^^^^^ error[E017]
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: project
+        session: writer
+        resume: writer
+        "#,
+    );
+}
+
+/// `resume`: with no existing memory. E018.
+#[test]
+fn resume_before_the_first_session() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        resume: writer
+        #       ^^^^^^ error[E018]
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        session: writer
+        resume: writer
+        "#,
+    );
+}
+
+/// `resume`: `session:` of a persistent agent with memory. W011.
+#[test]
+fn session_that_ignores_memory() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        session: writer
+        session: writer
+        #        ^^^^^^ warning[W011]
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        session: writer
+        resume: writer
+        "#,
+    );
+}
+
+/// When a block runs is not known, so its sessions start no memory that one behind it would drop.
+#[test]
+fn a_session_behind_a_block_with_one() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        block draft:
+          session: writer
+        session: writer
+        do draft
+        "#,
+    );
+}
+
+/// Agents: `persist:` is `true`, `project` or a string.
+#[test]
+fn invalid_persist() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: forever
+        #          ^^^^^^^ error[E132] `forever` is no kind of memory
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          persist: ".prose/custom/"
+        session: writer
+        "#,
+    );
+}
+
+/// Context: an item of an array that is no name. E136.
+#[test]
+fn context_array_of_more_than_names() {
+    check_strict(
+        r#"
+        let note = session "Take a note"
+        session "Sum up"
+          context: [note, "a text", note.title]
+        #                 ^^^^^^^^ error[E136] holds names
+        #                           ^^^^^^^^^^ error[E136] holds names
+        "#,
+    );
+    check_strict(
+        r#"
+        let note = session "Take a note"
+        let other = session "Take another"
+        session "Sum up"
+          context: [note, other]
+        "#,
+    );
+}
+
+/// Retry: the count is positive. E112.
+#[test]
+fn retry_of_zero() {
+    check_strict(
+        r#"
+        session "Try"
+          retry: 0
+        #        ^ error[E112]
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Try"
+          retry: 1
+        "#,
+    );
+}
+
+/// Retry: the count is a whole number. E112 for a fraction, E137 for what is no number.
+#[test]
+fn retry_that_is_no_whole_number() {
+    check_strict(
+        r#"
+        session "Try"
+          retry: 1.5
+        #        ^^^ error[E112]
+        session "Try again"
+          retry: "three"
+        #        ^^^^^^^ error[E137] the number of further attempts
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Try"
+          retry: 3
+        "#,
+    );
+}
+
+/// Retry: more than ten. W109.
+#[test]
+fn many_retries() {
+    check_strict(
+        r#"
+        session "Try"
+          retry: 11
+        #        ^^ warning[W109] 11 retries are very many
+        "#,
+    );
+    check_strict(
+        r#"
+        session "Try"
+          retry: 10
+        "#,
+    );
+}
+
+/// Retry: invalid backoff strategy. E130.
+#[test]
+fn invalid_backoff() {
+    check_strict(
+        r#"
+        session "Try"
+          retry: 3
+          backoff: quadratic
+        #          ^^^^^^^^^ error[E130] there is no backoff `quadratic`
+        "#,
+    );
+    check_strict(
+        r#"
+        session "One"
+          retry: 3
+          backoff: none
+        session "Two"
+          retry: 3
+          backoff: "linear"
+        session "Three"
+          retry: 3
+          backoff: exponential
+        "#,
+    );
+}
+
+/// Retry: on an agent. W110.
+#[test]
+fn retry_on_an_agent() {
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+          retry: 3
+        # ^^^^^ warning[W110] belongs to a session
+        session: writer
+        "#,
+    );
+    check_strict(
+        r#"
+        agent writer:
+          prompt: "Write"
+        session: writer
+          retry: 3
+        "#,
+    );
+}

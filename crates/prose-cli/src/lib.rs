@@ -1,0 +1,112 @@
+//! The `prose` command. A library, so that the end-to-end tests have a binary of their own that is built together with them.
+
+mod cache;
+mod check;
+mod cli;
+mod compile;
+mod doctor;
+mod examples;
+mod explain;
+mod fetch;
+mod finding;
+mod fmt;
+mod gather;
+mod imports;
+mod lock;
+mod lsp;
+mod outdated;
+mod output;
+mod panic;
+mod position;
+mod replay;
+mod run;
+mod runs;
+mod serve_registry;
+mod sources;
+mod terminal;
+mod trust;
+mod update;
+mod vendor;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::terminal::{ERROR, Terminal};
+
+/// A tree is thousands of small allocations. The system's allocator makes threads wait for each other over them: with glibc's,
+/// two threads check a folder 1.55 times as fast as one, with this one 1.85 times as fast.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How a command ends; the number is the exit status of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// Nothing is wrong.
+    Clean = 0,
+    /// The programs have errors; the command did its work.
+    ErrorsFound = 1,
+    /// The command could not do its work: wrong usage, or something that cannot be read or written.
+    Trouble = 2,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// Runs the command of this process's arguments.
+pub fn main() -> ExitCode {
+    prose_harness::supervisor::enter();
+    panic::install_hook();
+    let cli = Cli::parse();
+    let terminal = Terminal::new(cli.color);
+    match panic::caught(|| run(&cli.command, &terminal)) {
+        Ok(Ok(code)) => code,
+        // The reader of the output has seen enough, as in `prose explain | head`.
+        Ok(Err(error)) if is_broken_pipe(&error) => Status::Clean.into(),
+        Ok(Err(error)) => fail(&terminal, format_args!("{error:#}")),
+        Err(defect) => fail(&terminal, defect),
+    }
+}
+
+fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
+    const UNWRITABLE: &str = "the output cannot be written";
+    let status = match command {
+        Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
+        Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
+        Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
+        Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
+        Command::Compile(args) => compile::run(args, terminal).context(UNWRITABLE)?,
+        Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
+        Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
+        Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
+        Command::Lsp(args) => return lsp::run(args),
+        Command::Replay(args) => replay::run(args, terminal)?,
+        Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
+        Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
+        Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,
+        Command::Vendor(args) => vendor::run(args, terminal).context(UNWRITABLE)?,
+        Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
+        Command::Update => update::run(terminal).context(UNWRITABLE)?,
+        Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
+    };
+    Ok(status.into())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn fail(terminal: &Terminal, message: impl Display) -> ExitCode {
+    // If this cannot be written either, nobody is listening.
+    let _ = writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {message}");
+    Status::Trouble.into()
+}

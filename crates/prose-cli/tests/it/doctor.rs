@@ -1,0 +1,363 @@
+//! `prose doctor`.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::{Expect, expect};
+
+use crate::common::{Run, Workspace};
+
+/// What is found when `PATH` has these programs, and nothing is set that agents need.
+fn doctor(workspace: &Workspace, programs: &[(&str, &str)], arguments: &[&str]) -> Run {
+    workspace.write("bin/.keep", b"");
+    let bin = workspace.path("bin");
+    for (name, script) in programs {
+        let path = bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = workspace.command();
+    for (name, _) in std::env::vars() {
+        if ["ANTHROPIC_", "CLAUDE_", "API_TIMEOUT", "OPENAI_", "CODEX_"].iter().any(|it| name.starts_with(it))
+        {
+            command.env_remove(name);
+        }
+    }
+    let mut run = Run::of(command.env("PATH", &bin).arg("doctor").args(arguments));
+    let folder = workspace.path("").canonicalize().unwrap();
+    for text in [&mut run.stdout, &mut run.stderr] {
+        *text = text.replace(&*format!("{}/", workspace.path("").display()).replace("//", "/"), "");
+        *text = text.replace(&*format!("{}/", folder.display()), "");
+        *text = text.replace(&format!("({}, {})", std::env::consts::OS, std::env::consts::ARCH), "(OS, CPU)");
+        *text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    }
+    run
+}
+
+const THIS: (&str, &str) = ("prose", concat!("echo prose ", env!("CARGO_PKG_VERSION")));
+
+#[track_caller]
+fn check(files: &[(&str, &str)], programs: &[(&str, &str)], expected: Expect) {
+    doctor(&Workspace::new(files), programs, &[]).check(expected);
+}
+
+#[test]
+fn a_good_set_up_is_called_good() {
+    check(
+        &[],
+        &[THIS],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        nothing is wrong.
+    "#]],
+    );
+    check(
+        &[("prose.toml", "[run]\nharness = \"claude\"\n")],
+        &[THIS, ("claude", "echo; echo 2.0.1 '(Claude Code)'")],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            ok       harness: `claude`: 2.0.1 (Claude Code)
+            note     harness: none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set, so `claude` has to be logged in by itself
+            ok       runs: their files go to .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            nothing is wrong.
+        "#]],
+    );
+}
+
+#[test]
+fn the_prose_that_editors_start_is_looked_at() {
+    check(
+        &[],
+        &[],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        problem  editors: there is no `prose` on PATH, so editors cannot start the server
+                 help: add the folder of this program to PATH, or set its full path in the editor
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        1 problem found.
+    "#]],
+    );
+    check(
+        &[],
+        &[("prose", "echo prose 0.0.1")],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        problem  editors: `prose` on PATH is prose 0.0.1, and this is prose VERSION
+                 help: editors start the one on PATH: remove the other one, or put the folder of this one first
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        1 problem found.
+    "#]],
+    );
+    check(
+        &[],
+        &[("prose", "exit 3")],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        problem  editors: the `prose` on PATH ends with exit status: 3
+                 help: install it again, or set the full path of a good one in the editor
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        1 problem found.
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_in_settings_is_told_with_its_line() {
+    check(
+        &[("prose.toml", "[run]\nharness = \"claud\"\n\n[chekc]\n")],
+        &[THIS],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        problem  settings: prose.toml:2: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+                 help: `prose check prose.toml` shows the place
+        problem  settings: prose.toml:4: `chekc` is no setting; did you mean `check`?
+                 help: `prose check prose.toml` shows the place
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        2 problems found.
+    "#]],
+    );
+}
+
+#[test]
+fn an_agent_has_to_be_there_and_to_answer() {
+    let settings = [("prose.toml", "[run]\nharness = \"codex\"\nenvironment = [\"NO_SUCH_KEY\"]\n")];
+    check(
+        &settings,
+        &[THIS],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        problem  harness: `codex` starts the program `codex`, which is not on PATH
+                 help: install it, for example with `npm install -g @openai/codex`
+        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
+        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
+                 help: set it before `prose` and the editor are started, or take it out of prose.toml
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        2 problems found.
+    "#]],
+    );
+    check(
+        &settings,
+        &[THIS, ("codex", "exit 1")],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        problem  harness: `codex --version` ends with exit status: 1
+                 help: try it in a terminal; to install it again: `npm install -g @openai/codex`
+        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
+        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
+                 help: set it before `prose` and the editor are started, or take it out of prose.toml
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        2 problems found.
+    "#]],
+    );
+    check(
+        &settings,
+        &[THIS, ("codex", "")],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        problem  harness: `codex --version` says nothing
+                 help: try it in a terminal; to install it again: `npm install -g @openai/codex`
+        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
+        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
+                 help: set it before `prose` and the editor are started, or take it out of prose.toml
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        2 problems found.
+    "#]],
+    );
+}
+
+#[test]
+fn the_program_of_a_command_is_not_started() {
+    let command = |program: &str| format!("[run]\nharness = \"command\"\ncommand = [\"{program}\"]\n");
+    check(
+        &[("prose.toml", &command("my-agent"))],
+        &[THIS, ("my-agent", "touch started; exit 1")],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            ok       harness: `command`: `my-agent`
+            ok       runs: their files go to .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            nothing is wrong.
+        "#]],
+    );
+    check(
+        &[("prose.toml", &command("your-agent"))],
+        &[THIS],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        problem  harness: `your-agent` of `run.command` is not installed
+                 help: install it; if it is installed, add its folder to PATH or name its full path
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        1 problem found.
+    "#]],
+    );
+    check(
+        &[("prose.toml", "[run]\nharness = \"command\"\n")],
+        &[THIS],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        problem  harness: `command` starts the program of `run.command`, which prose.toml does not name
+                 help: write for example `command = ["my-agent", "--quiet"]` below [run]
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        1 problem found.
+    "#]],
+    );
+}
+
+#[test]
+fn folders_that_cannot_be_made_are_told() {
+    // A file where a folder should be stops everybody, also those whom no permissions stop.
+    check(
+        &[(".prose", ""), ("no-cache", "")],
+        &[THIS],
+        expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        problem  runs: .prose/runs cannot be written: Not a directory (os error 20)
+                 help: give yourself the right to write there; until then, `prose run --in-context` keeps no files
+        problem  imports: the cache no-cache cannot be written: Not a directory (os error 20)
+                 help: give yourself the right to write there, or set PROSE_CACHE_DIR to another folder
+        ---- stderr
+        2 problems found.
+    "#]],
+    );
+}
+
+#[test]
+fn runs_that_wait_to_be_resumed_and_broken_pins_are_told() {
+    let workspace = Workspace::new(&[
+        ("fails.prose", "session \"one\"\nthrow \"two\"\n"),
+        ("prose.lock", "<<<<<<< ours\n"),
+    ]);
+    let run = workspace.prose(&["run", "fails.prose", "--quiet"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    let mut found = doctor(&workspace, &[THIS], &[]);
+    let runs = fs::read_dir(workspace.path(".prose/runs")).unwrap();
+    for run in runs.map(|run| run.unwrap().file_name().into_string().unwrap()) {
+        found.stdout = found.stdout.replace(&run, "RUN");
+    }
+    found.check(expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: there is no prose.toml here or above, so the defaults count
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        note     runs: 1 run can be resumed; `prose resume RUN` goes on with the last one
+        ok       imports: the cache is no-cache
+        problem  imports: prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+                 help: `prose lock` writes it anew once it is repaired or removed
+        ---- stderr
+        1 problem found.
+    "#]]);
+}
+
+#[test]
+fn the_registry_is_asked_only_when_that_is_wanted() {
+    let workspace = Workspace::new(&[("prose.toml", "[registry]\nurl = \"http://127.0.0.1:1/\"\n")]);
+    doctor(&workspace, &[THIS], &[]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        ---- stderr
+        nothing is wrong.
+    "#]]);
+    doctor(&workspace, &[THIS], &["--online"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        ok       version: prose VERSION (OS, CPU)
+        ok       editors: `prose` on PATH is prose VERSION
+        ok       settings: prose.toml
+        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
+        ok       runs: their files go to .prose/runs
+        ok       imports: the cache is no-cache
+        problem  registry: http://127.0.0.1:1/ cannot be reached: takes no connection (Connection refused (os error 111))
+                 help: look at the network, the proxy (HTTPS_PROXY), and `url` below [registry] in prose.toml
+        ---- stderr
+        1 problem found.
+    "#]]);
+}

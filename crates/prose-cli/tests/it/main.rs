@@ -1,0 +1,18 @@
+//! The command line, run as its users run it: the real binary, its output and its exit status.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod check_fix;
+mod check_input;
+mod check_markdown;
+mod check_output;
+mod common;
+mod doctor;
+mod explain;
+mod fmt;
+mod picture;
+mod registry;
+mod rules;
+mod run;
+mod settings;
+mod update;

@@ -1,0 +1,115 @@
+//! `prose run`, `prose resume`, `prose runs` and `prose examples`, as a person uses them.
+
+#[cfg(unix)]
+mod agents;
+mod folders;
+#[cfg(unix)]
+mod forged;
+mod inputs;
+mod list;
+mod markdown;
+mod memories;
+mod output;
+#[cfg(unix)]
+mod owners;
+mod prepared_files;
+#[cfg(unix)]
+mod private;
+#[cfg(unix)]
+mod processes;
+mod refused;
+mod remote;
+mod resume;
+mod rights;
+#[cfg(unix)]
+mod signals;
+mod transcripts;
+mod trust;
+
+use std::path::PathBuf;
+
+use crate::common::{Run, Workspace};
+use expect_test::Expect;
+
+/// Two sessions one after the other.
+const TWO: &str = "let a = session \"First\"\noutput text = session \"Second\"\n  context: a\n";
+
+/// Answers for [`TWO`].
+const ANSWERS: &str = r#"
+[[session]]
+label = "First"
+reply = "one"
+[[session]]
+label = "Second"
+reply = "two"
+"#;
+
+/// A text with `MARK` for the marks of prompts.
+fn without_marks(text: &str) -> String {
+    let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("--- ")).collect();
+    marks.iter().fold(text.to_owned(), |text, mark| text.replace(mark, "MARK"))
+}
+
+impl Workspace {
+    /// Everything that a user would see, with `ID` for ids of runs, `TIME` for what took a time and `FOLDER` for the folder.
+    #[track_caller]
+    fn check(&self, arguments: &[&str], expected: Expect) {
+        self.shows(self.prose(arguments), &expected);
+    }
+
+    #[track_caller]
+    fn shows(&self, run: Run, expected: &Expect) {
+        let Run { status, stdout, stderr } = run;
+        Run { status, stdout: self.masked(&stdout), stderr: self.masked(&stderr) }.check_ref(expected);
+    }
+
+    fn masked(&self, text: &str) -> String {
+        let folder = self.path("").canonicalize().expect("the folder exists");
+        let folder = folder.to_str().expect("temporary folders have plain names");
+        let text = text.replace(folder, "FOLDER").replace(self.path("").to_str().unwrap_or("?"), "FOLDER/");
+        let words =
+            text.split_inclusive(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+        let masked: String = words
+            .map(|word| match word.get(..22) {
+                Some(id) if is_run(id) => format!("ID{}", &word[22..]),
+                _ => word.to_owned(),
+            })
+            .collect();
+        without_marks(&masked.split_inclusive('\n').map(without_time).collect::<String>())
+    }
+
+    /// The folders of the runs, in the order of their ids.
+    fn runs(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.path(".prose/runs")).into_iter().flatten().flatten();
+        let mut runs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        runs.sort();
+        runs
+    }
+
+    /// The folder of the only run.
+    #[track_caller]
+    fn run_folder(&self) -> PathBuf {
+        let runs = self.runs();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0].clone()
+    }
+}
+
+fn is_run(id: &str) -> bool {
+    let bytes = id.as_bytes();
+    bytes[8] == b'-' && bytes[15] == b'-' && bytes[..8].iter().all(u8::is_ascii_digit)
+}
+
+/// Lines about sessions that have ended say in brackets how long they took.
+fn without_time(line: &str) -> String {
+    if line.starts_with("started: ") {
+        return "started:  TIME\n".to_owned();
+    }
+    let ended = line.starts_with(['✓', '✗']);
+    match (line.rfind(" ("), line.rfind(')')) {
+        (Some(start), Some(end)) if ended && start < end => {
+            format!("{} (TIME{}", &line[..start], &line[end..])
+        }
+        _ => line.to_owned(),
+    }
+}

@@ -1,0 +1,252 @@
+//! Folders of runs that are damaged, locked, in the way or cannot be written.
+
+use std::fs;
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+use crate::run::TWO;
+
+fn stopped() -> Workspace {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    assert_eq!(workspace.prose(&["run", "two.prose", "--max-sessions", "1"]).status, 3);
+    workspace
+}
+
+/// Changes a line of the journal, counted from 0.
+fn change_line(workspace: &Workspace, number: usize, from: &str, to: &str) {
+    let path = workspace.run_folder().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).expect("there is a journal");
+    let mut lines: Vec<String> = journal.lines().map(str::to_owned).collect();
+    let changed = lines[number].replacen(from, to, 1);
+    assert_ne!(changed, lines[number]);
+    lines[number] = changed;
+    fs::write(&path, lines.join("\n") + "\n").expect("it can be written");
+}
+
+#[test]
+fn files_that_are_missing_are_made_again() {
+    let workspace = stopped();
+    let folder = workspace.run_folder();
+    fs::remove_dir_all(folder.join("bindings")).expect("they are there");
+    fs::remove_file(folder.join("state.md")).expect("it is there");
+    fs::remove_file(folder.join("program.prose")).expect("it is there");
+    let run = workspace.prose(&["resume", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(folder.join("bindings/a.md").exists() && folder.join("state.md").exists());
+}
+
+#[test]
+fn a_damaged_line_costs_that_line() {
+    let workspace = stopped();
+    change_line(&workspace, 6, ":", ";");
+    workspace.check(&["runs", "tail", "--no-follow"], expect![[r#"
+        status: 2
+        ---- stdout
+        [Program] Program Start
+           Collecting definitions...
+
+        [Position] Statement 1: let a = session "First"
+           [Task tool call]
+        [Success] Session complete: "Went through First with an eye on the details. Compared with the rest, First is..."
+        ---- stderr
+        error: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal. What is missing is asked again if it was a result. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
+        Run ID with offline (answers are made up)
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}
+
+#[test]
+fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
+    let three = "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third\"\n";
+    let workspace = Workspace::new(&[("three.prose", three)]);
+    assert_eq!(workspace.prose(&["run", "three.prose", "--max-sessions", "2"]).status, 3);
+    // The reply of the first session.
+    let journal = fs::read_to_string(workspace.run_folder().join("journal.jsonl")).expect("there is one");
+    let line =
+        journal.lines().position(|line| line.contains("\"event\":\"effect\"")).expect("it has a result");
+    change_line(&workspace, line, "First", "Worst");
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        c: Went through Third with an eye on the details. The evidence on the rest is mixed, so Third deserves a second look. Compared with the rest, Third is the smaller part. As far as Third goes, this can go ahead as planned. [offline]
+        ---- stderr
+        note: line 5 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. 1 result is lost: 1 session (line 1) is asked again. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
+        Run ID with offline (answers are made up)
+        … First
+        What was recorded is done; the run goes on.
+        ✓ First (TIME)
+        … Second
+        ✓ Second (TIME)
+        … Third
+        ✓ Third (TIME)
+        Reused 1 result of the earlier execution, ran 2.
+    "#]]);
+}
+
+#[test]
+fn a_head_that_is_lost_costs_the_settings_and_no_session() {
+    let asking =
+        "input topic: \"What about\"\nlet a = session \"First on {topic}\"\noutput b = session \"Second\"\n";
+    let workspace = Workspace::new(&[("asking.prose", asking)]);
+    let run = workspace.prose(&["run", "asking.prose", "--input", "topic=tides", "--max-sessions", "1"]);
+    assert_eq!(run.status, 3, "{run:?}");
+    change_line(&workspace, 0, "offline", "onlinee");
+    workspace.check(&["runs", "list"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged      asking.prose  line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        b: Here is what Second comes down to. Most of the work lies in the details; the rest is in good shape. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        note: line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. No result is lost. The settings that the run was started with are lost: those of the project and of the command line are used. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
+        Run ID with offline (answers are made up)
+        … First on tides
+        ✓ First on tides (TIME)
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}
+
+#[test]
+fn a_later_version_is_left_alone() {
+    let workspace = stopped();
+    // Its lines need not have the form of this one's.
+    let path = workspace.run_folder().join("journal.jsonl");
+    let text = fs::read_to_string(&path).expect("there is a journal").replace("{\"crc\":", "{\"sum\":");
+    fs::write(&path, text.replace("\"version\":2", "\"version\":99")).expect("it can be written");
+    let journal = fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one");
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
+    "#]]);
+    workspace.check(&["runs", "show"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged
+        started:  TIME
+        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
+        folder:   FOLDER/.prose/runs/ID
+
+        bindings
+          let    a (227 bytes)
+    "#]]);
+    assert_eq!(fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one"), journal);
+}
+
+#[test]
+fn a_run_of_which_next_to_nothing_is_left() {
+    let workspace = stopped();
+    let folder = workspace.run_folder();
+    for file in ["journal.jsonl", "state.md", "program.prose"] {
+        fs::remove_file(folder.join(file)).expect("it is there");
+    }
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
+    "#]]);
+    let run = workspace.prose(&["runs", "list"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    fs::remove_dir_all(folder.join("bindings")).expect("they are there");
+    workspace.check(&["runs", "show"], expect![[r#"
+        status: 0
+        ---- stdout
+        ID  damaged
+        started:  TIME
+        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; `prose runs rm` removes what is left
+        folder:   FOLDER/.prose/runs/ID
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
+    "#]]);
+    workspace.check(
+        &["runs", "rm", "2"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        removed ID
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        There are no runs below FOLDER/.prose/runs.
+    "#]],
+    );
+}
+
+#[test]
+fn only_runs_are_removed() {
+    let workspace = stopped();
+    for name in ["", "..", "../..", "/", "nope", "*"] {
+        assert_eq!(workspace.prose(&["runs", "rm", name]).status, 2, "{name}");
+    }
+    workspace.run_folder();
+    assert!(workspace.path("two.prose").exists());
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder() {
+    let workspace = Workspace::new(&[("two.prose", TWO), (".prose", "")]);
+    workspace.check(
+        &["run", "two.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: cannot open FOLDER/.prose: Not a directory (os error 20)
+    "#]],
+    );
+    workspace.check(
+        &["runs", "list"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        There are no runs below FOLDER/.prose/runs.
+    "#]],
+    );
+    let run = workspace.prose(&["run", "two.prose", "--state", "in-context"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn runs_at_the_same_time_do_not_meet() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    let children: Vec<_> = (0..6)
+        .map(|_| workspace.command().args(["run", "two.prose", "-q"]).spawn().expect("the binary starts"))
+        .collect();
+    for mut child in children {
+        assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    }
+    assert_eq!(workspace.runs().len(), 6);
+}
+
+#[test]
+fn a_journal_that_is_empty_is_told() {
+    let workspace = stopped();
+    fs::write(workspace.run_folder().join("journal.jsonl"), "").expect("it can be written");
+    let run = workspace.prose(&["resume"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stderr.contains("journal.jsonl is empty, so every session is asked again"), "{run:?}");
+    assert!(run.stderr.contains("Reused 0 results of the earlier execution, ran 2."), "{run:?}");
+}

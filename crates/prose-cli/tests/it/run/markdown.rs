@@ -1,0 +1,122 @@
+//! Programs in Markdown documents.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+use crate::run::{ANSWERS, TWO};
+
+fn document(programs: &[&str]) -> String {
+    let blocks = programs.iter().map(|program| format!("Text.\n\n> ```prose\n{}> ```\n\n", quoted(program)));
+    blocks.collect()
+}
+
+fn quoted(program: &str) -> String {
+    program.lines().map(|line| format!("> {line}\n")).collect()
+}
+
+#[test]
+fn the_only_program_of_a_document_is_run() {
+    let workspace = Workspace::new(&[("guide.md", &document(&[TWO])), ("answers.toml", ANSWERS)]);
+    workspace.check(
+        &["run", "guide.md", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+    "#]],
+    );
+    // Of which program a run is one can be told.
+    let runs = workspace.prose(&["runs", "list"]).stdout;
+    assert!(runs.trim_end().ends_with("2 sessions  guide.md#1"), "{runs}");
+}
+
+#[test]
+fn of_several_programs_one_has_to_be_named() {
+    let workspace = Workspace::new(&[
+        ("guide.md", &document(&["session \"Other\"\n", TWO])),
+        ("empty.md", "Nothing.\n"),
+        ("answers.toml", ANSWERS),
+    ]);
+    workspace.check(
+        &["run", "guide.md"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `guide.md` has several programs; say which one is meant: `guide.md#1`, `guide.md#2`
+    "#]],
+    );
+    workspace.check(
+        &["run", "guide.md#3"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `guide.md#3` is not there; the document has `guide.md#1`, `guide.md#2`
+    "#]],
+    );
+    workspace.check(
+        &["run", "empty.md"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `empty.md` has no program: a block that starts with ```prose would be one
+    "#]],
+    );
+    workspace.check(
+        &["run", "guide.md#2", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+    "#]],
+    );
+}
+
+#[test]
+fn mistakes_are_shown_where_they_stand_in_the_document() {
+    let workspace = Workspace::new(&[("guide.md", &document(&["session: nobody\n"]))]);
+    workspace.check(
+        &["run", "guide.md"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error[E007]: there is no agent `nobody`
+         --> guide.md:4:12
+          |
+        4 | > session: nobody
+          |            ^^^^^^
+
+        error: `guide.md` has 1 error and is not run
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_of_a_program_in_a_document_goes_on_with_it() {
+    let workspace = Workspace::new(&[
+        ("guide.md", &document(&["session \"Other\"\n", TWO])),
+        ("half.toml", "[[session]]\nlabel = \"First\"\nreply = \"one\"\n"),
+        ("answers.toml", ANSWERS),
+    ]);
+    workspace.check(&["run", "guide.md#2", "--script", "half.toml", "--quiet"], expect![[r#"
+        status: 1
+        ---- stderr
+        error: the program failed at line 2: half.toml has no answer for this session:
+          place: s1/1
+          label: Second
+        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+
+        [[session]]
+        label = "Second"
+        reply = "…"
+        help: its prompt is in `.prose/runs/ID/prompts/text.md`
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+    workspace.check(
+        &["resume", "--script", "answers.toml", "--quiet"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+    "#]],
+    );
+}

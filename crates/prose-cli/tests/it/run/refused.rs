@@ -1,0 +1,227 @@
+//! What is not run at all: status 2, and nothing is left behind.
+
+use expect_test::{Expect, expect};
+
+use crate::common::Workspace;
+use crate::run::{ANSWERS, TWO};
+
+#[test]
+fn a_program_that_cannot_be_read_or_has_errors() {
+    let workspace = Workspace::new(&[("wrong.prose", "sesion \"x\"\n"), ("empty.prose", "")]);
+    workspace.write("bytes.prose", b"session \"\xff\"");
+    workspace.check(
+        &["run", "missing.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `missing.prose` does not exist
+    "#]],
+    );
+    workspace.check(
+        &["run", "."],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `.` is a folder where a file was expected
+    "#]],
+    );
+    workspace.check(
+        &["run", "bytes.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `bytes.prose` is not valid UTF-8: byte 0xff at offset 9, in line 1
+    "#]],
+    );
+    workspace.check(
+        &["run", "wrong.prose"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error[E107]: unknown statement `sesion`; did you mean `session`?
+         --> wrong.prose:1:1
+          |
+        1 | sesion "x"
+          | ^^^^^^
+          |
+        help: Change to `session`
+          |
+        1 | session "x"
+          |    +
+
+        error: `wrong.prose` has 1 error and is not run
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    workspace.check(
+        &["run", "empty.prose"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        Run ID with offline (answers are made up)
+    "#]],
+    );
+}
+
+#[test]
+fn a_harness_that_cannot_work_leaves_no_run_behind() {
+    let workspace =
+        Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS), ("wrong.toml", "[[sesion]]\n")]);
+    workspace.check(&["run", "two.prose", "--harness", "nope"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: there is no harness `nope`; there are `offline`, `script`, `claude`, `codex`, `opencode`, `command`
+    "#]]);
+    workspace.check(
+        &["run", "two.prose", "--harness", "script"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the harness `script` needs a file to answer from; name it with `--script FILE.toml`
+    "#]],
+    );
+    workspace.check(&["run", "two.prose", "--harness", "command"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = ["my-agent", "--quiet"]`
+    "#]]);
+    workspace.check(
+        &["run", "two.prose", "--script", "missing.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `missing.toml` does not exist
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "wrong.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: wrong.toml:1:3: a script has no `sesion`; did you mean `session`?
+    "#]],
+    );
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml", "--harness", "offline"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: only the harness `script` answers from a file; leave out `--harness` or `--script`
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn arguments_that_contradict_each_other() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    workspace.check(&["run", "two.prose", "--json", "--state", "in-context"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out
+    "#]]);
+    for arguments in [
+        &["--json", "--narrate", "emoji"][..],
+        &["--dry-run", "--json"],
+        &["--dry-run", "--script", "x.toml"],
+        &["--dry-run", "--narrate", "emoji"],
+        &["--dry-run", "--record-script", "x.toml"],
+        &["--max-parallel", "0"],
+        &["--timeout", "5"],
+        &["--state", "disk"],
+    ] {
+        let run = workspace.prose(&[&["run", "two.prose"], arguments].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+    }
+    assert!(workspace.runs().is_empty());
+}
+
+#[test]
+fn settings_that_are_not_understood() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    let check = |settings: &str, expected: Expect| {
+        workspace.write("prose.toml", settings.as_bytes());
+        workspace.check(&["run", "two.prose", "-q", "--script", "answers.toml"], expected);
+    };
+    check(
+        "[run]\nharness = \"claud\"\nmax-paralel = 3\nmax-parallel = 0\n",
+        expect![[r#"
+        status: 2
+        ---- stderr
+        warning[E142]: prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+        warning[W141]: prose.toml:3:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
+        warning[E142]: prose.toml:4:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:2:11
+    "#]],
+    );
+    check(
+        "[run\nharness = \"claude\"\n",
+        expect![[r#"
+        status: 2
+        ---- stderr
+        warning[E141]: prose.toml:1:5: a `]` is missing behind the name of the table
+        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:1:5
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    check(
+        "[run]\nmax-paralel = 3\n[check]\nprofile = \"x\"\n",
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+        ---- stderr
+        warning[W141]: prose.toml:2:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
+        warning[E142]: prose.toml:4:11: `check.profile` should be `"default"` or `"strict"`, not the text "x"
+    "#]],
+    );
+}
+
+#[test]
+fn a_script_is_recorded_over_a_file_only_if_that_is_wanted() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    workspace.check(
+        &["run", "two.prose", "--record-script", "answers.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `answers.toml` is there already; name another file, or write over it with `--force`
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+    let read = || std::fs::read_to_string(workspace.path("answers.toml")).expect("it is there");
+    assert_eq!(read(), ANSWERS);
+    let run = workspace.prose(&["run", "two.prose", "-q", "--record-script", "answers.toml", "--force"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(read().contains("[offline]"), "{}", read());
+}
+
+#[test]
+fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    workspace.check(
+        &["run", "two.prose", "--record-script", "nowhere/x.toml"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the script `nowhere/x.toml` cannot be written: No such file or directory (os error 2)
+    "#]],
+    );
+    assert!(workspace.runs().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_that_would_be_an_option_starts_no_agent() {
+    let program = "session \"x\"\n  model: \"--yes\"\n";
+    let workspace = Workspace::new(&[("main.prose", program)]);
+    let run = workspace.prose(&["run", "main.prose"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("error[E148]"), "{}", run.stderr);
+    let settings = "[models]\nfast = \"--yes\"\n";
+    let program = "session \"x\"\n  model: fast\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
+    let run = workspace.prose(&["run", "main.prose"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stderr.contains("`fast` has no usable id in `[models]` of prose.toml"), "{}", run.stderr);
+}

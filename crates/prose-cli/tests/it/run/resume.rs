@@ -1,0 +1,499 @@
+//! Runs that stopped go on.
+
+use expect_test::expect;
+
+use crate::common::{Run, Workspace};
+use crate::run::{ANSWERS, TWO};
+
+const FIVE: &str = r#"let a = session "One"
+let b = session "Two"
+parallel:
+  c = session "Three"
+  d = session "Four"
+output text = session "Five"
+  context: [a, b, c, d]
+"#;
+
+/// Stopped when so many sessions have been started.
+fn stopped(sessions: &str) -> Workspace {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    let run = workspace.prose(&["run", "five.prose", "--max-sessions", sessions]);
+    assert_eq!(run.status, 3, "{run:?}");
+    workspace
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let workspace = stopped("2");
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
+        ---- stderr
+        Run ID with offline (answers are made up)
+        …   Three
+        …   Four
+        What was recorded is done; the run goes on.
+        ✓   Three (TIME)
+        ✓   Four (TIME)
+        … Five
+        ✓ Five (TIME)
+        Reused 2 results of the earlier execution, ran 3.
+    "#]]);
+    workspace.check(
+        &["resume"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the run ID has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the program there and use `prose resume ID --accept-changes`, which keeps the results of all sessions that are asked the same
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_may_stop_before_its_first_session_and_several_times() {
+    let workspace = stopped("0");
+    workspace.check(
+        &["resume", "--max-sessions", "1"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … One
+        What was recorded is done; the run goes on.
+        ✓ One (TIME)
+        … Two
+        Reused 0 results of the earlier execution, ran 1.
+        stopped: it has started 1 session, which is the most it may (`--max-sessions`)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+    let run = workspace.prose(&["resume", "-q"]);
+    let whole = workspace.prose(&["run", "five.prose", "-q"]);
+    assert_eq!((run.status, run.stdout), (0, whole.stdout));
+}
+
+#[test]
+fn a_session_that_is_asked_once_more_takes_as_long_as_it_takes_now() {
+    let workspace = stopped("0");
+    let run = workspace.prose(&["resume", "--max-sessions", "1", "--delay", "300ms"]);
+    let line = run.stderr.lines().find(|line| line.starts_with("✓ One (")).expect("it has ended");
+    let took = line.trim_start_matches("✓ One (").trim_end_matches(')');
+    let took = humantime::parse_duration(took).expect("it is a duration");
+    assert!(took.as_millis() >= 300, "{line}");
+}
+
+#[test]
+fn it_stops_when_its_time_is_over() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    let run = workspace.prose(&["run", "five.prose", "-q", "--delay", "1h", "--timeout", "50ms"]);
+    workspace.shows(
+        run,
+        &expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: its time is over (`--timeout`)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_accepted() {
+    let workspace = stopped("2");
+    workspace.write("five.prose", FIVE.replace("Two", "Zwei").as_bytes());
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has changed since the run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same
+    "#]]);
+    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … One
+        ✓ One (TIME)
+        … Zwei
+        What was recorded is done; the run goes on.
+        ✓ Zwei (TIME)
+        parallel: 2 branches, all
+        …   Three
+        …   Four
+        ✓   Three (TIME)
+        ✓   Four (TIME)
+        … Five
+        ✓ Five (TIME)
+        Reused 1 result of the earlier execution, ran 4.
+    "#]]);
+}
+
+#[test]
+fn a_changed_import_is_a_change() {
+    let workspace = Workspace::new(&[
+        (
+            "main.prose",
+            "use \"./inner.prose\" as inner\nlet a = session \"One\"\nlet b = inner()\noutput text = session \"Two\"\n  context: [a, b]\n",
+        ),
+        ("inner.prose", "output o = session \"Inside\"\n"),
+    ]);
+    workspace.prose(&["run", "main.prose", "--max-sessions", "1"]);
+    workspace.write("inner.prose", b"output o = session \"Elsewhere\"\n");
+    workspace.check(&["resume", "-q"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program has changed since the run ID was started: the imported program `./inner.prose` is another one. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same
+    "#]]);
+    std::fs::remove_file(workspace.path("inner.prose")).expect("it is there");
+    assert_eq!(workspace.prose(&["resume", "-q"]).status, 2);
+    workspace.write("inner.prose", b"output o = session \"Inside\"\n");
+    let run = workspace.prose(&["resume", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn an_input_that_a_run_was_started_with_stays() {
+    let workspace = Workspace::new(&[("in.prose", "input topic: \"What about\"\nsession \"On {topic}\"\n")]);
+    workspace.prose(&["run", "in.prose", "-i", "topic=tides", "--max-sessions", "0"]);
+    workspace.check(&["resume", "-i", "topic=winds"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run was started with a value for `topic`, on which its results depend; leave it out, or start a new run with `prose run`
+    "#]]);
+}
+
+#[test]
+fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
+    let answer = |label: &str| format!("[[session]]\nlabel = \"{label}\"\nreply = \"x\"\n");
+    let workspace = Workspace::new(&[
+        ("two.prose", "session \"First\"\nsession \"Second\"\n"),
+        ("answers.toml", &answer("First")),
+    ]);
+    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+        status: 1
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … Second
+        ✗ Second (TIME): answers.toml has no answer for this session: place: s1
+        error: the program failed at line 2: answers.toml has no answer for this session:
+          place: s1
+          label: Second
+        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+
+        [[session]]
+        label = "Second"
+        reply = "…"
+        help: its prompt is in `.prose/runs/ID/prompts/anon_002.md`
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]]);
+    workspace.write("more.toml", answer("Second").as_bytes());
+    let run = workspace.prose(&["resume", "-q", "--script", "more.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_run_remembers_its_script() {
+    let workspace =
+        Workspace::new(&[("prose.toml", ""), ("flows/two.prose", TWO), ("flows/answers.toml", ANSWERS)]);
+    let mut command = workspace.command();
+    command.current_dir(workspace.path("flows"));
+    command.args(["run", "two.prose", "-q", "--script", "answers.toml", "--max-sessions", "1"]);
+    assert_eq!(command.status().expect("the binary starts").code(), Some(3));
+    let shown = || workspace.masked(&workspace.prose(&["runs", "show"]).stdout);
+    let before = shown();
+    assert!(before.contains("script:   FOLDER/flows/answers.toml\n"), "{before}");
+
+    std::fs::rename(workspace.path("flows/answers.toml"), workspace.path("flows/put-away.toml"))
+        .expect("it is there");
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run ID takes its answers from the script `answers.toml`, and `FOLDER/flows/answers.toml` is gone; put it back, or name another one with `--script FILE.toml`
+    "#]]);
+    assert_eq!(shown(), before, "the run that was refused is another one");
+    workspace.check(
+        &["resume", "--script", "flows/put-away.toml", "--max-sessions", "0"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        Run ID with script
+        … Second
+        What was recorded is done; the run goes on.
+        Reused 1 result of the earlier execution, ran 0.
+        stopped: it has started 0 sessions, which is the most it may (`--max-sessions`)
+        help: `prose resume ID` goes on; what is done is not done again
+    "#]],
+    );
+    std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))
+        .expect("it is there");
+    workspace.check(
+        &["resume"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        text: two
+        ---- stderr
+        Run ID with script
+        … Second
+        What was recorded is done; the run goes on.
+        ✓ Second (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]],
+    );
+}
+
+#[test]
+fn the_script_of_a_run_moves_with_its_project() {
+    let workspace = Workspace::new(&[("before/two.prose", TWO), ("before/answers.toml", ANSWERS)]);
+    let prose = |folder: &str, arguments: &[&str]| {
+        let mut command = workspace.command();
+        Run::of(command.current_dir(workspace.path(folder)).args(arguments))
+    };
+    prose("before", &["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
+    std::fs::rename(workspace.path("before"), workspace.path("after")).expect("it is there");
+    let run = prose("after", &["resume", "-q"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "text: two\n"), "{run:?}");
+}
+
+#[test]
+fn a_run_with_a_script_goes_on_with_another_harness_if_that_is_wanted() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
+    std::fs::remove_file(workspace.path("answers.toml")).expect("it is there");
+    let run = workspace.prose(&["resume", "--harness", "offline"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_run_is_found_from_below_the_folder_of_the_project() {
+    let workspace = Workspace::new(&[("prose.toml", ""), ("flows/five.prose", FIVE), ("flows/deep/x", "")]);
+    let mut command = workspace.command();
+    command.current_dir(workspace.path("flows")).args(["run", "five.prose", "--max-sessions", "2"]);
+    assert_eq!(command.status().expect("the binary starts").code(), Some(3));
+    let mut command = workspace.command();
+    command.current_dir(workspace.path("flows/deep")).args(["resume", "-q"]);
+    assert_eq!(command.status().expect("the binary starts").code(), Some(0));
+    workspace.run_folder();
+}
+
+#[test]
+fn a_program_that_is_gone_is_taken_from_the_run() {
+    let workspace = stopped("2");
+    std::fs::remove_file(workspace.path("five.prose")).expect("it is there");
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
+        ---- stderr
+        note: the program `FOLDER/five.prose` is gone; the run goes on with the text that it has kept
+        Run ID with offline (answers are made up)
+        …   Three
+        …   Four
+        What was recorded is done; the run goes on.
+        ✓   Three (TIME)
+        ✓   Four (TIME)
+        … Five
+        ✓ Five (TIME)
+        Reused 2 results of the earlier execution, ran 3.
+    "#]]);
+}
+
+#[test]
+fn there_may_be_no_run_or_no_such_run() {
+    let workspace = Workspace::new(&[]);
+    workspace.check(
+        &["resume"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: there are no runs below FOLDER/.prose/runs; `prose run` starts one
+    "#]],
+    );
+    let workspace = stopped("2");
+    workspace.check(
+        &["resume", "1999"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: there is no run `1999` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
+    "#]],
+    );
+    workspace.check(
+        &["resume", ""],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the name of a run is empty; `prose runs list` shows the runs of this project
+    "#]],
+    );
+    workspace.check(
+        &["resume", "../.."],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: there is no run `../..` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_of_another_machine_goes_on() {
+    let workspace = Workspace::new(&[("shared.prose", "output o = session \"Inside\"\n")]);
+    let program = "use \"./shared.prose\" as shared\nlet research = session \"Research\"\nlet more = shared()\noutput text = session \"Write\"\n  context: [research, more]\n";
+    let run = ".prose/runs/20260115-143052-a7b3c9";
+    workspace.write("report.prose", program.as_bytes());
+    workspace.write(&format!("{run}/program.prose"), program.as_bytes());
+    let state = r#"# Execution State
+
+run: 20260115-143052-a7b3c9
+program: report.prose
+started: 2026-01-15T14:30:52Z
+updated: 2026-01-15T14:35:22Z
+
+## Execution Trace
+
+```prose
+let research = session "Research"  # --> bindings/research.md
+let more = shared()                # <-- EXECUTING
+```
+"#;
+    workspace.write(&format!("{run}/state.md"), state.as_bytes());
+    let binding = "# research\n\nkind: let\n\nsource:\n```prose\nlet research = session \"Research\"\n```\n\n---\n\nTides come and go.\n";
+    workspace.write(&format!("{run}/bindings/research.md"), binding.as_bytes());
+    workspace.check(
+        &["runs", "show"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        ID  foreign
+        started:  TIME
+        took:     4m 30s
+        folder:   FOLDER/.prose/runs/ID
+
+        bindings
+          let    research (103 bytes)
+
+        `prose resume ID` goes on with it.
+    "#]],
+    );
+    workspace.check(&["runs", "tail"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run ID has no journal to narrate, since another machine made it; how far it came is in state.md in FOLDER/.prose/runs/ID
+    "#]]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Here is what the task comes down to. Took research, more into account. What matters most is the details, and the rest follows from it. Compared with the rest, the task is the smaller part. As far as the task goes, this can go ahead as planned. [offline]
+        ---- stderr
+        note: the run has no journal, so another machine made it. It goes on from state.md and 1 file of bindings
+        Run ID with offline (answers are made up)
+        … Research
+        ✓ Research (TIME)
+        program shared
+        …   Inside
+        What was recorded is done; the run goes on.
+        ✓   Inside (TIME)
+        … Write
+        ✓ Write (TIME)
+        Reused 1 result of the earlier execution, ran 2.
+    "#]]);
+}
+
+/// A run that another machine has made of a program that imports one next to it.
+fn made_elsewhere(name: &str, files: &[(&str, &str)]) -> Workspace {
+    let workspace = Workspace::new(files);
+    let run = ".prose/runs/20260115-143052-a7b3c9";
+    workspace.write(&format!("{run}/program.prose"), IMPORTS.as_bytes());
+    let state = format!(
+        "# Execution State\n\nprogram: {name}\n\n## Execution Trace\n\n```prose\nlet research = session \"Research\"  # --> bindings/research.md\n```\n"
+    );
+    workspace.write(&format!("{run}/state.md"), state.as_bytes());
+    workspace.write(&format!("{run}/bindings/research.md"), b"Tides come and go.\n");
+    workspace
+}
+
+const IMPORTS: &str =
+    "use \"./shared.prose\" as shared\nlet research = session \"Research\"\noutput text = shared()\n";
+const SHARED: &str = "output o = session \"Inside\"\n";
+
+#[test]
+fn imports_of_a_run_of_another_machine_lie_next_to_its_program() {
+    // A machine may say what its program is called and not where it lies.
+    for name in ["flows/report.prose", "report.prose"] {
+        let files = [
+            ("flows/report.prose", IMPORTS),
+            ("flows/shared.prose", SHARED),
+            ("report.prose", "session \"x\"\n"),
+        ];
+        let run = made_elsewhere(name, &files).prose(&["resume", "-q"]);
+        assert_eq!(run.status, 0, "{name}: {run:?}");
+    }
+    let next_to_the_copy = [(".prose/runs/20260115-143052-a7b3c9/shared.prose", SHARED)];
+    assert_eq!(made_elsewhere("report.prose", &next_to_the_copy).prose(&["resume", "-q"]).status, 0);
+}
+
+#[test]
+fn imports_of_a_run_of_another_machine_that_cannot_be_found_say_why() {
+    made_elsewhere("report.prose", &[("shared.prose", SHARED)]).check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of the run ID imports `./shared.prose`, which is looked for next to the program, and no program `report.prose` with the text of `FOLDER/.prose/runs/ID/program.prose` is in FOLDER; put it back, or name its path from there on the line `program:` of `FOLDER/.prose/runs/ID/state.md`
+    "#]]);
+    // Nothing outside of the project is looked at.
+    for name in ["../report.prose", "/etc/report.prose"] {
+        let run = made_elsewhere(name, &[]).prose(&["resume"]);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(!run.stderr.contains(name), "{run:?}");
+    }
+    let changed = IMPORTS.replace("Research", "Look around");
+    let workspace = made_elsewhere("report.prose", &[("report.prose", &changed), ("shared.prose", SHARED)]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to go on with the program as it is
+    "#]]);
+    let run = workspace.prose(&["resume", "--accept-changes", "-q"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn the_state_system_has_two_names() {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    for backend in ["in-context", "in-context+"] {
+        let run = workspace.prose(&["run", "two.prose", "--backend", backend, "--script", "answers.toml"]);
+        assert!(run.status == 0 && run.stdout.contains("State mode: in-context"), "{run:?}");
+    }
+    let run =
+        workspace.prose(&["run", "two.prose", "--backend", "sqlite+", "--script", "answers.toml", "-q"]);
+    assert!(run.status == 0 && run.stderr.contains("no state system `sqlite`"), "{run:?}");
+}
+
+/// What is asked the same is kept; the session that has changed and what depends on it run again.
+#[test]
+fn an_ended_run_goes_on_from_a_change() {
+    let workspace = Workspace::new(&[("two.prose", TWO)]);
+    assert_eq!(workspace.prose(&["run", "two.prose", "-q"]).status, 0);
+    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the run ID has come to its end, and its program has not changed since. To run again from a place, change the program there, such as the prompt of a session: that session runs again, with all that depends on it. `prose run` starts a new run
+    "#]]);
+    workspace.write("two.prose", TWO.replace("Second", "Another").as_bytes());
+    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Looked into the task and the details. Took a into account. What matters most is the details, and the rest follows from it. As far as the task goes, this can go ahead as planned. [offline]
+        ---- stderr
+        Run ID with offline (answers are made up)
+        … First
+        ✓ First (TIME)
+        … Another
+        What was recorded is done; the run goes on.
+        ✓ Another (TIME)
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}

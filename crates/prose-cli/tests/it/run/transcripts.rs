@@ -1,0 +1,111 @@
+//! Runs that keep nothing but their narration.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+use crate::run::{ANSWERS, TWO};
+
+fn narrated() -> (Workspace, String) {
+    let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    let run = workspace.prose(&["run", "two.prose", "--state", "in-context", "--script", "answers.toml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    (workspace, run.stdout)
+}
+
+#[test]
+fn the_state_system_is_announced() {
+    let (workspace, _) = narrated();
+    let run = workspace.prose(&["run", "two.prose", "--state", "in-context", "--script", "answers.toml"]);
+    assert!(run.stdout.starts_with("OpenProse Program Start\n   State mode: in-context"), "{run:?}");
+    assert!(!workspace.path(".prose").exists());
+    let large = "session \"x\"\n".repeat(40);
+    workspace.write("large.prose", large.as_bytes());
+    let run = workspace.prose(&["run", "large.prose", "--state", "in-context", "-q"]);
+    assert!(run.stdout.contains("40 statements (at most 29)"), "{run:?}");
+}
+
+#[test]
+fn a_narration_that_is_cut_off_anywhere_goes_on() {
+    let (workspace, narration) = narrated();
+    let last = narration.lines().last().expect("there are lines").to_owned();
+    let cuts = (0..narration.len()).step_by(97).filter(|&at| narration.is_char_boundary(at));
+    for cut in cuts {
+        workspace.write("cut.txt", &narration.as_bytes()[..cut]);
+        let arguments = ["resume", "--transcript", "cut.txt", "two.prose", "--script", "answers.toml"];
+        let run = workspace.prose(&arguments);
+        assert_eq!(run.status, 0, "cut at {cut}: {run:?}");
+        assert_eq!(run.stdout.lines().last(), Some(last.as_str()), "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let (workspace, narration) = narrated();
+    workspace.write("whole.txt", narration.as_bytes());
+    workspace.write("empty.txt", b"");
+    workspace.write("bytes.txt", b"\xff");
+    workspace.check(
+        &["resume", "--transcript", "whole.txt"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration tells of a program that has come to its end; there is nothing left to do
+    "#]],
+    );
+    workspace.check(&["resume", "--transcript", "empty.txt"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
+    "#]]);
+    workspace.check(
+        &["resume", "--transcript", "bytes.txt"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
+        "#]],
+    );
+    workspace.check(
+        &["resume", "--transcript", "missing.txt"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration `missing.txt` does not exist
+    "#]],
+    );
+    workspace.check(&["resume", "--transcript", "empty.txt", "two.prose", "--json"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out
+    "#]]);
+}
+
+#[test]
+fn a_run_that_stops_says_how_to_go_on() {
+    let (workspace, _) = narrated();
+    let arguments =
+        ["run", "two.prose", "--state", "in-context", "--script", "answers.toml", "--max-sessions", "1"];
+    let run = workspace.prose(&arguments);
+    workspace.write("cut.txt", run.stdout.as_bytes());
+    let errors = crate::common::Run { stdout: String::new(), ..run };
+    workspace.shows(
+        errors,
+        &expect![[r#"
+            status: 3
+            ---- stderr
+            stopped: it has started 1 session, which is the most it may (`--max-sessions`)
+            help: `prose resume --transcript FILE`, with the narration in FILE, goes on
+        "#]],
+    );
+    workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
+    workspace.write("answers.toml", ANSWERS.replace("Second", "Zweitens").as_bytes());
+    let run = workspace.prose(&["resume", "--transcript", "cut.txt", "--script", "answers.toml"]);
+    workspace.shows(crate::common::Run { stdout: String::new(), ..run }, &expect![[r#"
+        status: 0
+        ---- stderr
+        note: the program has changed since it was narrated; results of sessions that are asked the same are kept
+        note: line 13 of the narration, session of `output text = session "Second"`: it had not ended; it is asked again
+        note: 1 result is recovered from the narration
+        Reused 1 result of the earlier execution, ran 1.
+    "#]]);
+}

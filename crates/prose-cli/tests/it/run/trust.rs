@@ -1,0 +1,262 @@
+//! Whom a project may have started: nobody, until a person trusts it.
+
+use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+use crate::run::TWO;
+
+/// What somebody may have put into a repository that others clone.
+const SETTINGS: &str =
+    "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\", \"--send\"]\nenvironment = [\"SECRET_KEY\"]\n";
+
+/// A project whose agent leaves a file that says that it was started.
+fn clone() -> Workspace {
+    let agent = "#!/bin/sh\ncat > /dev/null\necho started >> started.txt\necho answer\n";
+    let workspace = Workspace::new(&[("main.prose", TWO), ("prose.toml", SETTINGS), ("agent.sh", agent)]);
+    #[cfg(unix)]
+    fs::set_permissions(workspace.path("agent.sh"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    workspace
+}
+
+impl Workspace {
+    /// How often the agent was started.
+    fn started(&self) -> usize {
+        fs::read_to_string(self.path("started.txt")).unwrap_or_default().lines().count()
+    }
+}
+
+#[test]
+fn a_clone_starts_nothing_before_it_is_trusted() {
+    let workspace = clone();
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the project FOLDER is not trusted yet, and the harness `command` would start `./agent.sh --send` for each session, with the variables `SECRET_KEY`
+        help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
+    "#]]);
+    assert_eq!(workspace.started(), 0);
+    assert!(!workspace.path(".prose").exists(), "a run that is refused leaves nothing");
+}
+
+#[test]
+fn an_agent_that_the_person_names_needs_trust_as_well() {
+    let workspace = Workspace::new(&[("main.prose", TWO)]);
+    workspace.check(&["run", "main.prose", "--harness", "claude"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the project FOLDER is not trusted yet, and the harness `claude` would start `claude` for each session, with the variables `ANTHROPIC_*`, `CLAUDE_*`, `API_TIMEOUT_MS`
+        help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
+    "#]]);
+}
+
+#[test]
+fn reading_and_runs_without_an_agent_need_no_trust() {
+    let workspace = clone();
+    let answers = "unmatched = \"offline\"\n";
+    workspace.write("answers.toml", answers.as_bytes());
+    for arguments in [
+        &["check"][..],
+        &["fmt", "--check"],
+        &["compile", "main.prose"],
+        &["runs", "list"],
+        &["run", "main.prose", "--dry-run"],
+        &["run", "main.prose", "--harness", "offline"],
+        &["run", "main.prose", "--script", "answers.toml"],
+        &["trust", "--list"],
+    ] {
+        let run = workspace.prose(arguments);
+        assert_eq!(run.status, 0, "{arguments:?}: {run:?}");
+        assert!(!run.stderr.contains("not trusted"), "{arguments:?}: {run:?}");
+    }
+    assert_eq!(workspace.started(), 0);
+}
+
+#[test]
+fn the_settings_in_a_folder_above_need_trust() {
+    let workspace = clone();
+    workspace.write("flows/deep/inner.prose", TWO.as_bytes());
+    let run = workspace.prose(&["run", "flows/deep/inner.prose"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert_eq!(workspace.started(), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_project_is_trusted_once_and_again_when_its_settings_change() {
+    let workspace = clone();
+    workspace.check(
+        &["trust"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            You trust FOLDER
+              run.harness: command
+              run.command: ./agent.sh --send
+              run.environment: SECRET_KEY
+            When such a setting changes, you are asked again. `prose trust --revoke` takes it back.
+        "#]],
+    );
+    for _ in 0..2 {
+        assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    }
+    assert_eq!(workspace.started(), 4);
+    // Neither another program nor other bytes of the agent are another setting, nor are settings that start nothing.
+    workspace.write("main.prose", b"session \"Third\"\n");
+    workspace.write("prose.toml", format!("{SETTINGS}max-parallel = 2\n").as_bytes());
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+
+    workspace.write("prose.toml", SETTINGS.replace("--send", "--send-all").as_bytes());
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the project FOLDER has other settings than you trusted: `run.command`, and the harness `command` would start `./agent.sh --send-all` for each session, with the variables `SECRET_KEY`
+        help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
+    "#]]);
+    assert_eq!(workspace.started(), 5);
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q", "--trust"]).status, 0);
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "`--trust` is remembered");
+    assert_eq!(workspace.started(), 7);
+
+    let listed = workspace.masked(&workspace.prose(&["trust", "--list"]).stdout);
+    assert!(listed.ends_with("  FOLDER  (run.command, run.environment, run.harness)\n"), "{listed}");
+    workspace.check(
+        &["trust", "--revoke"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            You no longer trust FOLDER
+        "#]],
+    );
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 2);
+    workspace.check(
+        &["trust", "--list"],
+        expect![[r#"
+            status: 0
+            ---- stderr
+            You trust no project. `prose trust` trusts the one of this folder.
+        "#]],
+    );
+    assert_eq!(workspace.started(), 7);
+}
+
+#[test]
+#[cfg(unix)]
+fn variables_of_the_project_are_trusted_with_it() {
+    let workspace = clone();
+    workspace.write(".prose/.env", b"USER_ID=user-1\n");
+    workspace.trust();
+    workspace.write(".prose/.env", b"USER_ID=user-2\nSESSION_ID=sess-1\n");
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "these have no effect");
+    workspace.write(".prose/.env", b"OPENPROSE_POSTGRES_URL=postgresql://elsewhere/x\n");
+    let run = workspace.prose(&["run", "main.prose", "-q"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("than you trusted: `.prose/.env: OPENPROSE_POSTGRES_URL`"), "{}", run.stderr);
+    assert!(!run.stderr.contains("postgresql://"), "values may be secret: {}", run.stderr);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_trusted_is_remembered_outside_the_project_for_the_user_alone() {
+    let workspace = clone();
+    workspace.trust();
+    let path = workspace.state().join("trust.json");
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(workspace.state().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(!workspace.path(".prose").exists());
+    fs::write(&path, "{").unwrap();
+    let run = workspace.prose(&["run", "main.prose"]);
+    assert_eq!((run.status, workspace.started()), (2, 0), "{run:?}");
+    assert!(run.stderr.contains("Remove it, then trust your projects again"), "{}", run.stderr);
+    // The person's word counts for this run, and what cannot be read is not written over.
+    let run = workspace.prose(&["run", "main.prose", "-q", "--trust"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stderr.contains("trusted for this time only"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_trusted_folder_is_that_folder() {
+    let workspace = clone();
+    workspace.trust();
+    let elsewhere = Workspace::new(&[]);
+    std::os::unix::fs::symlink(workspace.path(""), elsewhere.path("link")).unwrap();
+    let mut command = workspace.command();
+    let program = elsewhere.path("link/main.prose");
+    let output = command.args(["run", "-q"]).arg(program).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[cfg(unix)]
+fn in_a_terminal_the_person_is_asked() {
+    let workspace = clone();
+    let (status, shown) = terminal::answered(&mut run(&workspace), "\n");
+    assert_eq!((status, workspace.started()), (2, 0), "{shown}");
+    expect![[r#"
+        trust: the project FOLDER is not trusted yet
+          the harness `command` would start `./agent.sh --send` for each session, with the variables `SECRET_KEY`
+          its settings say:
+            run.harness: command
+            run.command: ./agent.sh --send
+            run.environment: SECRET_KEY
+          Agents work with your rights, and the programs of the project tell them what to do.
+        Do you trust this project? [y/N] 
+        error: the project is not trusted, so nothing is started
+    "#]]
+    .assert_eq(&workspace.masked(&shown));
+
+    let (status, shown) = terminal::answered(&mut run(&workspace), "y\n");
+    assert_eq!((status, workspace.started()), (0, 2), "{shown}");
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "the answer is remembered");
+}
+
+#[cfg(unix)]
+fn run(workspace: &Workspace) -> std::process::Command {
+    let mut command = workspace.command();
+    command.args(["run", "main.prose", "-q", "--color", "never"]);
+    command
+}
+
+/// A terminal with a person who answers.
+#[cfg(unix)]
+mod terminal {
+    use std::fs::File;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    /// Runs a command at a terminal and types an answer. Gives the exit status and all that the terminal showed.
+    pub(super) fn answered(command: &mut Command, answer: &str) -> (i32, String) {
+        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        let name = ptsname(&screen, Vec::new()).unwrap();
+        let line = || rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
+        let (stdin, stderr) = (line().unwrap(), line().unwrap());
+        command.stdin(Stdio::from(File::from(stdin))).stderr(Stdio::from(File::from(stderr)));
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        // The command holds its own ends; those of this process would keep the screen from ending.
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        let mut screen = File::from(screen);
+        let mut answer = Some(answer);
+        let mut shown = Vec::new();
+        let mut buffer = [0; 4096];
+        // The end of the other side is an error on Linux.
+        while let Ok(count @ 1..) = screen.read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..count]);
+            if shown.ends_with(b"? [y/N] ") {
+                let answer = answer.take().expect("it asks once");
+                screen.write_all(answer.as_bytes()).unwrap();
+            }
+        }
+        let status = child.wait().unwrap().code().unwrap();
+        (status, String::from_utf8(shown).unwrap().replace("\r\n", "\n"))
+    }
+}

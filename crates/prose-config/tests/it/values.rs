@@ -1,0 +1,496 @@
+//! Right and wrong values and keys.
+
+use crate::support::{check, mended};
+use expect_test::expect;
+use prose_config::{Config, FetchMode};
+use prose_syntax::{Code, Level, Profile};
+
+#[test]
+fn every_setting_is_read() {
+    let (config, problems) = Config::parse(
+        r#"
+        [check]
+        profile = "strict"
+        levels = { E101 = "warning", W101 = "off" }
+        [check.per-file-ignores]
+        "examples/**" = ["W101", "E0*"]
+        [models]
+        fast = "provider/small"
+        [markdown]
+        enabled = false
+        check = true
+        [registry]
+        url = "https://prose.example.com/programs"
+        fetch = "manual"
+        [run]
+        max-parallel = 3
+        max-iterations = 0x20
+        "#,
+    );
+    assert_eq!(problems, []);
+    assert_eq!(config.check.profile, Profile::Strict);
+    assert_eq!(config.check.levels[&Code::E101], Level::Warning);
+    assert_eq!(config.check.levels[&Code::W101], Level::Off);
+    let ignores = config.check.per_file_ignores.entries();
+    assert_eq!(ignores[0].glob(), "examples/**");
+    assert_eq!(ignores[0].codes().iter().map(ToString::to_string).collect::<Vec<_>>(), ["W101", "E0*"]);
+    assert_eq!(config.models["fast"], "provider/small");
+    assert_eq!((config.markdown.enabled, config.markdown.check), (false, true));
+    assert_eq!(config.registry.url.as_str(), "https://prose.example.com/programs/");
+    assert_eq!(config.registry.fetch, FetchMode::Manual);
+    assert_eq!(config.run.max_parallel.get(), 3);
+    assert_eq!(config.run.max_iterations.get(), 32);
+}
+
+#[test]
+fn rights_of_fetched_programs_are_told_from_other_words() {
+    let config = check(
+        r#"
+        [imports."@alice/research"]
+        allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
+        alow = []
+        [imports]
+        "./local.prose" = { allow = [] }
+        alice = {}
+        "bob/deep" = ["files:docs/**"]
+        "#,
+        expect![[r#"
+            [imports."@alice/research"]
+            allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
+            #                         ^^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `file:` is not a kind of right; did you mean `files:src/**`?
+            #                                                          ^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `everything` is not a right; expected `files:docs/**`, `memory:project`, `memory:user`, `memory:PATH` or `skills:PATH`
+            #                                                                        ^ error[E142] `imports."@alice/research".allow` should be a right such as "files:docs/**", not `3`
+            alow = []
+            #<^^^^ warning[W141] `imports."@alice/research".alow` is no setting; did you mean `allow`?
+            [imports]
+            "./local.prose" = { allow = [] }
+            #<^^^^^^^^^^^^^^^ error[E142] `./local.prose` is a local program, which needs no rights
+            alice = {}
+            #<^^^^^ error[E142] `alice` has no `/`: a program in a registry is `handle/slug`
+            "bob/deep" = ["files:docs/**"]
+            #            ^^^^^^^^^^^^^^^^^ error[E142] `imports."bob/deep"` should be a table, not an array
+        "#]],
+    );
+    let grants = config.imports.grants();
+    assert!(grants.cover("alice/research", &"files:docs/a.md".parse().unwrap()));
+    assert!(!grants.cover("alice/research", &"files:src/a.rs".parse().unwrap()));
+    assert!(!grants.cover("bob/deep", &"files:docs/a.md".parse().unwrap()));
+}
+
+#[test]
+fn nothing_is_needed() {
+    let config = Config::default();
+    assert_eq!(Config::parse(""), (config.clone(), vec![]));
+    assert_eq!(Config::parse("[check]\n[check.levels]\n[models]\n# Nothing.\n"), (config.clone(), vec![]));
+    assert_eq!(config.check.profile, Profile::Default);
+    assert_eq!((config.markdown.enabled, config.markdown.check), (true, false));
+    assert_eq!(config.run.max_parallel.get(), 8);
+    assert_eq!(config.run.max_iterations.get(), 1000);
+    assert_eq!(config.registry.url.as_str(), "https://p.prose.md/");
+    assert_eq!(config.registry.fetch, FetchMode::Automatic);
+}
+
+#[test]
+fn keys_may_be_dotted_or_quoted() {
+    let (config, problems) = Config::parse("check.profile = 'strict'\n\"run\".\"max-parallel\" = 2\n");
+    assert_eq!(problems, []);
+    assert_eq!(config.check.profile, Profile::Strict);
+    assert_eq!(config.run.max_parallel.get(), 2);
+}
+
+#[test]
+fn a_wrong_type_is_reported_at_every_key() {
+    let config = check(
+        r#"
+        [check]
+        profile = 3
+        levels = ["W101"]
+        per-file-ignores = "examples/**"
+        [models]
+        fast = 1.5
+        [markdown]
+        enabled = "false"
+        check = "yes"
+        [registry]
+        url = true
+        fetch = 2020-01-01
+        [run]
+        max-parallel = "8"
+        max-iterations = {}
+        "#,
+        expect![[r#"
+            [check]
+            profile = 3
+            #         ^ error[E142] `check.profile` should be `"default"` or `"strict"`, not `3`
+            levels = ["W101"]
+            #        ^^^^^^^^ error[E142] `check.levels` should be a table of codes and levels, such as `W101 = "off"`, not an array
+            per-file-ignores = "examples/**"
+            #                  ^^^^^^^^^^^^^ error[E142] `check.per-file-ignores` should be a table of globs and lists of codes, such as `"examples/**" = ["W101"]`, not the text "examples/**"
+            [models]
+            fast = 1.5
+            #      ^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not `1.5`
+            [markdown]
+            enabled = "false"
+            #         ^^^^^^^ error[E142] `markdown.enabled` should be `true` or `false`, not the text "false" (fix: Remove the quotes)
+            check = "yes"
+            #       ^^^^^ error[E142] `markdown.check` should be `true` or `false`, not the text "yes"
+            [registry]
+            url = true
+            #     ^^^^ error[E142] `registry.url` should be an address such as "https://prose.example.com/", without credentials and `?`, not `true`
+            fetch = 2020-01-01
+            #       ^^^^^^^^^^ error[E142] `registry.fetch` should be `"automatic"`, `"manual"` or `"off"`, not a date
+            [run]
+            max-parallel = "8"
+            #              ^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not the text "8" (fix: Remove the quotes)
+            max-iterations = {}
+            #                ^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not a table
+        "#]],
+    );
+    // The name of a model is declared all the same.
+    let mut expected = Config::default();
+    expected.models.insert("fast".to_owned(), String::new());
+    assert_eq!(config.registry.url.as_str(), "");
+    expected.registry.url = config.registry.url.clone();
+    assert_eq!(config, expected);
+}
+
+#[test]
+fn tables_are_no_values() {
+    check(
+        r#"
+        check = "strict"
+        models = []
+        registry = "https://prose.example.com/"
+        [[run]]
+        max-parallel = 2
+        "#,
+        expect![[r#"
+            check = "strict"
+            #       ^^^^^^^^ error[E142] `check` should be a table, not the text "strict"
+            models = []
+            #        ^^ error[E142] `models` should be a table of names and ids of models, such as `fast = "provider/model"`, not an array
+            registry = "https://prose.example.com/"
+            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `registry` should be a table, not the text "https://prose.example.com/"
+            [[run]]
+            #<^^^^^^^ error[E142] `run` should be a table, not an array
+            max-parallel = 2
+        "#]],
+    );
+    check(
+        r#"
+        [check.profile]
+        x = 1
+        [check.levels.W101]
+        level = "off"
+        [run.max-parallel]
+        "#,
+        expect![[r#"
+            [check.profile]
+            #<^^^^^^^^^^^^^^^ error[E142] `check.profile` should be `"default"` or `"strict"`, not a table
+            x = 1
+            [check.levels.W101]
+            #<^^^^^^^^^^^^^^^^^^^ error[E142] `check.levels.W101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not a table
+            level = "off"
+            [run.max-parallel]
+            #<^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not a table
+        "#]],
+    );
+}
+
+#[test]
+fn words_that_are_meant_are_named() {
+    let text = r#"
+        [check]
+        profile = "Strict"
+        [check.levels]
+        W101 = "warn"
+        W102 = "information"
+        W103 = "eror"
+        E101 = "deny"
+        E102 = ""
+        [registry]
+        fetch = "auto"
+    "#;
+    check(
+        text,
+        expect![[r#"
+        [check]
+        profile = "Strict"
+        #         ^^^^^^^^ error[E142] `check.profile` should be `"default"` or `"strict"`, not the text "Strict"; did you mean "strict"? (fix: Change to "strict")
+        [check.levels]
+        W101 = "warn"
+        #      ^^^^^^ error[E142] `check.levels.W101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "warn"; did you mean "warning"? (guess: Change to "warning")
+        W102 = "information"
+        #      ^^^^^^^^^^^^^ error[E142] `check.levels.W102` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "information"; did you mean "info"? (guess: Change to "info")
+        W103 = "eror"
+        #      ^^^^^^ error[E142] `check.levels.W103` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "eror"; did you mean "error"? (guess: Change to "error")
+        E101 = "deny"
+        #      ^^^^^^ error[E142] `check.levels.E101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "deny"
+        E102 = ""
+        #      ^^ error[E142] `check.levels.E102` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not an empty text
+        [registry]
+        fetch = "auto"
+        #       ^^^^^^ error[E142] `registry.fetch` should be `"automatic"`, `"manual"` or `"off"`, not the text "auto"; did you mean "automatic"? (guess: Change to "automatic")
+    "#]],
+    );
+    let (config, _) = Config::parse(&mended(text));
+    assert_eq!(config.check.profile, Profile::Strict);
+    assert_eq!(config.check.levels[&Code::W102], Level::Information);
+    assert_eq!(config.check.levels[&Code::W103], Level::Error);
+    assert_eq!(config.registry.fetch, FetchMode::Automatic);
+}
+
+#[test]
+fn numbers_have_bounds() {
+    check(
+        "[run]\nmax-parallel = 0\nmax-iterations = -1\n",
+        expect![[r#"
+        [run]
+        max-parallel = 0
+        #              ^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        max-iterations = -1
+        #                ^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not `-1`
+    "#]],
+    );
+    check(
+        "[run]\nmax-parallel = 99999999999999999999\nmax-iterations = 1e3\n",
+        expect![[r#"
+        [run]
+        max-parallel = 99999999999999999999
+        #              ^^^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `99999999999999999999`
+        max-iterations = 1e3
+        #                ^^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not `1e3`
+    "#]],
+    );
+    check(
+        "[run]\nmax-parallel = 4294967296\nmax-iterations = 4_294_967_295\n",
+        expect![[r#"
+        [run]
+        max-parallel = 4294967296
+        #              ^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `4294967296`
+        max-iterations = 4_294_967_295
+    "#]],
+    );
+}
+
+#[test]
+fn unknown_keys_are_reported_at_every_level() {
+    let config = check(
+        r#"
+        chek = 1
+        profile = "strict"
+        [check]
+        profil = "strict"
+        max_parallel = 3
+        profile = "strict"
+        [check.levels]
+        E999 = "off"
+        e101 = "off"
+        W1O1 = "off"
+        nonsense = "off"
+        W102 = "off"
+        [registry]
+        url = "https://prose.example.com/"
+        token = "secret"
+        [run]
+        max_parallel = 3
+        max-iterations = 5
+        [format]
+        width = 80
+        "#,
+        expect![[r#"
+            chek = 1
+            #<^^^^ warning[W141] `chek` is no setting; did you mean `check`?
+            profile = "strict"
+            #<^^^^^^^ warning[W141] `profile` is no setting; it belongs into `[check]`
+            [check]
+            profil = "strict"
+            #<^^^^^^ warning[W141] `check.profil` is no setting; did you mean `profile`?
+            max_parallel = 3
+            #<^^^^^^^^^^^^ warning[W141] `check.max_parallel` is no setting; it belongs into `[run]`
+            profile = "strict"
+            [check.levels]
+            E999 = "off"
+            #<^^^^ warning[W141] `E999` is no code of a diagnostic; `prose explain` lists all codes
+            e101 = "off"
+            #<^^^^ warning[W141] `e101` is no code of a diagnostic; did you mean `E101`? (fix: Change to `E101`)
+            W1O1 = "off"
+            #<^^^^ warning[W141] `W1O1` is no code of a diagnostic; did you mean `W101`? (guess: Change to `W101`)
+            nonsense = "off"
+            #<^^^^^^^^ warning[W141] `nonsense` is no code of a diagnostic; `prose explain` lists all codes
+            W102 = "off"
+            [registry]
+            url = "https://prose.example.com/"
+            token = "secret"
+            #<^^^^^ warning[W141] `registry.token` is no setting; `[registry]` knows `fetch`, `url` and `vendor`
+            [run]
+            max_parallel = 3
+            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
+            max-iterations = 5
+            [format]
+            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
+            width = 80
+        "#]],
+    );
+    assert_eq!(config.check.profile, Profile::Strict);
+    assert_eq!(config.check.levels.len(), 1);
+    assert_eq!(config.registry.url.as_str(), "https://prose.example.com/");
+    assert_eq!(config.run.max_iterations.get(), 5);
+}
+
+#[test]
+fn no_fix_makes_a_second_key_of_one_name() {
+    check(
+        r#"
+        [run]
+        max_parallel = 3
+        max-parallel = 4
+        [check.levels]
+        w101 = "off"
+        W101 = "error"
+        "#,
+        expect![[r#"
+            [run]
+            max_parallel = 3
+            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`?
+            max-parallel = 4
+            [check.levels]
+            w101 = "off"
+            #<^^^^ warning[W141] `w101` is no code of a diagnostic; did you mean `W101`?
+            W101 = "error"
+        "#]],
+    );
+}
+
+#[test]
+fn ignores_are_lists_of_codes() {
+    let config = check(
+        r#"
+        [check.per-file-ignores]
+        "a.prose" = "W101"
+        "b.prose" = ["W101", "w102", "E999", "X*", 3, "E101"]
+        "c[.prose" = ["W101"]
+        "" = []
+        "!d.prose" = ["W101"]
+        "e.prose" = ["*"]
+        "#,
+        expect![[r#"
+            [check.per-file-ignores]
+            "a.prose" = "W101"
+            #           ^^^^^^ error[E142] `check.per-file-ignores."a.prose"` should be a list of codes, such as `["W101", "W0*"]`, not the text "W101" (fix: Put into brackets)
+            "b.prose" = ["W101", "w102", "E999", "X*", 3, "E101"]
+            #                    ^^^^^^ warning[W141] `w102` is no code of a diagnostic; did you mean `W102`? (fix: Change to "W102")
+            #                            ^^^^^^ warning[W141] `E999` is no code of a diagnostic; `prose explain` lists all codes
+            #                                    ^^^^ warning[W141] no code starts with `X`
+            #                                          ^ error[E142] `check.per-file-ignores."b.prose"` should be made of codes, such as "W101" or "W0*", not `3`
+            "c[.prose" = ["W101"]
+            #<^^^^^^^^^^ error[E142] `c[.prose` is no glob: unclosed character class; missing ']'
+            "" = []
+            #<^^ error[E142] an empty glob describes no file
+            "!d.prose" = ["W101"]
+            #<^^^^^^^^^^ error[E142] a glob says what is ignored; `!` does not turn that round
+            "e.prose" = ["*"]
+        "#]],
+    );
+    let ignores = config.check.per_file_ignores.entries();
+    let seen: Vec<_> = ignores.iter().map(|entry| (entry.glob(), entry.codes().len())).collect();
+    assert_eq!(seen, [("a.prose", 0), ("b.prose", 2), ("e.prose", 1)]);
+}
+
+#[test]
+fn names_of_models_can_be_written_in_programs() {
+    let config = check(
+        r#"
+        [models]
+        fast = "provider/small"
+        2fast = "provider/small"
+        "so fast" = "provider/small"
+        "" = "provider/small"
+        slow = ""
+        large = "provider / large"
+        best-one_2 = "large"
+        "#,
+        expect![[r#"
+            [models]
+            fast = "provider/small"
+            2fast = "provider/small"
+            #<^^^^^ error[E142] `2fast` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts with a letter or `_`
+            "so fast" = "provider/small"
+            #<^^^^^^^^^ error[E142] `so fast` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts with a letter or `_`
+            "" = "provider/small"
+            #<^^ error[E142] `` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts with a letter or `_`
+            slow = ""
+            #      ^^ error[E142] `models.slow` should be the id of a model in quotes, without spaces, such as "provider/model", not an empty text
+            large = "provider / large"
+            #       ^^^^^^^^^^^^^^^^^^ error[E142] `models.large` should be the id of a model in quotes, without spaces, such as "provider/model", not the text "provider / large"
+            best-one_2 = "large"
+        "#]],
+    );
+    assert_eq!(config.models.keys().collect::<Vec<_>>(), ["best-one_2", "fast", "large", "slow"]);
+}
+
+#[test]
+fn the_address_of_a_registry_is_one() {
+    for right in ["https://prose.example.com", "http://127.0.0.1:8080/programs/", "https://[::1]/"] {
+        let (config, problems) = Config::parse(&format!("registry.url = \"{right}\""));
+        assert_eq!(problems, [], "{right}");
+        assert_eq!(config.registry.url.as_str().trim_end_matches('/'), right.trim_end_matches('/'));
+    }
+    for wrong in [
+        "",
+        "prose.example.com",
+        "ftp://x.org/",
+        "https://",
+        "https:///x",
+        "https://a b/",
+        "https://x/?q",
+        "https://u:p@x/",
+    ] {
+        let (config, problems) = Config::parse(&format!("registry.url = \"{wrong}\""));
+        assert_eq!(problems.len(), 1, "{wrong}");
+        assert_eq!(problems[0].code, Code::E142);
+        assert_eq!(config.registry.url.as_str(), "");
+    }
+}
+
+#[test]
+fn the_examples_of_the_codes_are_right() {
+    for code in [Code::E141, Code::E142, Code::W141] {
+        let text = |example: &str| example.strip_prefix("//- /prose.toml\n").unwrap_or(example).to_owned();
+        let codes = |text: &str| Config::parse(text).1.iter().map(|problem| problem.code).collect::<Vec<_>>();
+        assert_eq!(codes(&text(code.info().wrong)), [code]);
+        assert_eq!(codes(&text(code.info().right)), []);
+    }
+}
+
+#[test]
+fn an_address_that_is_not_understood_is_not_replaced_by_the_public_one() {
+    for lost in [
+        "registry.url = 'https://user:secret@prose.example.com/'",
+        "registry.url = https://prose.example.com/",
+        "registry.ulr = 'https://prose.example.com/'",
+        "registry = 'https://prose.example.com/'",
+        "[registery]\nurl = 'https://prose.example.com/'",
+    ] {
+        assert_eq!(Config::parse(lost).0.registry.url.as_str(), "", "{lost}");
+    }
+    let elsewhere = "registry.url = 'https://prose.example.com/'\n[chek\n";
+    assert_eq!(Config::parse(elsewhere).0.registry.url.as_str(), "https://prose.example.com/");
+    let other = "later = 1\n[registry]\nfetch = 'never'\n";
+    assert_eq!(Config::parse(other).0.registry.url.as_str(), "https://p.prose.md/");
+}
+
+#[test]
+fn a_model_is_never_an_option() {
+    check(
+        r#"
+        [models]
+        fast = "--dangerously-skip-permissions"
+        "#,
+        expect![[r#"
+            [models]
+            fast = "--dangerously-skip-permissions"
+            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not the text "--dangerously-skip-permissions"
+        "#]],
+    );
+}

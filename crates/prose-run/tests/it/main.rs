@@ -1,0 +1,6 @@
+//! Runs that start, stop and resume.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod foreign;
+mod resume;

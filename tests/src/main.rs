@@ -1,0 +1,7 @@
+//! The `prose` command, for the tests of this package.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    prose_cli::main()
+}

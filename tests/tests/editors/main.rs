@@ -1,0 +1,10 @@
+//! Real editors with the extensions of this repository, as their users have them.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod helix;
+mod neovim;
+mod vscode;
+mod vscode_e2e;
+mod vscode_settings;
+mod zed;

@@ -1,0 +1,57 @@
+//! A real editor: Visual Studio Code as a server, shown by a browser, with the packaged extension. What is done in it and what is to be
+//! seen then stands in `tests/vscode`.
+
+use std::fs;
+
+use prose_tests::repository;
+use prose_tests::vscode::node;
+
+#[test]
+#[ignore = "needs code-server and chromium"]
+fn programs_are_written_with_help() {
+    drive("features.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
+fn programs_are_run_watched_cancelled_and_resumed() {
+    drive("runs.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
+fn programs_in_markdown_are_programs() {
+    drive("markdown.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
+fn folders_that_are_not_trusted_run_and_fetch_nothing() {
+    drive("trust.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
+fn windows_without_programs_have_no_server() {
+    drive("idle.test.mjs");
+}
+
+/// A test that nobody starts would never fail.
+#[test]
+fn every_file_of_tests_is_driven() {
+    let here = fs::read_to_string(repository().join("tests/tests/editors/vscode_e2e.rs")).unwrap();
+    for entry in fs::read_dir(repository().join("tests/vscode")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".test.mjs") {
+            assert!(here.contains(&format!("drive(\"{name}\")")), "nothing starts {name}");
+        }
+    }
+}
+
+/// Runs a file of tests.
+#[track_caller]
+fn drive(tests: &str) {
+    let output = node(&["--test", "--test-reporter=spec"], tests).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{tests} failed, {}:\n{stdout}{stderr}", output.status);
+}

@@ -1,0 +1,408 @@
+//! Every request of LSP 3.17, asked with what three editors say they can, and the page that tells what is answered.
+
+use std::fs;
+
+use expect_test::expect_file;
+use prose_tests::lsp::range;
+use prose_tests::repository;
+use prose_tests::workspace::Workspace;
+use serde_json::{Value, json};
+
+const EDITORS: [&str; 3] = ["vscode", "neovim", "helix"];
+
+/// A request.
+struct Row {
+    method: &'static str,
+    /// What the answer is, or why there is none.
+    says: &'static str,
+    /// Its parameters in the workspace below.
+    params: fn(&mut Workspace) -> Value,
+}
+
+/// Where something stands in [`MAIN`]: the line and the column of the first `mark`, in a text without anything but ASCII.
+fn place(mark: &str) -> (usize, usize) {
+    let at = MAIN.find(mark).unwrap();
+    let line = MAIN[..at].matches('\n').count();
+    (line, at - MAIN[..at].rfind('\n').map_or(0, |start| start + 1))
+}
+
+fn document(workspace: &mut Workspace) -> Value {
+    json!({ "textDocument": { "uri": workspace.uri("main.prose") } })
+}
+
+fn with(workspace: &mut Workspace, more: Value) -> Value {
+    let mut params = document(workspace);
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    params
+}
+
+/// A place `right` of where something stands.
+fn at(workspace: &mut Workspace, mark: &str, right: usize) -> Value {
+    let (line, column) = place(mark);
+    with(workspace, json!({ "position": { "line": line, "character": column + right } }))
+}
+
+fn whole(workspace: &mut Workspace, more: Value) -> Value {
+    let mut params = with(workspace, more);
+    params["range"] = range((0, 0), (99, 0));
+    params
+}
+
+fn item(workspace: &mut Workspace, prepare: &str, mark: &str) -> Value {
+    let params = at(workspace, mark, 0);
+    let items = workspace.client.request(prepare, params)["result"].take();
+    json!({ "item": items.get(0) })
+}
+
+const MAIN: &str = r#"use "./part.prose"
+
+# How to write
+agent writer:
+  model: opus
+  prompt: "You write."
+
+input topic: "What about"
+
+block draft(text):
+  let notes = session: writer
+    prompt: "Draft {text}"
+  output notes
+
+let page = part(topic: topic)
+do draft(page)
+output found = session   "Say {topic}"
+session "open
+"#;
+
+const PART: &str = "input topic: \"What about\"\noutput found = session \"Find {topic}\"\n";
+
+const ROWS: &[Row] = &[
+    Row {
+        method: "textDocument/declaration",
+        says: "the `input`, `agent`, `block` or binding",
+        params: |w| at(w, "writer\n    prompt", 1),
+    },
+    Row {
+        method: "textDocument/definition",
+        says: "agents, blocks, variables, inputs and outputs, imported programs, `{names}` in texts",
+        params: |w| at(w, "writer\n    prompt", 1),
+    },
+    Row {
+        method: "textDocument/typeDefinition",
+        says: "from a session or its result to its agent",
+        params: |w| at(w, "notes\n", 1),
+    },
+    Row {
+        method: "textDocument/implementation",
+        says: "from an output to the statement that makes it",
+        params: |w| at(w, "found = session", 1),
+    },
+    Row {
+        method: "textDocument/references",
+        says: "in all programs that are known",
+        params: |w| {
+            let mut params = at(w, "topic:", 1);
+            params["context"] = json!({ "includeDeclaration": true });
+            params
+        },
+    },
+    Row {
+        method: "textDocument/prepareCallHierarchy",
+        says: "blocks and programs",
+        params: |w| at(w, "draft(text", 1),
+    },
+    Row {
+        method: "callHierarchy/incomingCalls",
+        says: "who calls a block or a program",
+        params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
+    },
+    Row {
+        method: "callHierarchy/outgoingCalls",
+        says: "what a block or a program calls",
+        params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
+    },
+    Row {
+        method: "textDocument/prepareTypeHierarchy",
+        says: "agents have no types above or below them",
+        params: |w| at(w, "writer:", 1),
+    },
+    Row {
+        method: "typeHierarchy/supertypes",
+        says: "agents have no types above or below them",
+        params: |_| json!({ "item": null }),
+    },
+    Row {
+        method: "typeHierarchy/subtypes",
+        says: "agents have no types above or below them",
+        params: |_| json!({ "item": null }),
+    },
+    Row {
+        method: "textDocument/documentHighlight",
+        says: "reads and writes of a name",
+        params: |w| at(w, "notes =", 1),
+    },
+    Row {
+        method: "textDocument/documentLink",
+        says: "paths of `use`, skills in folders, addresses",
+        params: document,
+    },
+    Row { method: "documentLink/resolve", says: "links come complete", params: |_| json!({}) },
+    Row {
+        method: "textDocument/hover",
+        says: "names, keywords, properties, imports, codes in ignore comments",
+        params: |w| at(w, "writer:", 1),
+    },
+    Row { method: "textDocument/codeLens", says: "run, dry run, stop and resume", params: document },
+    Row { method: "codeLens/resolve", says: "lenses come complete", params: |_| json!({}) },
+    Row { method: "textDocument/foldingRange", says: "blocks, prompts, comments, regions", params: document },
+    Row {
+        method: "textDocument/selectionRange",
+        says: "by syntax, with texts and interpolations",
+        params: |w| with(w, json!({ "positions": [{ "line": 3, "character": 8 }] })),
+    },
+    Row {
+        method: "textDocument/documentSymbol",
+        says: "a tree, or a list for clients that know no trees",
+        params: document,
+    },
+    Row { method: "textDocument/semanticTokens/full", says: "names by what they mean", params: document },
+    Row {
+        method: "textDocument/semanticTokens/full/delta",
+        says: "what an edit changes",
+        params: |w| {
+            let params = document(w);
+            let full = w.client.request("textDocument/semanticTokens/full", params)["result"].take();
+            with(w, json!({ "previousResultId": full["resultId"].as_str().unwrap_or("none") }))
+        },
+    },
+    Row {
+        method: "textDocument/semanticTokens/range",
+        says: "the same in a range",
+        params: |w| whole(w, json!({})),
+    },
+    Row {
+        method: "textDocument/inlineValue",
+        says: "the variables of a part of a program, for a debugger",
+        params: |w| {
+            whole(w, json!({ "context": { "frameId": 0, "stoppedLocation": range((0, 0), (0, 0)) } }))
+        },
+    },
+    Row {
+        method: "textDocument/inlayHint",
+        says: "the models of sessions, parameter names, contracts of imports, bounds of loops, how statements went",
+        params: |w| whole(w, json!({})),
+    },
+    Row { method: "inlayHint/resolve", says: "hints come complete", params: |_| json!({}) },
+    Row {
+        method: "textDocument/linkedEditingRange",
+        says: "a variable and the places that fill it in, where nothing else would change",
+        params: |w| at(w, "notes =", 1),
+    },
+    Row {
+        method: "textDocument/moniker",
+        says: "programs have no index of symbols across repositories",
+        params: |w| at(w, "writer:", 1),
+    },
+    Row {
+        method: "textDocument/completion",
+        says: "names, properties, values, paths, named arguments, outputs",
+        params: |w| at(w, "opus", 0),
+    },
+    Row {
+        method: "completionItem/resolve",
+        says: "the documentation of an item",
+        params: |_| json!({ "label": "a" }),
+    },
+    Row {
+        method: "textDocument/diagnostic",
+        says: "what `prose check` finds; also sent unasked to clients that do not ask",
+        params: document,
+    },
+    Row {
+        method: "workspace/diagnostic",
+        says: "what is found in the programs of the workspace that are not open; waits for news",
+        params: |_| json!({ "previousResultIds": [] }),
+    },
+    Row {
+        method: "textDocument/signatureHelp",
+        says: "what a block or a program takes",
+        params: |w| at(w, "page)", 0),
+    },
+    Row {
+        method: "textDocument/codeAction",
+        says: "fixes, all safe fixes at once, [refactorings](refactoring.md), fetching and pinning of imports",
+        params: |w| {
+            let mut params = whole(w, json!({ "context": { "diagnostics": [] } }));
+            params["range"] = range(place("\"open"), place("\"open"));
+            params
+        },
+    },
+    Row { method: "codeAction/resolve", says: "actions come complete", params: |_| json!({ "title": "a" }) },
+    Row { method: "textDocument/documentColor", says: "programs have no colours", params: document },
+    Row {
+        method: "textDocument/colorPresentation",
+        says: "programs have no colours",
+        params: |w| whole(w, json!({ "color": { "red": 0, "green": 0, "blue": 0, "alpha": 0 } })),
+    },
+    Row {
+        method: "textDocument/formatting",
+        says: "[the one style](formatting.md)",
+        params: |w| with(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
+    },
+    Row {
+        method: "textDocument/rangeFormatting",
+        says: "the same for statements",
+        params: |w| whole(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
+    },
+    Row {
+        method: "textDocument/onTypeFormatting",
+        says: "indents below `:`, and takes `else:` and the like back",
+        params: |w| {
+            let mut params = at(w, "let notes", 0);
+            params["ch"] = json!("\n");
+            params["options"] = json!({ "tabSize": 4, "insertSpaces": true });
+            params
+        },
+    },
+    Row {
+        method: "textDocument/rename",
+        says: "names in all programs, or why that would change a meaning",
+        params: |w| {
+            let mut params = at(w, "notes =", 1);
+            params["newName"] = json!("remarks");
+            params
+        },
+    },
+    Row {
+        method: "textDocument/prepareRename",
+        says: "what would be renamed",
+        params: |w| at(w, "notes =", 1),
+    },
+    Row {
+        method: "textDocument/willSaveWaitUntil",
+        says: "editors format and fix on save by formatting and code actions",
+        params: |w| with(w, json!({ "reason": 1 })),
+    },
+    Row {
+        method: "workspace/symbol",
+        says: "agents, blocks, variables, inputs and outputs of all programs, by some letters of the name",
+        params: |_| json!({ "query": "writ" }),
+    },
+    Row { method: "workspaceSymbol/resolve", says: "symbols come complete", params: |_| json!({}) },
+    Row {
+        method: "workspace/executeCommand",
+        says: "[running](editor-commands.md), fetching and pinning",
+        params: |w| json!({ "command": "prose.showError", "arguments": [{ "uri": w.uri("main.prose") }] }),
+    },
+    Row {
+        method: "workspace/willCreateFiles",
+        says: "nothing depends on files that are new",
+        params: |w| json!({ "files": [{ "uri": w.uri("new.prose") }] }),
+    },
+    Row {
+        method: "workspace/willRenameFiles",
+        says: "the `use` paths of all programs",
+        params: |w| json!({ "files": [{ "oldUri": w.uri("part.prose"), "newUri": w.uri("piece.prose") }] }),
+    },
+    Row {
+        method: "workspace/willDeleteFiles",
+        says: "an import of what is gone has a diagnostic",
+        params: |w| json!({ "files": [{ "uri": w.uri("part.prose") }] }),
+    },
+];
+
+/// What the server asks of clients that can do it.
+const ASKED: &[(&str, &str)] = &[
+    ("client/registerCapability", "to be told of changes of programs and settings on the disk"),
+    ("client/unregisterCapability", ""),
+    ("window/showDocument", "the first error of a program that is to run"),
+    ("window/showMessageRequest", ""),
+    (
+        "window/workDoneProgress/create",
+        "runs, look-ups of imported programs, and the first look through the folders",
+    ),
+    ("workspace/applyEdit", ""),
+    ("workspace/codeLens/refresh", "when a run starts or ends"),
+    ("workspace/configuration", ""),
+    ("workspace/diagnostic/refresh", "when an imported program or a setting changes"),
+    ("workspace/inlayHint/refresh", "while programs run"),
+    ("workspace/inlineValue/refresh", ""),
+    ("workspace/semanticTokens/refresh", ""),
+    ("workspace/workspaceFolders", ""),
+];
+
+fn workspace(editor: &str) -> Workspace {
+    let path = repository().join("tests/capabilities").join(format!("{editor}.json"));
+    let capabilities = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut workspace = Workspace::with(capabilities, &[("main.prose", MAIN), ("part.prose", PART)]);
+    workspace.open_saved("main.prose");
+    workspace
+}
+
+/// Whether a request is answered at all. What is answered has to be good.
+fn is_answered(editor: &str, row: &Row, workspace: &mut Workspace) -> bool {
+    const METHOD_NOT_FOUND: i64 = -32601;
+    let params = (row.params)(workspace);
+    let answer = workspace.client.request(row.method, params);
+    if answer["error"]["code"] == METHOD_NOT_FOUND {
+        return false;
+    }
+    assert_eq!(answer.get("error"), None, "{} with the capabilities of {editor}", row.method);
+    let result = &answer["result"];
+    // A command need give nothing, and the text is indented as it should be.
+    let may_be_empty = ["workspace/executeCommand", "textDocument/onTypeFormatting"].contains(&row.method);
+    let is_empty = result.is_null() || result.as_array().is_some_and(Vec::is_empty);
+    assert!(
+        may_be_empty || !is_empty || row.method == "callHierarchy/outgoingCalls",
+        "{} with the capabilities of {editor}: {answer}",
+        row.method
+    );
+    true
+}
+
+#[test]
+fn the_page_of_features_tells_what_is_answered() {
+    let mut page = String::from(
+        "# Requests of the Language Server Protocol\n\n\
+         <!-- Made by a test that asks the server: UPDATE_EXPECT=1 cargo test -p prose-tests --test it lsp_table -->\n\n\
+         Every request of version 3.17, and what `prose lsp` answers. Each is tested with the capabilities of Visual Studio Code, Neovim and Helix.\n\n\
+         | request | answered | |\n|---|---|---|\n\
+         | `initialize`, `shutdown` | yes | the life of a session |\n",
+    );
+    let mut workspaces = EDITORS.map(|editor| (editor, workspace(editor)));
+    for row in ROWS {
+        let answered = workspaces.each_mut().map(|(editor, workspace)| is_answered(editor, row, workspace));
+        assert!(answered.iter().all(|other| *other == answered[0]), "{} depends on the editor", row.method);
+        let answered = if answered[0] { "yes" } else { "no" };
+        page += &format!("| `{}` | {answered} | {} |\n", row.method, row.says);
+    }
+    for (_, workspace) in workspaces {
+        workspace.client.shut_down();
+    }
+    page += "\nWhat the server asks of clients that say they can do it:\n\n| request | |\n|---|---|\n";
+    for (method, when) in ASKED {
+        let when = if when.is_empty() { "never" } else { when };
+        page += &format!("| `{method}` | {when} |\n");
+    }
+    page += "\nBesides, there are [requests of prose itself](editor-commands.md).\n";
+    expect_file!["../../../docs/features.md"].assert_eq(&page);
+}
+
+#[test]
+fn the_server_asks_for_what_the_page_says() {
+    let folder = repository().join("crates/prose-lsp/src");
+    let mut folders = vec![folder];
+    let mut source = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => source += &fs::read_to_string(path).unwrap(),
+            }
+        }
+    }
+    for (method, when) in ASKED {
+        assert_eq!(source.contains(&format!("\"{method}\"")), !when.is_empty(), "{method}");
+    }
+}
