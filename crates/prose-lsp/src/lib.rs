@@ -5,11 +5,13 @@
 //! which they run in the bounded pool of [`reads`]. Programs that a person runs have threads of their own, in [`runs`]. What
 //! the protocol's types are is known to [`server`] and [`protocol`] alone.
 
+mod background;
 mod capabilities;
 mod documents;
 mod features;
 mod imports;
 mod logging;
+mod mailbox;
 mod messages;
 mod owner;
 mod panics;
@@ -55,7 +57,7 @@ impl Default for Options {
 ///
 /// The exit code is 0 after a `shutdown` request and 1 without one, as the protocol demands.
 pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
-    logging::init(&options)?;
+    logging::init(options.log_file.as_deref(), options.log_level)?;
     let recorder = options.record.as_deref().map(|path| {
         Recorder::create(path).with_context(|| format!("the recording {} cannot be written", path.display()))
     });

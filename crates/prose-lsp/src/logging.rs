@@ -1,6 +1,7 @@
 //! Where the log goes: warnings to standard error, everything asked for to a file.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::Context;
@@ -9,17 +10,15 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::Options;
-
 /// Starts the log of this process. Standard output belongs to the protocol and never gets a line.
-pub(crate) fn init(options: &Options) -> anyhow::Result<()> {
+pub(crate) fn init(log_file: Option<&Path>, log_level: LevelFilter) -> anyhow::Result<()> {
     let to_stderr = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_target(false)
         .without_time()
         .with_filter(LevelFilter::WARN);
-    let to_file = match &options.log_file {
+    let to_file = match log_file {
         Some(path) => {
             let file = File::options()
                 .create(true)
@@ -27,7 +26,7 @@ pub(crate) fn init(options: &Options) -> anyhow::Result<()> {
                 .open(path)
                 .with_context(|| format!("the log file {} cannot be written", path.display()))?;
             let layer = tracing_subscriber::fmt::layer().with_writer(Mutex::new(file)).with_ansi(false);
-            Some(layer.with_filter(options.log_level))
+            Some(layer.with_filter(log_level))
         }
         None => None,
     };

@@ -7,6 +7,7 @@ mod disk;
 mod imports;
 mod markdown;
 mod moves;
+mod project_files;
 mod publishing;
 mod runs;
 mod status;
@@ -24,14 +25,19 @@ use serde_json::Value;
 
 use self::markdown::{Kind, Markdown};
 use self::workspace::Workspace;
+use crate::background::Background;
 use crate::documents::document::{Document, MAX_ANALYSED_BYTES, TooLong};
+use crate::documents::message::DocumentMessage;
 use crate::documents::programs::Programs;
 use crate::documents::public_interface::Face;
 use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
 use crate::features::diagnostics;
+use crate::imports::commands::ImportMessage;
 use crate::imports::fetcher::{Fetcher, When};
-use crate::messages::Message;
+use crate::mailbox::Mailbox;
+use crate::messages::{Message, SessionMessage};
+use crate::owner::project_files::ProjectFiles;
 use crate::panics::guard;
 use crate::protocol::json::json;
 use crate::protocol::lsp::{MessageType, WatchKind};
@@ -41,10 +47,12 @@ use crate::protocol::progress::Progress;
 use crate::protocol::request::{ANYWHERE, Failure, NEWS, send};
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
+use crate::reads::queue::Reads;
+use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::Views;
-use crate::reads::{Attempt, Read, Reads};
-use crate::runs::Runs;
-use crate::workspace::project_files::ProjectFiles;
+use crate::runs::registry::Runs;
+use crate::runs::requests::RunMessage;
+use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::settings::{FileConfig, Settings};
 
 /// The state of the server.
@@ -81,6 +89,8 @@ pub(crate) struct Owner {
     workspace: Workspace,
     /// How often there was something that may change what is found in programs.
     state: u64,
+    background: Background,
+    news: Mailbox<ReadMessage>,
     /// How often the client has asked for news of all programs.
     polls: u64,
 }
@@ -88,7 +98,7 @@ pub(crate) struct Owner {
 impl Owner {
     /// `to_self` brings back what a read has to say to the owner.
     pub(crate) fn new(
-        to_self: Sender<Message>,
+        to_self: &Sender<Message>,
         to_client: UnboundedSender<Vec<Notification>>,
         runs: Arc<Runs>,
     ) -> Self {
@@ -101,9 +111,9 @@ impl Owner {
             others: HashMap::new(),
             names: HashMap::new(),
             programs: Arc::default(),
-            reads: Reads::new(to_self.clone()),
-            workspace: Workspace::new(to_self.clone()),
-            fetcher: Fetcher::new(to_self),
+            reads: Reads::new(Mailbox::new(to_self)),
+            workspace: Workspace::new(Mailbox::new(to_self)),
+            fetcher: Fetcher::new(Mailbox::new(to_self)),
             runs,
             progress: Progress::new("Fetching imported programs", "fetching"),
             to_client,
@@ -115,6 +125,8 @@ impl Owner {
             project_files: ProjectFiles::default(),
             project_files_outdated: false,
             state: 0,
+            background: Background::default(),
+            news: Mailbox::new(to_self),
             polls: 0,
         }
     }
@@ -129,7 +141,7 @@ impl Owner {
                 messages.try_recv()
             };
             match message {
-                Ok(Message::End) => return,
+                Ok(Message::Session(SessionMessage::End)) => return,
                 Ok(message) => {
                     // A message that panics is lost, but not the state; `receive` leaves that in order at every step.
                     let _ = guard("handling a message", || self.receive(message));
@@ -143,61 +155,104 @@ impl Owner {
     }
 
     fn receive(&mut self, message: Message) {
-        self.state += u64::from(message.changes_something());
+        self.state += u64::from(message.changes_diagnostics());
         match message {
-            Message::Start(session) => {
+            Message::Session(message) => self.session_message(message),
+            Message::Document(message) => self.document_message(message),
+            Message::Read(message) => self.read_message(message),
+            Message::Import(message) => self.import_message(message),
+            Message::Run(message) => self.run_message(message),
+            Message::Workspace(message) => self.workspace_message(message),
+        }
+    }
+
+    fn session_message(&mut self, message: SessionMessage) {
+        match message {
+            SessionMessage::Start(session) => {
                 self.settings.set_overrides(&session.settings);
                 self.session = Arc::new(session);
             }
-            Message::Initialized => {
+            SessionMessage::Initialized => {
                 if self.session.watches_files {
                     self.notify(watching());
                 }
                 self.look_for_programs();
             }
-            Message::Open { uri, language, version, text } => self.open(uri, &language, version, &text),
-            Message::Change { uri, version, changes } => self.change(&uri, version, &changes),
-            Message::Close { uri } => self.close(&uri),
-            Message::Save { uri } => self.saved(&uri),
-            Message::Read(read) => self.read(read),
-            Message::Cancel(id) => {
-                self.workspace.cancel(&id);
+            SessionMessage::Status(answer) => self.status(answer),
+            SessionMessage::EndOfInput => self.end_polls(),
+            SessionMessage::Leaving => self.leave(),
+            SessionMessage::Shutdown(answer) => {
+                self.leave();
+                self.runs.shut_down(move || send(answer, Ok(json(&()))));
+            }
+            SessionMessage::End => {}
+        }
+    }
+
+    fn document_message(&mut self, message: DocumentMessage) {
+        match message {
+            DocumentMessage::Open { uri, language, version, text } => {
+                self.open(uri, &language, version, &text)
+            }
+            DocumentMessage::Change { uri, version, changes } => self.change(&uri, version, &changes),
+            DocumentMessage::Close { uri } => self.close(&uri),
+            DocumentMessage::Save { uri } => self.saved(&uri),
+        }
+    }
+
+    fn read_message(&mut self, message: ReadMessage) {
+        match message {
+            ReadMessage::Start(read) => self.read(read),
+            ReadMessage::Cancel(id) => {
                 self.reads.cancel(&id);
+                self.workspace.cancel(&id);
             }
-            Message::Retry(attempt) => self.retry(attempt),
-            Message::Configure(settings) => {
-                if self.settings.set_overrides(&settings) {
-                    self.settings_changed();
-                }
-            }
-            Message::FilesChanged(paths) => self.files_changed(&paths),
-            Message::FoldersChanged { added, removed } => self.folders_changed(added, &removed),
-            Message::Scanned(news) => self.scanned(news),
-            Message::NothingNew(attempt, state) => self.hold(attempt, state),
-            Message::NewsDue => self.retry_polls(),
-            Message::EndOfInput => self.end_polls(),
-            Message::Leaving => self.leave(),
-            Message::Moving(moves, answer) => self.moving(moves, answer),
-            Message::Moved(moves) => self.moved(&moves),
-            Message::Command(command) => self.execute(command),
-            Message::Run(command) => self.execute_run(command),
-            Message::RunQuery(query, answer) => self.answer_about_runs(query, answer),
-            Message::CancelProgress(token) => self.runs.cancel_progress(&token),
-            Message::RunChanged(uri) => self.run_changed(&uri),
-            Message::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
-            Message::FetchAgain(remote) => self.fetch_again(&remote),
-            Message::FetchDue(remote) => {
+            ReadMessage::Retry(attempt) => self.retry(attempt),
+            ReadMessage::NothingNew(attempt, state) => self.hold(attempt, state),
+            ReadMessage::NewsDue => self.retry_polls(),
+        }
+    }
+
+    fn import_message(&mut self, message: ImportMessage) {
+        match message {
+            ImportMessage::Command(command) => self.execute(command),
+            ImportMessage::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
+            ImportMessage::RetryDue(remote) => self.fetch_again(&remote),
+            ImportMessage::Due(remote) => {
                 let asker = self.host.asker(&remote);
                 self.fetcher.due(&remote, asker);
                 self.tell_progress();
             }
-            Message::Told(told) => self.tell(&told),
-            Message::Status(answer) => self.status(answer),
-            Message::Shutdown(answer) => {
-                self.leave();
-                self.runs.shut_down(move || send(answer, Ok(json(&()))));
+            ImportMessage::Pinned(Ok((message, lock_file))) => {
+                // Not every client watches files.
+                self.files_changed(&[lock_file]);
+                self.tell(&Ok(message));
             }
-            Message::End => {}
+            ImportMessage::Pinned(Err(error)) => self.tell(&Err(error)),
+        }
+    }
+
+    fn run_message(&mut self, message: RunMessage) {
+        match message {
+            RunMessage::Command(command) => self.execute_run(command),
+            RunMessage::Query(query, answer) => self.answer_about_runs(query, answer),
+            RunMessage::Changed(uri) => self.run_changed(&uri),
+            RunMessage::CancelProgress(token) => self.runs.cancel_progress(&token),
+        }
+    }
+
+    fn workspace_message(&mut self, message: WorkspaceMessage) {
+        match message {
+            WorkspaceMessage::Configure(settings) => {
+                if self.settings.set_overrides(&settings) {
+                    self.settings_changed();
+                }
+            }
+            WorkspaceMessage::FilesChanged(paths) => self.files_changed(&paths),
+            WorkspaceMessage::FoldersChanged { added, removed } => self.folders_changed(added, &removed),
+            WorkspaceMessage::Scanned(news) => self.scanned(news),
+            WorkspaceMessage::WillMove(moves, answer) => self.moving(moves, answer),
+            WorkspaceMessage::Moved(moves) => self.moved(&moves),
         }
     }
 

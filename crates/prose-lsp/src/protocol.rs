@@ -1,6 +1,7 @@
 //! The protocol: its types, the wire, and conversion between what the client and what the analysis says.
 
 pub(crate) mod convert;
+pub(crate) mod flow_graph;
 pub(crate) mod framing;
 pub(crate) mod json;
 mod last_line;

@@ -15,6 +15,7 @@ use crate::features::{
     signature_help, workspace_symbols,
 };
 use crate::protocol::convert::selected_nothing;
+use crate::protocol::flow_graph::graph_json;
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
@@ -26,9 +27,8 @@ use crate::protocol::lsp::{
 use crate::protocol::request::{ANYWHERE, Failure, NEWS, decode, name};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
-use crate::reads::Work;
+use crate::reads::read::Work;
 use crate::reads::views::{View, Views};
-use crate::runs::queries;
 
 /// What a read request asks for.
 pub(crate) struct ReadParams {
@@ -263,7 +263,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
                 || text(&()),
                 |view| {
                     let graph = prose_ide::flow_graph(view.db, view.snapshot.file);
-                    text(&queries::graph_json(&graph, &view.converter(session)))
+                    text(&graph_json(&graph, &view.converter(session)))
                 },
             )
         }))

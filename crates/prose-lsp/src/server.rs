@@ -21,8 +21,10 @@ use tower_lsp_server::{Loopback, Server};
 use tower_service::Service;
 
 use crate::capabilities;
-use crate::imports::commands::Command;
-use crate::messages::Message;
+use crate::documents::message::DocumentMessage;
+use crate::imports::commands::{Command, ImportMessage};
+use crate::mailbox::Mailbox;
+use crate::messages::{Message, SessionMessage};
 use crate::owner::Owner;
 use crate::protocol::framing::FrameError;
 use crate::protocol::json::Json;
@@ -39,11 +41,11 @@ use crate::protocol::results::Results;
 use crate::protocol::session::Session;
 use crate::protocol::uri::path_of_uri;
 use crate::protocol::{framing, parent};
-use crate::reads::Read;
+use crate::reads::read::{Read, ReadMessage};
 use crate::requests::{READS, ReadParams};
-use crate::runs::Runs;
-use crate::runs::orders::RunCommand;
-use crate::runs::queries::RunQuery;
+use crate::runs::registry::Runs;
+use crate::runs::requests::{RunCommand, RunMessage, RunQuery};
+use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::moves::Moves;
 
 /// How the connection ended.
@@ -78,9 +80,9 @@ pub(crate) async fn serve(
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     let questions = Questions::new(to_client.clone());
-    let runs = Runs::new(to_owner.clone(), to_client.clone(), questions.clone());
+    let runs = Runs::new(Mailbox::new(&to_owner), to_client.clone(), questions.clone());
     let end_of_input = to_owner.clone();
-    let owner = Owner::new(to_owner.clone(), to_client, Arc::clone(&runs));
+    let owner = Owner::new(&to_owner, to_client, Arc::clone(&runs));
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
         tracing::error!("the server cannot start a thread: {error}");
@@ -96,7 +98,7 @@ pub(crate) async fn serve(
             tracing::warn!("the input cannot be read any more: {error}");
         }
         let _ = events_sender.send(Event::EndOfInput);
-        let _ = end_of_input.send(Message::EndOfInput);
+        let _ = end_of_input.send(SessionMessage::EndOfInput.into());
         // The rest of the connection says when it is over.
         std::future::pending::<()>().await;
     };
@@ -215,7 +217,7 @@ struct Front {
 impl Drop for Front {
     fn drop(&mut self) {
         // The owner holds a way to itself, so it does not see that nobody else does any more.
-        let _ = self.to_owner.send(Message::End);
+        let _ = self.to_owner.send(SessionMessage::End.into());
     }
 }
 
@@ -289,28 +291,30 @@ impl Front {
                 self.phase = Phase::ShutDown;
                 let _ = self.events.send(Event::ShutDown);
                 let (answer, answered) = oneshot::channel();
-                self.send(Message::Shutdown(answer));
+                self.send(SessionMessage::Shutdown(answer));
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, "workspace/executeCommand") => {
                 let (answer, answered) = oneshot::channel();
                 let message = match RunCommand::kind(&params) {
-                    Some(what) => RunCommand::read(what, &params, answer).map(Message::Run),
-                    None => Command::read(&params, answer).map(Message::Command),
+                    Some(what) => RunCommand::read(what, &params, answer)
+                        .map(|command| Message::Run(RunMessage::Command(command))),
+                    None => Command::read(&params, answer)
+                        .map(|command| Message::Import(ImportMessage::Command(command))),
                 };
                 self.send(message.map_err(|problem| error(ErrorCode::InvalidParams, problem))?);
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, "prose/status") => {
                 let (answer, answered) = oneshot::channel();
-                self.send(Message::Status(answer));
+                self.send(SessionMessage::Status(answer));
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, "workspace/willRenameFiles") => {
                 let (answer, answered) = oneshot::channel();
                 let moves = Moves::read(params)
                     .map_err(|problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem)))?;
-                self.send(Message::Moving(moves, answer));
+                self.send(WorkspaceMessage::WillMove(moves, answer));
                 return Ok(Outcome::Later(answered));
             }
             (Phase::Running, _) => {}
@@ -318,7 +322,7 @@ impl Front {
         let wrong = |problem| error(ErrorCode::InvalidParams, wrong_parameters(method, &problem));
         if let Some(query) = RunQuery::read(method, &params) {
             let (answer, answered) = oneshot::channel();
-            self.send(Message::RunQuery(query.map_err(wrong)?, answer));
+            self.send(RunMessage::Query(query.map_err(wrong)?, answer));
             return Ok(Outcome::Later(answered));
         }
         let Some((method, read)) = READS.iter().find(|(name, _)| *name == method) else {
@@ -328,7 +332,7 @@ impl Front {
         let ReadParams { uri, outdated_by_edits, work, nothing } = read(params).map_err(wrong)?;
         let (answer, answered) = oneshot::channel();
         let id = request_id(id);
-        self.send(Message::Read(Read { id, method, uri, outdated_by_edits, work, nothing, answer }));
+        self.send(ReadMessage::Start(Read { id, method, uri, outdated_by_edits, work, nothing, answer }));
         Ok(Outcome::Later(answered))
     }
 
@@ -349,14 +353,14 @@ impl Front {
             });
         }
         let result = capabilities::initialize_result(&session);
-        self.send(Message::Start(session));
+        self.send(SessionMessage::Start(session));
         Ok(Outcome::Now(result))
     }
 
     fn notification(&mut self, method: &str, params: Value) {
         if method == "exit" {
             let _ = self.events.send(Event::Exit);
-            self.send(Message::Leaving);
+            self.send(SessionMessage::Leaving);
             return;
         }
         if self.phase != Phase::Running {
@@ -374,9 +378,9 @@ impl Front {
         }
     }
 
-    fn send(&self, message: Message) {
+    fn send(&self, message: impl Into<Message>) {
         // Without an owner nobody answers, and the future that waits for the answer says so.
-        if self.to_owner.send(message).is_err() {
+        if self.to_owner.send(message.into()).is_err() {
             tracing::error!("the owner of the state is gone");
         }
     }
@@ -402,48 +406,52 @@ fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     Ok(Some(match method {
         "textDocument/didOpen" => {
             let document = decode::<DidOpenTextDocumentParams>(params)?.text_document;
-            Message::Open {
+            Message::Document(DocumentMessage::Open {
                 uri: name(&document.uri),
                 language: document.language_id,
                 version: document.version,
                 text: document.text,
-            }
+            })
         }
         "textDocument/didChange" => {
             let DidChangeTextDocumentParams { text_document, content_changes } = decode(params)?;
-            Message::Change {
+            Message::Document(DocumentMessage::Change {
                 uri: name(&text_document.uri),
                 version: text_document.version,
                 changes: content_changes.into_iter().map(Into::into).collect(),
-            }
+            })
         }
-        "textDocument/didClose" => {
-            Message::Close { uri: name(&decode::<DidCloseTextDocumentParams>(params)?.text_document.uri) }
-        }
-        "textDocument/didSave" => {
-            Message::Save { uri: name(&decode::<DidSaveTextDocumentParams>(params)?.text_document.uri) }
-        }
-        "workspace/didChangeConfiguration" => {
-            Message::Configure(decode::<DidChangeConfigurationParams>(params)?.settings)
-        }
+        "textDocument/didClose" => Message::Document(DocumentMessage::Close {
+            uri: name(&decode::<DidCloseTextDocumentParams>(params)?.text_document.uri),
+        }),
+        "textDocument/didSave" => Message::Document(DocumentMessage::Save {
+            uri: name(&decode::<DidSaveTextDocumentParams>(params)?.text_document.uri),
+        }),
+        "workspace/didChangeConfiguration" => Message::Workspace(WorkspaceMessage::Configure(
+            decode::<DidChangeConfigurationParams>(params)?.settings,
+        )),
         "workspace/didChangeWatchedFiles" => {
             let changes = decode::<DidChangeWatchedFilesParams>(params)?.changes;
-            Message::FilesChanged(changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect())
+            Message::Workspace(WorkspaceMessage::FilesChanged(
+                changes.iter().map(|change| path_of_uri(&name(&change.uri))).collect(),
+            ))
         }
         "workspace/didChangeWorkspaceFolders" => {
             let change = decode::<DidChangeWorkspaceFoldersParams>(params)?.event;
             let path = |folder: &WorkspaceFolder| path_of_uri(&name(&folder.uri));
-            Message::FoldersChanged {
+            Message::Workspace(WorkspaceMessage::FoldersChanged {
                 added: change.added.iter().map(path).collect(),
                 removed: change.removed.iter().map(path).collect(),
-            }
+            })
         }
-        "initialized" => Message::Initialized,
-        "workspace/didRenameFiles" => Message::Moved(Moves::read(params)?),
+        "initialized" => Message::Session(SessionMessage::Initialized),
+        "workspace/didRenameFiles" => Message::Workspace(WorkspaceMessage::Moved(Moves::read(params)?)),
         "window/workDoneProgress/cancel" => {
-            Message::CancelProgress(decode::<ProgressCancelParams>(params)?.token)
+            Message::Run(RunMessage::CancelProgress(decode::<ProgressCancelParams>(params)?.token))
         }
-        "$/cancelRequest" => Message::Cancel(request_id(&decode::<CancelParams>(params)?.id)),
+        "$/cancelRequest" => {
+            Message::Read(ReadMessage::Cancel(request_id(&decode::<CancelParams>(params)?.id)))
+        }
         _ => return Ok(None),
     }))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::documents::snapshot::Snapshot;
 use crate::features::code_lenses::run_actions;
 use crate::features::diagnostics::reported;
-use crate::imports::commands::import_actions;
+use crate::features::import_actions::import_actions;
 use crate::protocol::convert::{Converter, Reported};
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;

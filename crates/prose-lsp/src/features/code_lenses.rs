@@ -9,8 +9,8 @@ use crate::protocol::lsp;
 use crate::protocol::session::Session;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
-use crate::runs::orders::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
-use crate::runs::{errors, project_of};
+use crate::runs::project::{errors, project_of};
+use crate::runs::requests::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
 
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {

@@ -1,16 +1,15 @@
 //! Commands: what code actions at imports have the server do.
 
+use std::path::PathBuf;
 
-use prose_analysis::imports::{Imported, import_sites, imported, note, remote};
-use prose_config::FetchMode;
-use prose_syntax::TextRange;
+use prose_analysis::location::Remote;
+use prose_imports::Fulfilled;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::protocol::request::Answer;
 use crate::protocol::uri::DocumentUri;
-use crate::reads::views::View;
-use crate::runs::orders;
+use crate::runs::requests;
 
 /// What a person wants done about an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +20,12 @@ pub(crate) enum CommandKind {
     Pin,
 }
 
-const FETCH: &str = "prose.fetch";
-const PIN: &str = "prose.pin";
+pub(crate) const FETCH: &str = "prose.fetch";
+pub(crate) const PIN: &str = "prose.pin";
 
 /// The names of all commands.
 pub(crate) fn names() -> Vec<&'static str> {
-    [FETCH, PIN].into_iter().chain(orders::COMMANDS.iter().map(|(name, _)| *name)).collect()
+    [FETCH, PIN].into_iter().chain(requests::COMMANDS.iter().map(|(name, _)| *name)).collect()
 }
 
 /// A command with its arguments.
@@ -63,30 +62,16 @@ impl Command {
     }
 }
 
-/// The actions on the imports in a range.
-pub(crate) fn import_actions(view: &View<'_>, range: TextRange) -> Vec<Value> {
-    let (db, file) = (view.db, view.snapshot.file);
-    let mut actions = Vec::new();
-    for import in import_sites(db, file) {
-        let is_here = import.range(db).is_some_and(|place| place.intersect(range).is_some());
-        if !is_here || remote(db, file, &import.path).is_none() {
-            continue;
-        }
-        let path = &*import.path;
-        let is_known = matches!(imported(db, file, path), Imported::Program(_));
-        let is_new = !is_known && note(db, file, path).is_none();
-        let action = |title: String, command: &str| {
-            let argument = json!({ "uri": &*view.snapshot.name, "path": path });
-            json!({ "title": title, "command": { "title": title, "command": command, "arguments": [argument] } })
-        };
-        let again = if is_known { " again" } else { "" };
-        // While it is being fetched there is nothing to do.
-        if !is_new && view.snapshot.config.fetch_mode() != FetchMode::Off {
-            actions.push(action(format!("Fetch `{path}`{again}"), FETCH));
-        }
-        if is_known {
-            actions.push(action(format!("Pin `{path}` in prose.lock"), PIN));
-        }
-    }
-    actions
+/// A message to the owner about imported programs.
+pub(crate) enum ImportMessage {
+    /// Fetch or pin a program.
+    Command(Command),
+    /// What the look-up of a program resulted in.
+    Fetched(Remote, Fulfilled),
+    /// Nobody has typed for a moment, so a program can be looked up.
+    Due(Remote),
+    /// Some time has passed since the look-up of a program failed.
+    RetryDue(Remote),
+    /// A program was pinned in the lock file at a path, with a message for the user, or the reason why not.
+    Pinned(Result<(String, PathBuf), String>),
 }

@@ -4,11 +4,8 @@
 //! for a registry.
 
 use std::collections::{HashMap, HashSet};
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use prose_analysis::host::{Loader, NoText, Project};
@@ -17,10 +14,11 @@ use prose_config::FetchMode;
 use prose_files::Limit;
 use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::background::Background;
+use crate::imports::commands::ImportMessage;
 use crate::imports::retries::Retries;
-use crate::messages::Message;
+use crate::mailbox::Mailbox;
 use crate::workspace::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
@@ -29,14 +27,11 @@ const DEBOUNCE: Duration = Duration::from_millis(300);
 /// Why nothing may be looked up, even if a person asks for it.
 pub(crate) const WHY_NEVER: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
 
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
-
 /// Who looks up imported programs.
 pub(crate) struct Fetcher {
     registries: Registries,
-    to_owner: Sender<Message>,
-    /// The thread that does the waiting. There is none before something has to be looked up.
-    tasks: Option<UnboundedSender<Task>>,
+    owner: Mailbox<ImportMessage>,
+    background: Background,
     /// What will be looked up if it still stands in a program then.
     waiting: HashMap<Remote, Wish>,
     under_way: HashSet<Remote>,
@@ -46,11 +41,11 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(crate) fn new(to_owner: Sender<Message>) -> Self {
+    pub(crate) fn new(owner: Mailbox<ImportMessage>) -> Self {
         Self {
             registries: Registries::new(Cache::of_user()),
-            to_owner,
-            tasks: None,
+            owner,
+            background: Background::default(),
             waiting: HashMap::new(),
             under_way: HashSet::new(),
             retries: Retries::default(),
@@ -117,16 +112,7 @@ impl Fetcher {
     fn wait(&mut self, wish: Wish) {
         let remote = wish.remote.clone();
         self.waiting.insert(remote.clone(), wish);
-        self.send_after(DEBOUNCE, Message::FetchDue(remote));
-    }
-
-    /// Has the owner receive a message later.
-    pub(crate) fn send_after(&mut self, pause: Duration, message: Message) {
-        let to_owner = self.to_owner.clone();
-        self.spawn(async move {
-            tokio::time::sleep(pause).await;
-            let _ = to_owner.send(message);
-        });
+        self.background.send_after(DEBOUNCE, &self.owner, ImportMessage::Due(remote));
     }
 
     /// The wait for a program is over, which `asker` still imports; nobody does if there is none.
@@ -152,10 +138,10 @@ impl Fetcher {
         if !self.under_way.insert(wish.remote.clone()) {
             return;
         }
-        let to_owner = self.to_owner.clone();
-        self.spawn(async move {
+        let owner = self.owner.clone();
+        self.background.spawn(async move {
             let fulfilled = wish.fulfil(&asker).await;
-            let _ = to_owner.send(Message::Fetched(wish.remote, fulfilled));
+            owner.send(ImportMessage::Fetched(wish.remote, fulfilled));
         });
     }
 
@@ -165,7 +151,7 @@ impl Fetcher {
         match again_after {
             Some(at_least) => {
                 if let Some(pause) = self.retries.failed(remote, at_least) {
-                    self.send_after(pause, Message::FetchAgain(remote.clone()));
+                    self.background.send_after(pause, &self.owner, ImportMessage::RetryDue(remote.clone()));
                 }
             }
             None => self.retries.ended(remote),
@@ -178,8 +164,8 @@ impl Fetcher {
     /// Writes into the lock file of a folder what a program is now, and tells how that went.
     pub(crate) fn pin(&mut self, remote: &Remote, folder: PathBuf) {
         let Some(client) = self.registries.client(&remote.registry) else { return };
-        let (reference, to_owner) = (remote.reference.clone(), self.to_owner.clone());
-        self.spawn(async move {
+        let (reference, owner) = (remote.reference.clone(), self.owner.clone());
+        self.background.spawn(async move {
             let path = folder.join(LOCK_FILE);
             let pinned = async {
                 let found = client
@@ -193,42 +179,10 @@ impl Fetcher {
                 lock.pin(&found.program, commit, Timestamp::now());
                 lock.save(&path).map_err(|error| error.to_string())
             };
-            let told = match pinned.await {
-                Ok(()) => {
-                    // Not every client tells of changes of files.
-                    let _ = to_owner.send(Message::FilesChanged(vec![path.clone()]));
-                    Ok(format!("`{reference}` is pinned in {}", path.display()))
-                }
-                Err(error) => Err(error),
-            };
-            let _ = to_owner.send(Message::Told(told));
+            let pinned =
+                pinned.await.map(|()| (format!("`{reference}` is pinned in {}", path.display()), path));
+            owner.send(ImportMessage::Pinned(pinned));
         });
-    }
-
-    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
-        let tasks = self.tasks.get_or_insert_with(|| {
-            let (tasks, received) = unbounded_channel();
-            let thread = std::thread::Builder::new().name("fetcher".to_owned());
-            if let Err(error) = thread.spawn(move || run(received)) {
-                tracing::error!("nothing can be fetched, since the server cannot start a thread: {error}");
-            }
-            tasks
-        });
-        // Without the thread nothing is fetched, which the log says.
-        let _ = tasks.send(Box::pin(task));
-    }
-}
-
-/// Runs the tasks until there can be no more.
-fn run(mut tasks: UnboundedReceiver<Task>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime {
-        Ok(runtime) => runtime.block_on(async {
-            while let Some(task) = tasks.recv().await {
-                tokio::spawn(task);
-            }
-        }),
-        Err(error) => tracing::error!("nothing can be fetched: {error}"),
     }
 }
 

@@ -160,10 +160,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::documents::message::DocumentMessage;
+    use crate::mailbox::Mailbox;
     use crate::messages::Message;
     use crate::protocol::notification::Notification;
     use crate::protocol::questions::Questions;
-    use crate::runs::Runs;
+    use crate::runs::registry::Runs;
+    use crate::workspace::message::WorkspaceMessage;
 
     const URI: &str = "file:///nowhere/docs/guide.md";
 
@@ -195,14 +198,14 @@ More:
             let (to_self, _) = channel();
             let (to_client, told) = futures_channel::mpsc::unbounded();
             let questions = Questions::new(to_client.clone());
-            let runs = Runs::new(to_self.clone(), to_client.clone(), questions);
-            let mut owner = Owner::new(to_self, to_client, runs);
+            let runs = Runs::new(Mailbox::new(&to_self), to_client.clone(), questions);
+            let mut owner = Owner::new(&to_self, to_client, runs);
             let queries: Arc<Mutex<Vec<String>>> = Arc::default();
             let log = Arc::clone(&queries);
             owner.host =
                 AnalysisHost::with_database(Database::with_log(move |query| log.lock().unwrap().push(query)));
             let mut desk = Self { owner, queries, told, version: 1 };
-            desk.receive(Message::Open {
+            desk.receive(DocumentMessage::Open {
                 uri: URI.into(),
                 language: "markdown".to_owned(),
                 version: 1,
@@ -212,9 +215,9 @@ More:
         }
 
         /// Deals with a message, with all that it leads to. Gives which queries ran.
-        fn receive(&mut self, message: Message) -> Vec<String> {
+        fn receive(&mut self, message: impl Into<Message>) -> Vec<String> {
             self.queries.lock().unwrap().clear();
-            self.owner.receive(message);
+            self.owner.receive(message.into());
             while !self.owner.is_up_to_date() {
                 self.owner.catch_up();
             }
@@ -242,7 +245,7 @@ More:
                 }))
                 .unwrap();
             let changes = vec![change.into()];
-            self.receive(Message::Change { uri: URI.into(), version: self.version, changes })
+            self.receive(DocumentMessage::Change { uri: URI.into(), version: self.version, changes })
         }
 
         /// What the client was told last: the version and, for each diagnostic, line, column and code.
@@ -298,7 +301,7 @@ More:
         assert_eq!(desk.owner.host.len(), 1);
         desk.edit("```prose,ignore", "```prose");
         assert_eq!(desk.told(), json!([3, [[11, 11, "E007"]]]));
-        desk.receive(Message::Close { uri: URI.into() });
+        desk.receive(DocumentMessage::Close { uri: URI.into() });
         assert_eq!(desk.told(), json!([null, []]));
         assert!(desk.owner.documents.is_empty() && desk.owner.host.is_empty() && desk.owner.names.is_empty());
     }
@@ -307,9 +310,9 @@ More:
     fn a_setting_takes_the_programs_away() {
         let mut desk = Desk::open(GUIDE);
         desk.told();
-        desk.receive(Message::Configure(json!({ "markdown": { "enabled": false } })));
+        desk.receive(WorkspaceMessage::Configure(json!({ "markdown": { "enabled": false } })));
         assert_eq!(desk.told(), json!([1, []]));
-        desk.receive(Message::Configure(json!({ "markdown": { "enabled": true } })));
+        desk.receive(WorkspaceMessage::Configure(json!({ "markdown": { "enabled": true } })));
         assert_eq!(desk.told(), json!([1, [[11, 11, "E007"]]]));
     }
 

@@ -8,12 +8,13 @@ use prose_analysis::location::Origin;
 use ropey::Rope;
 
 use super::Owner;
+use crate::features::will_rename_files::followed;
 use crate::panics::guard;
 use crate::protocol::json::json;
 use crate::protocol::request::{Answer, Failure, send};
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::uri_of_path;
-use crate::workspace::moves::{Importer, Moves, followed, programs_below};
+use crate::workspace::moves::{Importer, Moves, programs_below};
 
 impl Owner {
     /// Answers what changes in all programs that are known or lie in the folders of the session, when files are moved.

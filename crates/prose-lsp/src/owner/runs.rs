@@ -20,10 +20,12 @@ use crate::protocol::json::{Json, json};
 use crate::protocol::notification::next_id;
 use crate::protocol::request::{Answer, Failure, send};
 use crate::protocol::uri::DocumentUri;
+use crate::runs::execution::Launch;
 use crate::runs::history::{block_of, path_of_block};
-use crate::runs::orders::{Given, RunCommand, RunCommandKind};
-use crate::runs::queries::RunQuery;
-use crate::runs::{Launch, errors, project_of};
+use crate::runs::launch::launch;
+use crate::runs::project::{errors, project_of};
+use crate::runs::queries;
+use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunQuery};
 use crate::workspace::settings::FileConfig;
 
 /// Why something is not run, in words for a person.
@@ -44,15 +46,18 @@ impl Owner {
             return send(answer, self.show_error(&uri));
         }
         match self.order(what, &given, &uri) {
-            Ok((order, snapshot)) => self.runs.launch(Launch {
-                order,
-                text: snapshot.text.to_string().into(),
-                first_line: snapshot.shown.first_line(),
-                uri: snapshot.name,
-                given: given.inputs(),
-                session: Arc::clone(&self.session),
-                answer,
-            }),
+            Ok((order, snapshot)) => launch(
+                &self.runs,
+                Launch {
+                    order,
+                    text: snapshot.text.to_string().into(),
+                    first_line: snapshot.shown.first_line(),
+                    uri: snapshot.name,
+                    given: given.inputs(),
+                    session: Arc::clone(&self.session),
+                    answer,
+                },
+            ),
             Err(failure) => send(answer, Err(failure)),
         }
     }
@@ -281,7 +286,7 @@ impl Owner {
             projects.extend(project_of(&document.path, &config, &self.session).map(|project| project.root));
         }
         let (runs, session) = (Arc::clone(&self.runs), Arc::clone(&self.session));
-        self.reads.aside(move || send(answer, query.answer(projects, &runs, &session)));
+        self.reads.aside(move || send(answer, queries::answer(&query, projects, &runs, &session)));
     }
 
     /// Shows that a run of a document has started or ended.

@@ -3,23 +3,24 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use prose_analysis::location::Origin;
 
-use super::{Message, Owner};
+use super::Owner;
 use crate::documents::closed::ClosedProgram;
 use crate::features::diagnostics;
 use crate::imports::fetcher::read_program;
+use crate::mailbox::Mailbox;
 use crate::panics::guard;
 use crate::protocol::json::Digest;
 use crate::protocol::progress::Progress;
 use crate::protocol::request::{Failure, NEWS, RequestId, send};
 use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::View;
-use crate::reads::{Attempt, Read};
 use crate::workspace::files::is_program;
+use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::scan::{Scanned, Stamps, scan};
 
 /// How often it is looked whether there are news of all programs, at most.
@@ -58,7 +59,7 @@ pub(super) struct Workspace {
     /// Whether there will be no news any more, so that no request waits for some.
     is_leaving: bool,
     progress: Progress,
-    to_self: Sender<Message>,
+    owner: Mailbox<WorkspaceMessage>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,7 @@ enum ScanState {
 }
 
 impl Workspace {
-    pub(super) fn new(to_self: Sender<Message>) -> Self {
+    pub(super) fn new(owner: Mailbox<WorkspaceMessage>) -> Self {
         Self {
             found: Stamps::new(),
             scan: ScanState::Idle,
@@ -84,7 +85,7 @@ impl Workspace {
             is_poll_due: false,
             is_leaving: false,
             progress: Progress::new("Looking for programs", "scan"),
-            to_self,
+            owner,
         }
     }
 
@@ -176,9 +177,11 @@ impl Owner {
         workspace.scan = ScanState::Running;
         workspace.read_since.clear();
         let (folders, known) = (self.session.folders.clone(), workspace.found.clone());
-        let to_self = workspace.to_self.clone();
+        let owner = workspace.owner.clone();
         let work = move || {
-            let tell = |news| drop(to_self.send(Message::Scanned(news)));
+            let tell = |news| {
+                owner.send(WorkspaceMessage::Scanned(news));
+            };
             if guard("looking for programs", || scan(&folders, &known, tell)).is_err() {
                 tell(Scanned::Done { gone: Vec::new(), is_complete: false });
             }
@@ -393,7 +396,7 @@ impl Owner {
     /// Has requests for news looked at again in a moment: who types changes much that is soon changed again.
     pub(super) fn retry_polls_soon(&mut self) {
         self.workspace.is_poll_due = true;
-        self.fetcher.send_after(BETWEEN_POLLS, Message::NewsDue);
+        self.background.send_after(BETWEEN_POLLS, &self.news, ReadMessage::NewsDue);
     }
 
     /// Looks again whether there are news.

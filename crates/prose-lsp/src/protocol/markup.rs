@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-
 /// How a client shows what is to be known of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Markup {

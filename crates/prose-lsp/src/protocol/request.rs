@@ -44,11 +44,18 @@ pub(crate) enum Failure {
 
 /// Where the answer to a request goes.
 pub(crate) type Answer = oneshot::Sender<Result<Json, Failure>>;
+
 /// Gives an answer. Nobody waits for it any more when the connection is gone.
 pub(crate) fn send(answer: Answer, result: Result<Json, Failure>) {
     let _ = answer.send(result);
 }
 
+/// Answers a request with a refusal.
+pub(crate) fn refuse(answer: Answer, reason: impl Into<String>) {
+    send(answer, Err(Failure::Refused(reason.into())));
+}
+
+/// Decodes the parameters of a request or notification.
 pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {
     serde_json::from_value(params)
 }

@@ -11,7 +11,7 @@ use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::convert::Converter;
 use crate::protocol::session::Session;
-use crate::runs::Runs;
+use crate::runs::registry::Runs;
 
 /// The programs of a document among all others, as the analysis knows them. Most documents are one program.
 pub(crate) struct Views {

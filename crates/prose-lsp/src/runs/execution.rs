@@ -1,25 +1,42 @@
 //! The execution of a run, on its thread.
 
+use prose_vm::value::Value as ProgramValue;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{Around, Finished, Prepared, RunFailure, Start};
+use prose_run::{Around, Finished, Order, Prepared, RunFailure, Start};
 use prose_state::StateError;
 use prose_vm::event::{Event, RunStatus, What};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::inputs::{EditorInputs, MadeUp};
-use super::teller::Teller;
-use super::trace::counted;
-use super::{Launch, Runs, Stop, Ticket, refuse};
 use crate::protocol::json::json as text;
 use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
-use crate::protocol::request::send;
-use crate::protocol::uri::uri_of_path;
+use crate::protocol::request::{Answer, refuse, send};
+use crate::protocol::session::Session;
+use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::runs::inputs::{EditorInputs, MadeUp};
+use crate::runs::registry::{Runs, Stop, Ticket};
+use crate::runs::teller::Teller;
+use crate::runs::trace::counted;
+
+/// What is to be run.
+pub(crate) struct Launch {
+    pub(crate) order: Order,
+    /// The name of the program in the editor.
+    pub(crate) uri: DocumentUri,
+    /// Its text.
+    pub(crate) text: Arc<str>,
+    /// The line of the document, counted from 0, that is its first one.
+    pub(crate) first_line: usize,
+    /// The inputs that came with the command.
+    pub(crate) given: Vec<(SmolStr, ProgramValue)>,
+    pub(crate) session: Arc<Session>,
+    pub(crate) answer: Answer,
+}
 
 /// Prepares a run, answers the command, and runs the program to its end.
 pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {

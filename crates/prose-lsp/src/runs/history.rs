@@ -11,7 +11,7 @@ use prose_vm::event::RunStatus;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use super::trace::{counted, duration};
+use crate::runs::trace::{counted, duration};
 
 /// How many runs are looked at, the latest first. A program that was not run for longer than that has no last run here.
 const MOST: usize = 100;

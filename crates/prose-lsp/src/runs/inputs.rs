@@ -11,8 +11,8 @@ use serde_json::json;
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Stop;
 use crate::protocol::questions::Questions;
+use crate::runs::registry::Stop;
 
 /// Who gives the inputs of a run.
 pub(super) struct EditorInputs {

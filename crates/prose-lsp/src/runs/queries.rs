@@ -16,18 +16,17 @@ use prose_state::runs::{RunDetails, RunSummary};
 use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask};
 use prose_vm::event::{Event, Status, What};
 use ropey::Rope;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use smol_str::SmolStr;
 
-use super::Runs;
 use crate::protocol::convert::Converter;
+use crate::protocol::flow_graph::graph_json;
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
 use crate::protocol::shown::Shown;
-use crate::protocol::uri::{path_of_uri, uri_of_path};
+use crate::protocol::uri::uri_of_path;
+use crate::runs::registry::Runs;
+use crate::runs::requests::RunQuery;
 
 /// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
 /// together take more than a client has room for.
@@ -36,76 +35,20 @@ const LONGEST: usize = 400;
 /// The program of a run, in its folder.
 const PROGRAM_FILE: &str = "program.prose";
 
-/// A question about runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RunQuery {
-    /// Which runs there are, in the folders of the workspace and in some others.
-    List(Vec<PathBuf>),
-    /// What happened in the run in a folder, behind an event.
-    Events { folder: PathBuf, after: u64 },
-    /// What a session of it was told and said.
-    Session { folder: PathBuf, request: RequestId },
-    /// The flow of its program.
-    FlowGraph { folder: PathBuf },
-}
-
-#[derive(Deserialize)]
-struct ListParams {
-    #[serde(default)]
-    folders: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct RunParams {
-    folder: String,
-    #[serde(default)]
-    after: u64,
-}
-
-#[derive(Deserialize)]
-struct SessionParams {
-    folder: String,
-    request: RequestId,
-}
-
-impl RunQuery {
-    /// Reads the parameters of a request, if it is one about runs.
-    pub(crate) fn read(method: &str, params: &Value) -> Option<serde_json::Result<Self>> {
-        fn decoded<T: DeserializeOwned>(params: &Value) -> serde_json::Result<T> {
-            T::deserialize(params)
-        }
-        Some(match method {
-            "prose/runs" if params.is_null() => Ok(RunQuery::List(Vec::new())),
-            "prose/runs" => decoded(params).map(|ListParams { folders }| {
-                RunQuery::List(folders.iter().map(|folder| path_of_uri(folder)).collect())
-            }),
-            "prose/run" => decoded(params)
-                .map(|RunParams { folder, after }| RunQuery::Events { folder: path_of_uri(&folder), after }),
-            "prose/session" => decoded(params).map(|SessionParams { folder, request }| RunQuery::Session {
-                folder: path_of_uri(&folder),
-                request,
-            }),
-            "prose/flowGraph" if params.get("folder").is_some() => decoded(params)
-                .map(|RunParams { folder, .. }| RunQuery::FlowGraph { folder: path_of_uri(&folder) }),
-            _ => return None,
-        })
-    }
-
-    /// Answers it. `projects` are those of the workspace.
-    pub(crate) fn answer(
-        &self,
-        projects: Vec<PathBuf>,
-        runs: &Runs,
-        session: &Session,
-    ) -> Result<Json, Failure> {
-        let answer = match self {
-            RunQuery::List(folders) => Ok(list(projects, folders, runs)),
-            RunQuery::Events { folder, after } => events(folder, *after, runs),
-            RunQuery::Session { folder, request } => told(folder, *request),
-            RunQuery::FlowGraph { folder } => flow_of_run(folder, session),
-        };
-        answer.map(|answer| text(&answer)).map_err(Failure::Refused)
-    }
+/// Answers a question about runs. `projects` are those of the workspace.
+pub(crate) fn answer(
+    query: &RunQuery,
+    projects: Vec<PathBuf>,
+    runs: &Runs,
+    session: &Session,
+) -> Result<Json, Failure> {
+    let answer = match query {
+        RunQuery::List(folders) => Ok(list(projects, folders, runs)),
+        RunQuery::Events { folder, after } => events(folder, *after, runs),
+        RunQuery::Session { folder, request } => told(folder, *request),
+        RunQuery::FlowGraph { folder } => flow_of_run(folder, session),
+    };
+    answer.map(|answer| text(&answer)).map_err(Failure::Refused)
 }
 
 fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Runs) -> Value {
@@ -328,38 +271,6 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
     let file = host.set_text(&path, Text::new(program));
     let graph = flow_graph(host.db(), file);
     Ok(graph_json(&graph, &Converter::new(&shown, session)))
-}
-
-/// A flow as clients are told it.
-pub(crate) fn graph_json(graph: &prose_ide::FlowGraph, converter: &Converter<'_>) -> Value {
-    let nodes: Vec<Value> = graph
-        .nodes
-        .iter()
-        .map(|node| {
-            json!({
-                "kind": node.kind.name(),
-                "label": node.label,
-                "detail": node.detail,
-                "name": node.name,
-                "parent": node.parent,
-                "range": converter.range(node.range),
-                "bytes": [u32::from(node.range.start()), u32::from(node.range.end())],
-            })
-        })
-        .collect();
-    let edges: Vec<Value> = graph
-        .edges
-        .iter()
-        .map(|edge| json!({ "from": edge.from, "to": edge.to, "kind": edge.kind.name() }))
-        .collect();
-    json!({ "nodes": nodes, "edges": edges })
-}
-
-impl Runs {
-    /// Whether this server executes a run now.
-    fn is_live(&self, id: &SmolStr) -> bool {
-        self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
-    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use prose_vm::event::{Event, What};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use super::{Runs, Ticket, progress_token};
 use crate::protocol::notification::{Notification, next_id};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
+use crate::runs::registry::{Runs, Ticket, progress_token};
 
 /// How long events are gathered before the client is told. A person sees no difference, and a client that gets each alone has no time left.
 const GATHER: Duration = Duration::from_millis(16);

@@ -3,16 +3,12 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use prose_analysis::{AnalysisHost, Text};
 use prose_markdown::{is_markdown, path_of_program, program_at_path};
 use ropey::Rope;
 use serde_json::{Value, json};
 
-use crate::features::rename::Changes;
 use crate::imports::fetcher::read_program;
-use crate::protocol::convert::Converter;
 use crate::protocol::lsp::RenameFilesParams;
-use crate::protocol::session::Session;
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::{DocumentUri, path_of_uri, uri_of_path};
 use crate::workspace::files::{files_below, is_program};
@@ -93,20 +89,4 @@ pub(crate) fn programs_below(
         }
     }
     found
-}
-
-/// What a client changes before it moves the files, so that each program still imports the same ones; null for nothing.
-pub(crate) fn followed(moves: &Moves, importers: &[Importer], session: &Session) -> Value {
-    let mut changes = Changes::default();
-    for importer in importers.iter().filter(|importer| importer.text.contains("use")) {
-        // Each on its own, so that thousands of programs are not kept in memory at once.
-        let mut host = AnalysisHost::default();
-        let file = host.set_text(&importer.path, Text::new(importer.text.as_str()));
-        let edits = prose_ide::moved_imports(host.db(), file, |path| moves.of(path));
-        if !edits.is_empty() {
-            let converter = Converter::new(&importer.shown, session);
-            changes.add(importer.uri.clone(), importer.version, converter.edits(&edits));
-        }
-    }
-    if changes.is_empty() { Value::Null } else { changes.workspace_edit(session) }
 }

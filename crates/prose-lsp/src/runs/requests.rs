@@ -1,11 +1,16 @@
 //! The commands about runs, with their arguments.
 
+use crate::protocol::uri::path_of_uri;
+use prose_vm::effect::RequestId;
 use prose_vm::value::Value as ProgramValue;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
+use std::path::PathBuf;
 
 use crate::protocol::request::Answer;
+use crate::protocol::uri::DocumentUri;
 
 /// What a person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +105,74 @@ impl RunCommand {
     }
 }
 
+/// A question about runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RunQuery {
+    /// Which runs there are, in the folders of the workspace and in some others.
+    List(Vec<PathBuf>),
+    /// What happened in the run in a folder, behind an event.
+    Events { folder: PathBuf, after: u64 },
+    /// What a session of it was told and said.
+    Session { folder: PathBuf, request: RequestId },
+    /// The flow of its program.
+    FlowGraph { folder: PathBuf },
+}
+
+#[derive(Deserialize)]
+struct ListParams {
+    #[serde(default)]
+    folders: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RunParams {
+    folder: String,
+    #[serde(default)]
+    after: u64,
+}
+
+#[derive(Deserialize)]
+struct SessionParams {
+    folder: String,
+    request: RequestId,
+}
+
+impl RunQuery {
+    /// Reads the parameters of a request, if it is one about runs.
+    pub(crate) fn read(method: &str, params: &Value) -> Option<serde_json::Result<Self>> {
+        fn decoded<T: DeserializeOwned>(params: &Value) -> serde_json::Result<T> {
+            T::deserialize(params)
+        }
+        Some(match method {
+            "prose/runs" if params.is_null() => Ok(RunQuery::List(Vec::new())),
+            "prose/runs" => decoded(params).map(|ListParams { folders }| {
+                RunQuery::List(folders.iter().map(|folder| path_of_uri(folder)).collect())
+            }),
+            "prose/run" => decoded(params)
+                .map(|RunParams { folder, after }| RunQuery::Events { folder: path_of_uri(&folder), after }),
+            "prose/session" => decoded(params).map(|SessionParams { folder, request }| RunQuery::Session {
+                folder: path_of_uri(&folder),
+                request,
+            }),
+            "prose/flowGraph" if params.get("folder").is_some() => decoded(params)
+                .map(|RunParams { folder, .. }| RunQuery::FlowGraph { folder: path_of_uri(&folder) }),
+            _ => return None,
+        })
+    }
+}
+
 fn name(params: &Value) -> &str {
     params.get("command").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A message to the owner about runs.
+pub(crate) enum RunMessage {
+    /// Run, resume or stop something.
+    Command(RunCommand),
+    /// Answer a question about runs.
+    Query(RunQuery, Answer),
+    /// A run of a document has started or ended.
+    Changed(DocumentUri),
+    /// The client cancelled a progress report.
+    CancelProgress(Value),
 }

@@ -1,0 +1,60 @@
+//! Starting runs, each on a thread of its own.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::panics::guard;
+use crate::runs::execution;
+use crate::runs::execution::Launch;
+use crate::runs::registry::{Run, Runs, Stop, Ticket};
+use crate::runs::teller::Teller;
+use crate::runs::trace::Trace;
+
+/// Starts a run on a thread of its own. The answer comes when its files are there, or at the end of a dry run.
+pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
+    let ticket = runs.next_ticket();
+    let (stop, stopped) = tokio::sync::mpsc::unbounded_channel();
+    let run = Run {
+        uri: Arc::clone(&launch.uri),
+        id: None,
+        text: Arc::clone(&launch.text),
+        first_line: u32::try_from(launch.first_line).unwrap_or(u32::MAX),
+        trace: Trace::default(),
+        stop,
+        is_over: false,
+    };
+    runs.runs.insert(ticket, run);
+    runs.under_way.begin();
+    let this = Arc::clone(runs);
+    let started = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
+        execute(&this, ticket, launch, stopped);
+    });
+    if let Err(error) = started {
+        // The answer went with the thread, so the client is told that the log has the reason.
+        tracing::error!("a run cannot be started: {error}");
+        runs.runs.remove(&ticket);
+        runs.under_way.end();
+    }
+}
+
+fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
+    let (uri, session) = (Arc::clone(&launch.uri), Arc::clone(&launch.session));
+    let panicked = guard("running a program", || execution::execute(runs, ticket, launch, stopped)).err();
+    let id = runs.runs.get_mut(&ticket).and_then(|mut run| {
+        run.is_over = true;
+        run.trace.stop_all();
+        run.id.clone()
+    });
+    match id {
+        Some(id) => {
+            if let Some(panicked) = panicked {
+                let uri = Arc::clone(&uri);
+                Teller { runs, ticket, id, uri, session: &session }.end(&panicked.to_string());
+            }
+            runs.changed(uri);
+        }
+        None => drop(runs.runs.remove(&ticket)),
+    }
+    runs.under_way.end();
+}

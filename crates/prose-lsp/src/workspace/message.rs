@@ -1,0 +1,25 @@
+//! Messages about the workspace.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::protocol::request::Answer;
+use crate::workspace::moves::Moves;
+use crate::workspace::scan::Scanned;
+
+/// A message to the owner about the workspace.
+pub(crate) enum WorkspaceMessage {
+    /// The client changed its settings.
+    Configure(Value),
+    /// Files have changed on the disk.
+    FilesChanged(Vec<PathBuf>),
+    /// The client opened and closed folders.
+    FoldersChanged { added: Vec<PathBuf>, removed: Vec<PathBuf> },
+    /// The scan of the folders found programs, or ended.
+    Scanned(Scanned),
+    /// The client is going to move files, and asks which edits that takes.
+    WillMove(Moves, Answer),
+    /// The client moved files.
+    Moved(Moves),
+}
