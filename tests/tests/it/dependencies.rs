@@ -44,6 +44,110 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-run", "tokio"),
 ];
 
+/// The arrows of architecture.md: which crates of the workspace each crate may name. A crate names only those above it.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("prose-syntax", &[]),
+    ("prose-files", &[]),
+    ("prose-reference", &[]),
+    ("prose-fixture", &[]),
+    ("tree-sitter-prose", &[]),
+    ("prose-rights", &["prose-reference"]),
+    ("prose-format", &["prose-syntax"]),
+    ("prose-markdown", &["prose-syntax"]),
+    ("prose-config", &["prose-files", "prose-reference", "prose-rights", "prose-syntax"]),
+    ("prose-registry", &["prose-files", "prose-reference"]),
+    ("prose-analysis", &["prose-reference", "prose-rights", "prose-syntax"]),
+    ("prose-ide", &["prose-analysis", "prose-reference", "prose-syntax"]),
+    ("prose-vm", &["prose-analysis", "prose-rights", "prose-syntax"]),
+    ("prose-view", &["prose-syntax", "prose-vm"]),
+    (
+        "prose-imports",
+        &["prose-analysis", "prose-reference", "prose-registry", "prose-rights", "prose-syntax"],
+    ),
+    (
+        "prose-project",
+        &[
+            "prose-analysis",
+            "prose-config",
+            "prose-files",
+            "prose-imports",
+            "prose-markdown",
+            "prose-reference",
+            "prose-registry",
+            "prose-rights",
+            "prose-syntax",
+            "prose-vm",
+        ],
+    ),
+    ("prose-state", &["prose-files", "prose-rights", "prose-syntax", "prose-view", "prose-vm"]),
+    ("prose-narration", &["prose-view", "prose-vm"]),
+    ("prose-harness", &["prose-files", "prose-syntax", "prose-vm"]),
+    (
+        "prose-run",
+        &[
+            "prose-analysis",
+            "prose-config",
+            "prose-files",
+            "prose-harness",
+            "prose-narration",
+            "prose-project",
+            "prose-rights",
+            "prose-state",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
+    (
+        "prose-lsp",
+        &[
+            "prose-analysis",
+            "prose-config",
+            "prose-files",
+            "prose-format",
+            "prose-ide",
+            "prose-imports",
+            "prose-markdown",
+            "prose-project",
+            "prose-registry",
+            "prose-run",
+            "prose-state",
+            "prose-syntax",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
+];
+
+/// The binary and the tests, which may name every crate.
+const FACES: &[&str] = &["prose-cli", "prose-tests"];
+
+#[test]
+fn crates_depend_on_one_another_in_one_direction() {
+    let reached = Reached::new();
+    let mut offences = Vec::new();
+    for name in reached.members().filter(|name| !FACES.contains(name)) {
+        let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+            offences.push(format!("{name} has no row in `ARROWS`"));
+            continue;
+        };
+        let own = reached.direct(name).into_iter().filter(|used| reached.is_member(used));
+        offences.extend(own.filter(|used| !allowed.contains(used)).map(|used| {
+            format!("{name} must not depend on {used}; what both need belongs in a crate below both")
+        }));
+    }
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+#[test]
+fn the_allowed_arrows_point_up() {
+    for (row, (name, allowed)) in ARROWS.iter().enumerate() {
+        for used in *allowed {
+            let above = ARROWS[..row].iter().any(|(above, _)| above == used);
+            assert!(above, "{name} is allowed to depend on {used}, which is not above it");
+        }
+    }
+}
+
 #[test]
 fn pure_crates_reach_no_protocol_and_no_network() {
     let reached = Reached::new();
@@ -115,8 +219,13 @@ impl Reached {
         Self { needs: needs.collect(), metadata }
     }
 
+    /// The names of the workspace's packages.
+    fn members(&self) -> impl Iterator<Item = &str> {
+        self.metadata.workspace_packages().into_iter().map(|package| package.name.as_str())
+    }
+
     fn is_member(&self, name: &str) -> bool {
-        self.metadata.workspace_packages().iter().any(|package| package.name == name)
+        self.members().any(|member| member == name)
     }
 
     /// The names of the packages that the workspace's package `name` names itself.

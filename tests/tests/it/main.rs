@@ -30,6 +30,7 @@ mod lsp_sessions;
 mod lsp_table;
 mod lsp_workspace;
 mod lsp_workspace_sessions;
+mod modules;
 mod official_programs;
 mod planted_mistakes;
 mod refactored_programs;
