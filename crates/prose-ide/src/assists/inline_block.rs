@@ -161,6 +161,15 @@ fn arguments(block: &BlockDef, call: &DoCall) -> Option<Vec<Argument>> {
 fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
     let range = block.syntax().text_range();
     let is_inside = |name: TextRange| range.contains_range(name);
+    // A parameter may be declared again in its block; the variable in its place may not (`E019`).
+    let is_declared_again = names.bound.iter().any(|bound| {
+        is_inside(bound.range)
+            && !matches!(bound.kind, NameKind::Param | NameKind::Assigned | NameKind::Branch)
+            && taken.iter().any(|name| bound.entity.name == *name)
+    });
+    if is_declared_again {
+        return true;
+    }
     let outside = |name: &str| {
         names.bound.iter().any(|bound| !is_inside(bound.range) && bound.entity.name == name)
             || names.used.iter().any(|used| {
@@ -369,6 +378,8 @@ mod tests {
             "let y = 1\nblock b:\n  y = 2\n  session \"z\"\nfor y in [1]:\n  do$0 b\n",
             "let x = 1\nagent w:\n  prompt: \"of {x}\"\nblock b:\n  session: w\nfor x in [1]:\n  do$0 b\n",
             "block b(x):\n  session \"{x}\"\ndo$0 b\n",
+            // A variable cannot be declared twice, as a parameter can.
+            "block b(x):\n  let x = session \"{x}\"\n  session \"{x}\"\ndo$0 b(1)\n",
             // Arguments are taken in their order, whatever they are named.
             "block b(x, y):\n  session \"{x} {y}\"\ndo$0 b(y: 1, x: 2)\n",
             "block b (max_depth: 3):\n  session \"x\"\ndo$0 b\n",
