@@ -23,7 +23,7 @@ const BANNER: &str = "┌──────────────────�
 │    A new kind of computer    │
 └──────────────────────────────┘";
 
-/// Tools for OpenProse programs (`.prose` files): run them, check them, explain what is wrong, serve editors.
+/// Runs, checks and formats OpenProse programs (`.prose` files), and serves editors.
 #[derive(Debug, Parser)]
 #[command(
     name = "prose",
@@ -35,19 +35,19 @@ const BANNER: &str = "┌──────────────────�
 )]
 #[command(after_help = "Examples:
   prose run review.prose         run a program
-  prose check                    check every program below the current folder
+  prose check                    check every program in the current folder
   prose check deploy.prose       check one program
-  prose fmt                      put every program below the current folder into the one style
-  prose explain E001             say what a code means, with an example
-  prose lock                     pin the imported programs to the texts they have now
-  prose lsp                      serve an editor, which starts this itself")]
+  prose fmt                      format every program in the current folder
+  prose explain E001             explain a diagnostic code, with an example
+  prose lock                     pin imported programs to their current texts
+  prose lsp                      start the language server (editors start it themselves)")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
     /// When to use colours
     ///
-    /// `auto` uses them on a terminal, unless `NO_COLOR` is set, and elsewhere only if `CLICOLOR_FORCE` is set.
+    /// `auto` uses colours on a terminal unless `NO_COLOR` is set, and elsewhere only if `CLICOLOR_FORCE` is set.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub(crate) color: ColorWhen,
 }
@@ -72,76 +72,76 @@ pub(crate) enum Command {
     Vendor(VendorArgs),
     Cache(CacheArgs),
     ServeRegistry(ServeRegistryArgs),
-    /// Bring what earlier versions have left in `.prose` to where it belongs now
+    /// Migrate `.prose` from earlier versions
     ///
-    /// `.prose/state.json` becomes lines of `.prose/.env`, the runs in `.prose/execution` go to `.prose/runs`, and `.prose/agents` is made. What is
-    /// there already is never written over.
+    /// Converts `.prose/state.json` to lines of `.prose/.env`, moves runs from `.prose/execution` to `.prose/runs`, and creates `.prose/agents`.
+    /// Existing files are never overwritten.
     Update,
 }
 
-/// Report the mistakes in programs
+/// Check programs for mistakes
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  no errors (there may be warnings)
   1  at least one error, or more warnings than --max-warnings; with --diff, at least one program that --fix would change
-  2  wrong usage, or a file that could not be read or written; the others are still checked
+  2  wrong usage, or a file that could not be read or written; all other files are still checked
 
 Examples:
-  prose check                                  every program below the current folder
+  prose check                                  every program in the current folder
   prose check a.prose flows/                   one program and a folder
-  prose check --output-format concise flows/   one line for each finding
+  prose check --output-format concise flows/   one line for each diagnostic
   prose check --output-format sarif > out.sarif
   prose check --profile strict --level W101=off
   prose check --diff                           show what --fix would change
-  prose check --fix --unsafe-fixes flows/      fix all that can be fixed, guesses too
+  prose check --fix --unsafe-fixes flows/      apply all fixes, including unsafe ones
   git show HEAD:a.prose | prose check - --stdin-filename a.prose")]
 pub(crate) struct CheckArgs {
     /// Programs and folders to check; `-` is standard input
     ///
-    /// In folders, files named `*.prose` are checked, except hidden ones and those that `.gitignore` or `.ignore` files
-    /// exclude. A file that is named here is always checked; of a Markdown document, its `prose` blocks are. The settings of the
-    /// programs, each `prose.toml` that counts for one of them, are checked as well, and can be named here, too.
+    /// In folders, all `*.prose` files are checked, except hidden files and files excluded by `.gitignore` or `.ignore`. A file
+    /// named here is always checked; in a Markdown document, its `prose` blocks are. Each `prose.toml` that applies to a checked
+    /// program is checked as well, and can also be named here.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Change the programs: apply the fixes that can be made without asking
+    /// Apply safe fixes to the programs
     ///
-    /// What remains is reported. With `-`, the fixed program goes to standard output and the findings to standard error.
+    /// The remaining diagnostics are reported. With `-`, the fixed program goes to standard output and diagnostics to standard error.
     #[arg(long)]
     pub(crate) fix: bool,
 
-    /// Apply guesses too, which somebody should look at
+    /// Also apply unsafe fixes, which need review
     ///
-    /// Without `--fix` and `--diff` it changes nothing but the number of fixes that are said to be available.
+    /// Without `--fix` or `--diff`, it only changes the number of available fixes in the summary.
     #[arg(long)]
     pub(crate) unsafe_fixes: bool,
 
-    /// Change nothing and show what `--fix` would change, as a unified diff
+    /// Show what `--fix` would change as a unified diff, without changing files
     #[arg(long, conflicts_with = "output_format")]
     pub(crate) diff: bool,
 
-    /// How to write the findings to standard output
+    /// The format of the diagnostics on standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Full)]
     pub(crate) output_format: OutputFormat,
 
-    /// The set of levels to start from, in place of that of `prose.toml`
+    /// The base set of severities; overrides `check.profile` in `prose.toml`
     ///
-    /// `default` reports no error on a program that works; `strict` takes the language reference at its word.
+    /// `default` reports no errors for programs that work in practice; `strict` uses the severities of the language reference.
     #[arg(long, value_name = "PROFILE", value_parser = profile_parser())]
     pub(crate) profile: Option<Profile>,
 
-    /// The level of a code, in place of that of `prose.toml` and the profile; can be repeated
+    /// The level of a code; overrides `prose.toml` and the profile; can be repeated
     ///
-    /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes. A `*` at the end stands for all codes that start
-    /// like this: `W*=off`. A later `--level` overrides an earlier one.
+    /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes. A trailing `*` matches all codes with that
+    /// prefix: `W*=off`. A later `--level` overrides an earlier one.
     #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_levels)]
     levels: Vec<(CodePattern, Level)>,
 
-    /// Fail if there are more warnings than this
+    /// Fail if there are more than N warnings
     #[arg(long, value_name = "N")]
     pub(crate) max_warnings: Option<usize>,
 
-    /// Read the settings from this file, and not from the nearest `prose.toml` of each program
+    /// Read settings from this file instead of the nearest `prose.toml` of each program
     #[arg(long, value_name = "PATH", conflicts_with = "no_config")]
     pub(crate) config: Option<PathBuf>,
 
@@ -149,21 +149,21 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) no_config: bool,
 
-    /// Fetch nothing: of imported programs, what the cache has is used, however old
+    /// Fetch nothing; use cached copies of imported programs, however old
     #[arg(long)]
     pub(crate) offline: bool,
 
     /// Report imported programs that are not in `prose.lock`
     ///
-    /// The lock file lies beside `prose.toml`, or in the current folder. `prose lock` writes it.
+    /// The lock file is next to `prose.toml`, or in the current folder. `prose lock` writes it.
     #[arg(long)]
     pub(crate) locked: bool,
 
-    /// The name to show for standard input, whose folder is also where its settings and imports are looked for
+    /// The name to show for standard input; settings and imports are found relative to its folder
     #[arg(long, value_name = "NAME", default_value = STDIN, hide_default_value = true)]
     pub(crate) stdin_filename: PathBuf,
 
-    /// Write findings and failures, but no summary and no remarks
+    /// Write only diagnostics and errors, without a summary or notes
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
@@ -190,7 +190,7 @@ impl CheckArgs {
 /// Reads `W101=off` and `W*=off`.
 fn parse_levels(text: &str) -> Result<(CodePattern, Level), String> {
     let Some((code, level)) = text.split_once('=') else {
-        return Err("a code and a level are wanted, such as `W101=off`".to_owned());
+        return Err("expected a code and a level, such as `W101=off`".to_owned());
     };
     let (code, level) = (code.trim(), level.trim());
     let pattern = match code.parse::<Code>() {
@@ -223,59 +223,59 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// Put programs into the one style
+/// Format programs
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the programs are formatted; with --check and --diff, they were before
+  0  the programs are formatted; with --check and --diff, they already were
   1  with --check and --diff, at least one program would be formatted
-  2  wrong usage, or a file that could not be read or written; the others are still formatted
+  2  wrong usage, or a file that could not be read or written; all other files are still formatted
 
 Examples:
-  prose fmt                          every program below the current folder
-  prose fmt --check                  change nothing, and fail where something would be
-  prose fmt --diff flows/            show what would be changed
-  prose fmt --lines 10-20 a.prose    only the statements of these lines
+  prose fmt                          every program in the current folder
+  prose fmt --check                  fail if a program is not formatted, without changing files
+  prose fmt --diff flows/            show what would change
+  prose fmt --lines 10-20 a.prose    only the statements on these lines
   prose fmt - < a.prose              from standard input to standard output")]
 pub(crate) struct FmtArgs {
     /// Programs and folders to format; `-` is standard input
     ///
-    /// In folders, files named `*.prose` are formatted, except hidden ones and those that `.gitignore` or `.ignore` files
-    /// exclude. Texts and conditions are never touched, and what has mistakes in it stays as it is.
+    /// In folders, all `*.prose` files are formatted, except hidden files and files excluded by `.gitignore` or `.ignore`.
+    /// Texts, conditions and statements with syntax errors are never changed.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Change nothing, and list the programs that would be changed
+    /// List the programs that would change, without changing files
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Change nothing, and show what would be changed, as a unified diff
+    /// Show what would change as a unified diff, without changing files
     #[arg(long)]
     pub(crate) diff: bool,
 
-    /// Format only the statements that these lines touch, such as `10-20`, counted from 1
+    /// Format only the statements on these lines, such as `10-20`, counted from 1
     #[arg(long, value_name = "FIRST-LAST", value_parser = parse_lines)]
     pub(crate) lines: Option<RangeInclusive<usize>>,
 
-    /// Write no summary
+    /// Do not write a summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 fn parse_lines(lines: &str) -> Result<RangeInclusive<usize>, String> {
-    const FORM: &str = "lines are two numbers such as 10-20, or one";
+    const FORM: &str = "expected a line or a range of lines, such as 10-20";
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|line| *line > 0).ok_or(FORM);
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     let (first, last) = (number(first)?, number(last)?);
     if last < first {
-        return Err(format!("line {last} stands before line {first}"));
+        return Err(format!("line {last} is before line {first}"));
     }
     Ok(first..=last)
 }
 
-/// Check a program and write it in its canonical form
+/// Check a program and write its canonical form
 ///
-/// That form has no comments, imports, inputs, agents and blocks before all else, arrow chains as the statements that they stand for, and the
-/// one style of `prose fmt`. The program runs as before. It goes to standard output, and what is wrong with it to standard error.
+/// The canonical form has no comments, puts imports, inputs, agents and blocks first, writes arrow chains as statements, and is formatted like
+/// `prose fmt`. It runs the same. It goes to standard output, and diagnostics to standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  no errors (there may be warnings); the canonical form is written
@@ -288,11 +288,11 @@ Examples:
 pub(crate) struct CompileArgs {
     /// The program; `-` is standard input
     ///
-    /// Of a Markdown document with several, it is `guide.md#2`.
+    /// `guide.md#2` is the second program of a Markdown document.
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
 
-    /// Fetch nothing: of imported programs, what the cache has is used, however old
+    /// Fetch nothing; use cached copies of imported programs, however old
     #[arg(long)]
     pub(crate) offline: bool,
 }
@@ -300,27 +300,27 @@ pub(crate) struct CompileArgs {
 /// Explain a diagnostic code
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  prose explain          list every code
-  prose explain E001     explain one
+  prose explain          list all codes
+  prose explain E001     explain one code
   prose explain --output-format json")]
 pub(crate) struct ExplainArgs {
-    /// The code, such as `E001`; without one, every code is listed
+    /// The code, such as `E001`; without it, all codes are listed
     pub(crate) code: Option<String>,
 
-    /// How to write the answer
+    /// The format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainFormat::Text)]
     pub(crate) output_format: ExplainFormat,
 }
 
-/// Say what is wrong with the set-up
+/// Diagnose problems with the installation and the configuration
 ///
-/// Looks at the settings, the agent that answers sessions, the folders for runs and for fetched programs, and what editors will start.
+/// Checks the settings, the agent that runs sessions, the folders for runs and fetched programs, and the command that editors start.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  nothing is wrong
-  1  something is")]
+  0  no problems
+  1  at least one problem")]
 pub(crate) struct DoctorArgs {
-    /// Ask the registry, too, whether it can be reached
+    /// Also check whether the registry can be reached
     #[arg(long)]
     pub(crate) online: bool,
 }
@@ -328,78 +328,77 @@ pub(crate) struct DoctorArgs {
 /// Fetch imported programs into the cache
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  everything is there
-  1  something was not found, is no program, could not be reached or is not allowed
+  0  all imports are in the cache
+  1  an import was not found, is not a program, could not be reached or is not allowed
   2  wrong usage, or a file that could not be read
 
 Examples:
-  prose fetch                    all that the programs below the current folder import
-  prose fetch flows/             those of one folder
-  prose fetch alice/research     one program, and what it imports")]
+  prose fetch                    all imports of the programs in the current folder
+  prose fetch flows/             the imports of the programs in another folder
+  prose fetch alice/research     one program and its imports")]
 pub(crate) struct FetchArgs {
-    /// Programs and folders whose imports to fetch, or what a `use` would name, such as `handle/slug`
+    /// Programs and folders whose imports to fetch, or paths as in `use`, such as `handle/slug`
     ///
-    /// What is imported is fetched with all that it imports itself. Hosts are asked also for what the cache has; what has not changed is not
-    /// sent again.
+    /// Imports of imports are fetched too. Cached programs are revalidated with their hosts; unchanged texts are not downloaded again.
     #[arg(value_name = "PATH|REFERENCE", default_value = ".")]
     pub(crate) what: Vec<String>,
 }
 
-/// Pin imported programs to the texts they have now
+/// Pin imported programs to their current texts
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  prose.lock is up to date
-  1  something was not found or differs; prose.lock is as it was
+  1  an import was not found or differs; prose.lock is unchanged
   2  wrong usage, or a file that could not be read or written
 
 Examples:
-  prose lock                            pin what is new, forget what is not used any more
-  prose lock --update                   pin everything to the texts of today
-  prose lock --update=alice/research    pin one program to its text of today")]
+  prose lock                            pin new imports, remove unused pins
+  prose lock --update                   pin all imports to their current texts
+  prose lock --update=alice/research    pin one program to its current text")]
 pub(crate) struct LockArgs {
     /// Programs and folders whose imports to pin
     ///
-    /// `prose.lock` is written beside their `prose.toml`, or into the current folder. It belongs into version control. Pins that nothing uses are
-    /// removed if the whole folder is looked at.
+    /// `prose.lock` is written next to their `prose.toml`, or into the current folder. Commit it to version control. Unused pins are removed if
+    /// the whole folder is checked.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Take the texts of today, for everything or for these references
+    /// Pin the current texts of all imports, or of these references
     ///
-    /// Without it, what is pinned stays as it is.
+    /// Without it, existing pins stay unchanged.
     #[arg(long, value_name = "REFERENCE", num_args = 0.., require_equals = true, value_delimiter = ',')]
     pub(crate) update: Option<Vec<String>>,
 }
 
-/// List the pinned programs whose hosts have another text now
+/// List pinned programs whose current text differs from the pinned one
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  everything is as it is pinned
-  1  something has another text now, or is gone
-  2  wrong usage, or no prose.lock that could be read")]
+  0  all pins are up to date
+  1  at least one text has changed or was removed
+  2  wrong usage, or prose.lock could not be read")]
 pub(crate) struct OutdatedArgs {
     /// Folders of projects
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Copy imported programs into a folder, for machines without network
+/// Copy imported programs into a folder, for use without a network
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  the copies are written
-  1  something was not found; nothing is written
+  1  an import was not found; nothing is written
   2  wrong usage, or a file that could not be read or written
 
 Example:
-  prose vendor vendor            and `vendor = \"vendor\"` below [registry] in prose.toml")]
+  prose vendor vendor            then set `vendor = \"vendor\"` in [registry] of prose.toml")]
 pub(crate) struct VendorArgs {
-    /// The folder for the copies; those of an earlier time are replaced
+    /// The folder for the copies; earlier copies are replaced
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
     /// Programs and folders whose imports to copy
     ///
-    /// What `prose.lock` pins is copied as it is pinned.
+    /// Pinned programs are copied with the text that `prose.lock` pins.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -413,109 +412,109 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// Print the folder
+    /// Print the folder of the cache
     Dir,
-    /// List the programs, a line each
+    /// List the cached programs, one per line
     List,
-    /// Forget all programs
+    /// Remove all cached programs
     Clean,
 }
 
 /// Serve the programs of a folder as a registry, for development
 #[derive(Debug, Args)]
 #[command(
-    after_help = "For `handle/slug`, the file `handle/slug.prose`, `handle/slug/index.prose` or `handle/slug` is given. Only this machine \
-can ask.
+    after_help = "For `handle/slug`, it serves the file `handle/slug.prose`, `handle/slug/index.prose` or `handle/slug`. It is reachable only \
+from this machine.
 
 Example:
   prose serve-registry ./registry --port 8000"
 )]
 pub(crate) struct ServeRegistryArgs {
-    /// The folder
+    /// The folder to serve
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// The port on 127.0.0.1 [default: one that is free]
+    /// The port on 127.0.0.1 [default: any free port]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
 }
 
-/// Serve an editor over standard input and output
+/// Start the language server on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  the editor ended the session
-  1  the editor went away without ending the session
+  1  the editor disconnected without ending the session
   2  the server could not be started")]
 pub(crate) struct LspArgs {
     /// Append the log to a file; warnings always go to standard error
     #[arg(long, value_name = "PATH")]
     pub(crate) log_file: Option<PathBuf>,
 
-    /// How much goes to the log file
+    /// The level of detail in the log file
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Trace, requires = "log_file")]
     pub(crate) log_level: LogLevel,
 
     /// Write every message of the session to a file, for `prose replay`
     ///
-    /// It has a line of JSON for each message, with its time, and holds the texts of all documents that were open.
+    /// It has one line of JSON per message, with its time, and contains the texts of all open documents.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Has no effect: many editors pass it, and there is no other way to talk to the server
+    /// Has no effect; accepted because many editors pass it
     #[arg(long)]
     pub(crate) stdio: bool,
 }
 
-/// Compare a recorded session with what the server says now
+/// Replay a recorded editor session and compare the responses
 ///
-/// The recording is one of `prose lsp --record`. What the editor said is said again to a fresh server, in the order of the recording, and each answer and all
-/// diagnostics are compared. Programs are not run, and nothing is fetched because of a command. Files that were not open have to lie where they lay.
+/// Sends the editor's messages from a recording of `prose lsp --record` to a new server, in order, and compares each response and all diagnostics.
+/// Commands that run programs or fetch imports are not sent. Files that were not open must still be at the same paths.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the server says the same
-  1  it says something else, and the first difference is shown
+  0  all responses are the same
+  1  a response differs; the first difference is shown
   2  wrong usage, or a file that could not be read or written")]
 pub(crate) struct ReplayArgs {
     /// The recording
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Write what the server says now into the recording
+    /// Update the recording with the current responses
     #[arg(long)]
     pub(crate) write: bool,
 }
 
-/// How much `prose lsp` logs.
+/// The level of detail in the log of `prose lsp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What went wrong in the server
+    /// Errors in the server
     Error,
-    /// And what the editor did wrong
+    /// Also protocol errors of the editor
     Warn,
-    /// And how the session began and ended
+    /// Also the start and end of the session
     Info,
-    /// And what was ignored
+    /// Also ignored messages
     Debug,
-    /// And every message
+    /// Also every message
     Trace,
 }
 
-/// How `prose check` writes its findings.
+/// The output format of `prose check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// The source line, what is wrong with it and how to mend it
+    /// The source line, the message and the fix
     Full,
     /// One line each: `path:line:column: error[E001]: message`
     Concise,
     /// An array of objects
     Json,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
     /// SARIF 2.1.0, for code scanning services
     Sarif,
 }
 
-/// How `prose explain` writes its answer.
+/// The output format of `prose explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExplainFormat {
     /// For people
