@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CacheArgs, terminal: &Terminal) -> io::Result<Status> {
         CacheCommand::Clean => match cache.clean() {
             Ok(cleaned) => {
                 let kilobytes = cleaned.bytes.div_ceil(1024);
-                writeln!(stdout, "Forgot {} ({kilobytes} KB).", counted(cleaned.programs, "program"))?;
+                writeln!(stdout, "Removed {} ({kilobytes} KB).", counted(cleaned.programs, "program"))?;
             }
             Err(error) => {
                 let message = format!("{} cannot be emptied: {error}", dir.display());

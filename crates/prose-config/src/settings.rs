@@ -13,16 +13,15 @@ use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
     pub struct Config {
-        /// What is reported about programs, by `prose check` and in editors.
+        /// Diagnostics of `prose check` and of editors.
         check: CheckConfig = "check",
-        /// What fetched programs may do in this project. The key is the path that a program is imported by, such as `alice/research`.
+        /// The rights of fetched programs in this project. The key is the path in `use`, such as `alice/research`.
         imports: ImportRights = "imports",
-        /// The programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
+        /// Programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
         markdown: MarkdownConfig = "markdown",
-        /// Names for models, to be used in programs like `sonnet`, `opus` and `haiku`. The value is the id of the model as its provider
-        /// knows it.
+        /// Names for models, used in programs like `sonnet`, `opus` and `haiku`. The value is the provider's id of the model.
         models: ModelAliases = "models",
-        /// Where imported programs come from.
+        /// Where imported programs are fetched from.
         registry: RegistryConfig = "registry",
         /// How programs run.
         run: RunConfig = "run",
@@ -30,50 +29,50 @@ settings! {
 }
 
 settings! {
-    /// What is reported about programs.
+    /// Diagnostics of `prose check` and of editors.
     pub struct CheckConfig {
-        /// The set of levels to start from. `default` reports no error on a program that works; `strict` takes the language reference at its
-        /// word.
+        /// The base set of severities. `default` reports no errors for programs that work in practice; `strict` uses the severities of the language
+        /// reference.
         profile: Profile = "profile",
-        /// A level for single codes, in place of that of the profile. `prose explain` lists the codes.
+        /// The level of single codes; overrides the profile. `prose explain` lists the codes.
         levels: BTreeMap<Code, Level> = "levels",
-        /// Codes that are not reported in some files. The key is a glob as in `.gitignore`, relative to the folder of `prose.toml`: one without
-        /// `/` is about names in any folder, and a folder stands for all that is in it. The value is a list of codes; `W0*` stands for all codes
-        /// that start with `W0`.
+        /// Codes to ignore in some files. The key is a glob as in `.gitignore`, relative to the folder of `prose.toml`: a glob without `/` matches
+        /// names in any folder, and a folder matches all files in it. The value is a list of codes; `W0*` matches all codes that start with
+        /// `W0`.
         per_file_ignores: PerFileIgnores = "per-file-ignores",
     }
 }
 
 settings! {
-    /// The programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
+    /// Programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
     pub struct MarkdownConfig {
-        /// Whether editors check them, help to write them and run them.
+        /// Whether editors check, complete and run programs in Markdown documents.
         enabled: bool = "enabled" or true,
-        /// Whether `prose check` looks for them in all Markdown files below the folders that it is given. Those in a file that it is given by name are
-        /// checked in any case.
+        /// Whether `prose check` also checks the programs in all Markdown files of a folder. Programs in a Markdown file that is named on the command
+        /// line are always checked.
         check: bool = "check",
     }
 }
 
 settings! {
-    /// What a fetched program may do in this project.
+    /// The rights of a fetched program in this project.
     pub struct ImportConfig {
-        /// The rights that the program has besides its inputs and a folder of memory of its own. `files:docs/**` lets it pass on files
-        /// (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memories (`persist:`), and
-        /// `skills:PATH` lets it name skills by path. Paths are relative to the folder of `prose.toml`.
+        /// Additional rights of the program; without them, it can use only its inputs and its own memory folder. `files:docs/**` lets it pass on
+        /// files (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memory (`persist:`), and
+        /// `skills:PATH` lets it use skills by path. Paths are relative to the folder of `prose.toml`.
         allow: Vec<Right> = "allow",
     }
 }
 
 settings! {
-    /// Where imported programs come from.
+    /// Where imported programs are fetched from.
     pub struct RegistryConfig {
-        /// The address that the paths of programs such as `handle/slug` are appended to.
+        /// The base address of the registry. The path of a program, such as `handle/slug`, is appended to it.
         url: RegistryUrl = "url",
-        /// When programs are fetched: `automatic` while one types, `manual` when one asks for it, `off` never.
+        /// When programs are fetched: `automatic` while you type, `manual` on request, `off` never.
         fetch: FetchMode = "fetch",
-        /// A folder with copies of imported programs, relative to the folder of `prose.toml`. They come before everything else. `prose vendor`
-        /// writes them.
+        /// The folder with vendored copies of imported programs, relative to the folder of `prose.toml`. Vendored copies are used before any other
+        /// source. `prose vendor` writes them.
         vendor: Folder = "vendor",
     }
 }
@@ -81,26 +80,24 @@ settings! {
 settings! {
     /// How programs run.
     pub struct RunConfig {
-        /// How many sessions run at the same time, at most.
+        /// The maximum number of sessions that run at the same time.
         max_parallel: NonZeroU32 = "max-parallel" or NonZeroU32::MIN.saturating_add(7),
-        /// How often a loop without a `max` of its own is repeated before it fails.
+        /// The maximum number of iterations of a loop without `max:`; more iterations are an error.
         max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
-        /// Who answers sessions: `offline` makes plausible answers up without any model, `script` takes them from a file, `claude`, `codex` and
-        /// `opencode` start these agents, `command` starts the program of `run.command`.
+        /// The backend that runs sessions: `offline` generates placeholder replies without a model, `script` takes replies from a file, `claude`,
+        /// `codex` and `opencode` start these agents, `command` starts the command in `run.command`.
         harness: HarnessName = "harness",
-        /// The program that the harness `command` starts for each session, with its arguments. `{prompt}`, `{system}` and `{model}` stand for what
-        /// differs from session to session; without `{prompt}`, the prompt is written to standard input. The reply is what it writes to standard
-        /// output.
+        /// The command that the harness `command` starts for each session, with its arguments. `{prompt}`, `{system}` and `{model}` are replaced
+        /// for each session; without `{prompt}`, the prompt is written to standard input. The reply is read from standard output.
         command: Vec<Word> = "command",
-        /// The variables of the environment that agents get besides those that every program needs, such as keys; `*` at the end of a name stands
-        /// for anything.
+        /// Additional environment variables that agents receive, such as API keys; `*` at the end of a name matches any suffix.
         environment: Vec<Word> = "environment",
-        /// Files such as `.env`, keys and `prose.toml` that local programs may pass on all the same, relative to the folder of `prose.toml`. The
-        /// program has to name the file exactly, without `{…}`.
+        /// Protected files, such as `.env`, keys and `prose.toml`, that local programs may pass on, relative to the folder of `prose.toml`. The
+        /// program must name the file exactly, without `{…}`.
         allow_files: Vec<Word> = "allow-files",
-        /// The pause before each retry with `backoff: linear`, and before the first one with `exponential`, in milliseconds.
+        /// The delay before each retry with `backoff: linear`, and before the first retry with `exponential`, in milliseconds.
         backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
-        /// The longest pause before a retry with `backoff: exponential`, in milliseconds.
+        /// The maximum delay before a retry with `backoff: exponential`, in milliseconds.
         backoff_cap_ms: NonZeroU32 = "backoff-cap-ms" or NonZeroU32::MIN.saturating_add(59_999),
     }
 }

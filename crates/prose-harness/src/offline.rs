@@ -24,7 +24,7 @@ pub const MARK: &str = "[offline]";
 /// After at most so many iterations the condition of a loop ends it.
 const MOST_ITERATIONS: u64 = 3;
 
-/// The harness where none is configured: it makes plausible answers up.
+/// The default harness: generates placeholder replies without a model.
 #[derive(Debug, Clone, Default)]
 pub struct Offline {
     seed: u64,
@@ -71,7 +71,7 @@ impl Offline {
         let looping = question.of_loop.zip(iteration(place.as_str()));
         let Some((kind, (before, number))) = looping else {
             let met = self.draw(place.as_str(), &question.text).bool();
-            let reason = format!("drawn by lot {MARK}");
+            let reason = format!("random {MARK}");
             return Verdict { met, reason, no_progress: false };
         };
         // The same for all iterations, so that the number of iterations is drawn once for each loop.
@@ -113,7 +113,7 @@ impl Harness for Offline {
         }
         self.answer(move || {
             let index = self.draw(request.place.as_str(), &question.text).usize(..question.labels.len());
-            Choice { index, reason: format!("drawn by lot {MARK}") }
+            Choice { index, reason: format!("random {MARK}") }
         })
     }
 

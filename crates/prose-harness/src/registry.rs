@@ -73,13 +73,13 @@ type Make = fn(&'static str, &HarnessSettings) -> Result<Arc<dyn Harness>, Harne
 pub const HARNESSES: &[HarnessInfo] = &[
     HarnessInfo {
         name: "offline",
-        description: "makes plausible answers up, without any model",
+        description: "generates placeholder replies without a model",
         starts: Starts::Nothing,
         make: |_, settings| Ok(Arc::new(Offline::new(settings.seed).with_delay(settings.delay))),
     },
     HarnessInfo {
         name: "script",
-        description: "takes its answers from a file",
+        description: "takes replies from a file",
         starts: Starts::Nothing,
         make: script,
     },
@@ -103,7 +103,7 @@ pub const HARNESSES: &[HarnessInfo] = &[
     },
     HarnessInfo {
         name: "command",
-        description: "starts any program that takes a prompt and writes a reply",
+        description: "starts any command that reads a prompt and writes a reply",
         starts: Starts::Named,
         make: |name, settings| match settings.commands.get(name) {
             Some(own) => Ok(command(name, settings, || own.clone())),

@@ -2,14 +2,14 @@
 
 use crate::SyntaxKind::{self, *};
 
-/// What a reader wants to know of a keyword.
+/// The documentation of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keyword {
     /// The keyword.
     pub kind: SyntaxKind,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// What else is worth knowing, as Markdown; may be empty.
+    /// Details, as Markdown; may be empty.
     pub docs: &'static str,
     /// A program that uses it.
     pub example: &'static str,
@@ -22,7 +22,7 @@ impl Keyword {
     }
 }
 
-/// What is to be known of a keyword.
+/// Returns the documentation of a keyword.
 pub fn find(kind: SyntaxKind) -> Option<&'static Keyword> {
     REFERENCE.iter().find(|keyword| keyword.kind == kind)
 }
@@ -35,155 +35,155 @@ macro_rules! reference {
 
 /// The reference of every keyword of [`crate::KEYWORDS`], in the same order.
 pub const REFERENCE: &[Keyword] = reference! {
-    USE_KW: "Imports another program, which is then called by its name.",
-    "The path is that of a local file (`./research.prose`), of a program in a registry (`alice/research`), of a file in a git \
-    repository (`github.com/owner/repo/research.prose`) or an address (`https://…`). Without `as` the name is the last part of the path.",
+    USE_KW: "Imports another program, which can then be called by its name.",
+    "The path names a local file (`./research.prose`), a program in a registry (`alice/research`), a file in a Git \
+    repository (`github.com/owner/repo/research.prose`) or a URL (`https://…`). Without `as`, the name is the last part of the path.",
     "use \"./research.prose\" as research\n\nlet found = research(topic: \"tides\")\n";
-    AS_KW: "Gives a name: to an imported program, to the index of a loop, or to a caught error.",
+    AS_KW: "Names an imported program, the index of a loop, or a caught error.",
     "",
     "use \"alice/research\" as research\n\nrepeat 3 as turn:\n  session \"Try number {turn}\"\n";
-    IMPORT_KW: "Names a skill and where it comes from.",
-    "This is an old form: programs are imported with `use`, and skills are named in `skills:`.",
+    IMPORT_KW: "Imports a skill from a source.",
+    "Deprecated: import programs with `use`, and list skills in `skills:`.",
     "import \"web-search\" from \"github:alice/skills\"\n";
-    FROM_KW: "Stands before the source of an `import`.",
+    FROM_KW: "Precedes the source of an `import`.",
     "",
     "import \"web-search\" from \"github:alice/skills\"\n";
-    INPUT_KW: "Declares a value that the program is given.",
-    "The text says what is wanted; it is shown to whoever is asked and never taken as a value. A caller passes the value by name. \
-    A text that begins with \"Optional\" lets a caller leave the value out.",
+    INPUT_KW: "Declares an input of the program.",
+    "The text is the prompt that is shown when the input is requested; it is never the value. A caller passes the value by name. \
+    An input whose text starts with \"Optional\" can be omitted.",
     "input topic: \"What the report is about\"\n\nsession \"Write a report on {topic}\"\n";
-    OUTPUT_KW: "Gives a result to whoever runs or calls the program.",
-    "With a name the program goes on, and a caller finds the result as a field. Without a name the program or block ends here with the \
-    value as its result. In a block both give the result of the block.",
+    OUTPUT_KW: "Returns a result of the program or block.",
+    "A named output is a field of the result, and the program continues. An output without a name ends the program or block with the \
+    value as its result. In a block, both define the result of the block.",
     "let draft = session \"Write a report on tides\"\n\noutput report = draft\n";
-    AGENT_KW: "Defines an agent: a model with instructions, and what it may do.",
-    "An agent does nothing by itself. `session: name` starts it with a task, `resume: name` goes on with its memory. It can be defined \
-    before or behind its uses.",
+    AGENT_KW: "Defines an agent: a model with instructions and permissions.",
+    "An agent does nothing by itself. `session: name` starts a session with it, and `resume: name` one that continues with its memory. \
+    It can be defined before or after its uses.",
     "agent editor:\n  model: opus\n  prompt: \"You cut every word that carries nothing.\"\n\nsession: editor\n  prompt: \"Edit the \
     draft\"\n";
-    BLOCK_KW: "Defines statements that are run with `do`.",
-    "Each call has variables of its own. The result is an `output` without a name, the only named `output`, an object of several named \
-    ones, or else the value of the last statement. A block can be defined before or behind its calls.",
+    BLOCK_KW: "Defines statements that `do` runs.",
+    "Each call has its own variables. The result is an `output` without a name, the only named `output`, an object of several named \
+    outputs, or else the value of the last statement. A block can be defined before or after its calls.",
     "block summary(text, words):\n  output session \"Sum up {text} in {words} words\"\n\nlet short = do summary(\"the minutes\", 50)\n";
     LET_KW: "Declares a variable.",
-    "The variable can be given another value later. Names in braces take the parts of a result apart.",
+    "The variable can be assigned a new value later. Names in braces destructure a result.",
     "let draft = session \"Write a poem\"\ndraft = session \"Improve {draft}\"\n\nsession \"Recite {draft}\"\n";
-    CONST_KW: "Declares a name whose value never changes.",
+    CONST_KW: "Declares a constant.",
     "",
     "const audience = \"children\"\n\nsession \"Explain tides to {audience}\"\n";
-    SESSION_KW: "Gives a task to a model, and waits for the answer.",
-    "With a text it is a task for the model of the host, with `session: name` one for an agent. Properties stand indented below. A \
-    session sees only its prompt and what `context:` passes.",
+    SESSION_KW: "Gives a task to a model and waits for the reply.",
+    "`session \"…\"` uses the default model of the harness; `session: name` uses an agent. Properties are indented on the lines after it. A \
+    session sees only its prompt and the values in `context:`.",
     "let facts = session \"Collect facts about tides\"\n\nsession \"Write a poem\"\n  context: facts\n  retry: 2\n";
-    RESUME_KW: "Gives a task to an agent that remembers what it did before.",
-    "The agent needs `persist:`. Without a memory yet it starts afresh.",
+    RESUME_KW: "Gives a task to an agent, with its memory of earlier sessions.",
+    "The agent must have `persist:`. If it has no memory yet, it starts without one.",
     "agent tutor:\n  persist: project\n  prompt: \"You teach arithmetic.\"\n\nresume: tutor\n  prompt: \"Go on where we stopped\"\n";
     DO_KW: "Runs a block, or groups statements.",
-    "`do name(…)` calls a block, and `do:` runs the statements below it one after the other, as one branch of a `parallel` for instance.",
+    "`do name(…)` calls a block. `do:` runs the indented statements one after another, for example as one branch of a `parallel`.",
     "block greet(name):\n  session \"Greet {name}\"\n\ndo greet(\"Ada\")\ndo:\n  session \"Set the table\"\n  session \"Serve\"\n";
-    PARALLEL_KW: "Runs its branches at the same time, and waits for them.",
-    "`(\"first\")` goes on with the branch that ends first, `(\"any\", count: 2)` with two that succeed; `on-fail:` says what becomes of the \
-    others when one fails. `parallel for` runs a body for all items at once.",
+    PARALLEL_KW: "Runs its branches at the same time and waits for them.",
+    "`(\"first\")` waits for the first branch that ends, `(\"any\", count: 2)` for two that succeed; `on-fail:` sets what happens to the \
+    other branches when one fails. `parallel for` runs its body for all items at the same time.",
     "parallel (on-fail: \"continue\"):\n  tides = session \"Read about tides\"\n  moon = session \"Read about the moon\"\n\nsession \
     \"Connect the two\"\n  context: { tides, moon }\n";
     REPEAT_KW: "Runs its body a number of times.",
-    "The index behind `as` counts from 0.",
+    "The index after `as` counts from 0.",
     "repeat 3 as turn:\n  session \"Suggest a title that is unlike the {turn} before\"\n";
     FOR_KW: "Runs its body for each item of a collection.",
-    "The items come one after the other, with `parallel for` all at once. A second name is the index, which counts from 0.",
+    "Items are processed one after another, or all at the same time with `parallel for`. The optional second name is the index, which counts from 0.",
     "for city, index in [\"Oslo\", \"Lima\"]:\n  session \"Stop {index}: what to see in {city}\"\n";
-    IN_KW: "Stands before the collection of a `for`.",
+    IN_KW: "Precedes the collection of a `for`.",
     "",
     "for city in [\"Oslo\", \"Lima\"]:\n  session \"What to see in {city}\"\n";
-    LOOP_KW: "Runs its body again and again.",
-    "`until **…**` and `while **…**` are judged before each iteration. `max:` bounds the number of iterations; reaching it is no error. \
-    Without a condition the loop ends at its `max:`, or with `break`.",
+    LOOP_KW: "Repeats its body.",
+    "`until **…**` and `while **…**` are evaluated before each iteration. `max:` limits the number of iterations; reaching the limit is not \
+    an error. Without a condition, the loop ends at `max:` or with `break`.",
     "let draft = session \"Write a slogan\"\nloop until **the slogan is catchy** (max: 5):\n  draft = session \"Improve {draft}\"\n\noutput \
     slogan = draft\n";
-    UNTIL_KW: "Ends a loop as soon as the condition holds.",
-    "The condition is judged before each iteration, also before the first.",
+    UNTIL_KW: "Ends a loop when the condition is true.",
+    "The condition is evaluated before each iteration, including the first.",
     "loop until **all tests pass** (max: 10):\n  session \"Fix the first failing test\"\n";
-    WHILE_KW: "Goes on with a loop as long as the condition holds.",
-    "The condition is judged before each iteration, also before the first.",
+    WHILE_KW: "Repeats a loop while the condition is true.",
+    "The condition is evaluated before each iteration, including the first.",
     "loop while **there are open questions** (max: 10):\n  session \"Answer one of the open questions\"\n";
-    TRY_KW: "Runs statements whose errors are handled below.",
-    "A `catch:`, a `finally:` or both follow.",
+    TRY_KW: "Runs statements and handles their errors.",
+    "It is followed by `catch:`, `finally:` or both.",
     "try:\n  session \"Deploy\"\ncatch as problem:\n  session \"Say what went wrong: {problem}\"\n";
-    CATCH_KW: "Handles an error of the `try` above it.",
-    "The name behind `as` stands for the error, with its text in `message`. `throw` without a text hands the error on.",
+    CATCH_KW: "Handles errors of the preceding `try`.",
+    "The name after `as` is bound to the error; `message` is its text. `throw` without a text throws the error again.",
     "try:\n  session \"Deploy\"\ncatch as problem:\n  session \"Say what went wrong: {problem.message}\"\n";
-    FINALLY_KW: "Runs at the end of a `try`, whether it failed or not.",
-    "It runs too when the `try` is left with `return`, `break` or `throw`.",
+    FINALLY_KW: "Runs at the end of a `try`, whether or not it failed.",
+    "It also runs when `return`, `break` or `throw` leaves the `try`.",
     "try:\n  session \"Run the load test\"\nfinally:\n  session \"Shut the test machines down\"\n";
-    THROW_KW: "Raises an error.",
-    "The `try` around it catches the error; without one the run fails. Without a text it hands on the error that is being handled.",
+    THROW_KW: "Throws an error.",
+    "The enclosing `try` catches the error; without a `try`, the run fails. In a `catch`, `throw` without a text throws the caught error again.",
     "if **the report has no sources**:\n  throw \"The report has no sources\"\n";
-    CHOICE_KW: "Has a model choose one of several options.",
-    "The text between the markers says what decides.",
+    CHOICE_KW: "Lets a model choose one of several options.",
+    "The text between the `**` markers is the criterion.",
     "choice **how severe the bug is**:\n  option \"severe\":\n    session \"Wake somebody up\"\n  option \"harmless\":\n    session \"Write a \
     ticket\"\n";
-    OPTION_KW: "Is one of the options of a `choice`, with what is done when it is chosen.",
+    OPTION_KW: "One option of a `choice`; its body runs if the option is chosen.",
     "",
     "choice **how severe the bug is**:\n  option \"severe\":\n    session \"Wake somebody up\"\n  option \"harmless\":\n    session \"Write a \
     ticket\"\n";
-    IF_KW: "Runs its body if a condition holds.",
-    "A condition between `**` is judged by a model, with all results so far in view; others are computed. The first body whose \
-    condition holds is run.",
+    IF_KW: "Runs its body if a condition is true.",
+    "A model evaluates a condition between `**`, with all results so far as context; other conditions are computed. The first body whose \
+    condition is true runs.",
     "let report = session \"Test the build\"\nif **a test failed**:\n  session \"Find out why\"\n    context: report\nelse:\n  session \
     \"Release it\"\n";
-    ELIF_KW: "Has another condition, for when those above it do not hold.",
+    ELIF_KW: "Adds a condition that is evaluated if all preceding conditions are false.",
     "",
     "if **the bug is severe**:\n  session \"Wake somebody up\"\nelif **the bug is old**:\n  session \"Close the ticket\"\nelse:\n  session \
     \"Write a ticket\"\n";
-    ELSE_KW: "Runs its body if none of the conditions above it holds.",
+    ELSE_KW: "Runs its body if all preceding conditions are false.",
     "",
     "if **a test failed**:\n  session \"Find out why\"\nelse:\n  session \"Release it\"\n";
-    RETURN_KW: "Leaves the block or the program, with a value if there is one.",
+    RETURN_KW: "Ends the block or the program, optionally with a value.",
     "",
     "block check(text):\n  if **{text} is empty**:\n    return \"nothing to check\"\n  session \"Check {text}\"\n\ndo check(\"the \
     minutes\")\n";
     BREAK_KW: "Leaves the innermost loop.",
     "",
     "loop (max: 20):\n  session \"Take the next ticket\"\n  if **no ticket was left**:\n    break\n";
-    CONTINUE_KW: "Goes on with the next iteration of the innermost loop.",
+    CONTINUE_KW: "Continues with the next iteration of the innermost loop.",
     "",
     "for city in [\"Oslo\", \"Lima\"]:\n  if **{city} was visited already**:\n    continue\n  session \"What to see in {city}\"\n";
-    ASSERT_KW: "Raises an error if a condition does not hold.",
+    ASSERT_KW: "Throws an error if a condition is false.",
     "",
     "let report = session \"Test the build\"\nassert **no test failed in {report}**\n";
-    MAP_KW: "Makes a value of each item, one after the other.",
-    "The item is called `item`. The result has the values in the order of the items.",
+    MAP_KW: "Computes a value for each item, one after another.",
+    "The current item is `item`. The result is a list of the values in the order of the items.",
     "let cities = [\"Oslo\", \"Lima\"]\nlet tips = cities | map:\n  session \"What to see in {item}\"\n\noutput all = tips\n";
-    FILTER_KW: "Keeps the items for which the answer of its body is yes.",
-    "The item is called `item`.",
+    FILTER_KW: "Keeps the items for which its body answers yes.",
+    "The current item is `item`.",
     "let cities = [\"Oslo\", \"Lima\"]\nlet coastal = cities | filter:\n  session \"Does {item} lie at the sea? Answer yes or no.\"\n\noutput \
     all = coastal\n";
-    PMAP_KW: "Makes a value of each item, all at the same time.",
-    "The item is called `item`. The result has the values in the order of the items.",
+    PMAP_KW: "Computes a value for each item, all at the same time.",
+    "The current item is `item`. The result is a list of the values in the order of the items.",
     "let cities = [\"Oslo\", \"Lima\"]\nlet tips = cities | pmap:\n  session \"What to see in {item}\"\n\noutput all = tips\n";
-    REDUCE_KW: "Makes one value of all items.",
-    "The first name is the value so far, which begins as the first item; the second is the next item.",
+    REDUCE_KW: "Combines all items into one value.",
+    "The first name is the accumulated value, which starts as the first item; the second is the next item.",
     "let cities = [\"Oslo\", \"Lima\", \"Cairo\"]\nlet route = cities | reduce(way, city):\n  session \"Add {city} to the route {way}\"\n\noutput \
     plan = route\n";
-    AND_KW: "Holds if both sides hold.",
+    AND_KW: "True if both sides are true.",
     "",
     "let ready = true\nif ready and **the weather is good**:\n  session \"Launch\"\n";
-    OR_KW: "Holds if one of the sides holds.",
+    OR_KW: "True if at least one side is true.",
     "",
     "let tries = 3\nif tries > 2 or **it is hopeless**:\n  session \"Give up politely\"\n";
-    NOT_KW: "Holds if what follows does not.",
+    NOT_KW: "True if its operand is false.",
     "",
     "let ready = false\nif not ready:\n  session \"Say what is missing\"\n";
-    IS_KW: "Holds if both sides are equal, as `==` does.",
+    IS_KW: "True if both sides are equal, like `==`.",
     "",
     "let mode = \"draft\"\nif mode is \"draft\":\n  session \"Mark it as a draft\"\n";
-    TRUE_KW: "The value of what holds.",
+    TRUE_KW: "The boolean value true.",
     "",
     "agent tutor:\n  persist: true\n  prompt: \"You teach arithmetic.\"\n\nresume: tutor\n";
-    FALSE_KW: "The value of what does not hold.",
+    FALSE_KW: "The boolean value false.",
     "",
     "let ready = false\nif not ready:\n  session \"Say what is missing\"\n";
-    NULL_KW: "The value of what has none, such as an optional input that was left out.",
+    NULL_KW: "The absence of a value, such as an omitted optional input.",
     "",
     "let best = null\nif best == null:\n  session \"Say that nothing was found\"\n";
 };

@@ -1,4 +1,4 @@
-//! The tables of what stands between the parentheses of a header: options, strategies and policies.
+//! The tables of options, strategies and policies in the parentheses of a header.
 
 /// A header that takes options between parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +34,13 @@ pub struct HeaderOption {
     pub name: &'static str,
     /// The header that takes it.
     pub header: Header,
-    /// What it is set to.
+    /// The kind of its value.
     pub value: OptionValue,
     /// One sentence for hovers and completions.
     pub summary: &'static str,
 }
 
-/// What an option is set to.
+/// The kind of value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionValue {
     /// A whole number, at least 1.
@@ -65,25 +65,25 @@ pub const OPTIONS: &[HeaderOption] = &[
         name: "on-fail",
         header: Header::Parallel,
         value: OptionValue::FailurePolicy,
-        summary: "What becomes of the other branches when one fails: `\"fail-fast\"`, `\"continue\"` or `\"ignore\"`.",
+        summary: "What happens to the other branches when one fails: `\"fail-fast\"`, `\"continue\"` or `\"ignore\"`.",
     },
     HeaderOption {
         name: "count",
         header: Header::Parallel,
         value: OptionValue::Count,
-        summary: "How many branches the strategy `\"any\"` waits for.",
+        summary: "The number of successful branches that the strategy `\"any\"` waits for.",
     },
     HeaderOption {
         name: "max",
         header: Header::Loop,
         value: OptionValue::Count,
-        summary: "The most iterations that the loop makes.",
+        summary: "The maximum number of iterations.",
     },
     HeaderOption {
         name: "max_depth",
         header: Header::Block,
         value: OptionValue::Count,
-        summary: "How deep the block may call itself.",
+        summary: "The maximum depth of recursive calls.",
     },
 ];
 
@@ -111,22 +111,22 @@ impl AsRef<str> for Word {
 
 /// What a `parallel` waits for, as its option without a name.
 pub const STRATEGIES: &[Word] = &[
-    Word { name: "all", summary: "Waits for every branch; this is so without a strategy too." },
-    Word { name: "first", summary: "Goes on with the first branch that ends, and drops the others." },
-    Word { name: "any", summary: "Waits for one branch that succeeds, or for as many as `count` says." },
+    Word { name: "all", summary: "Waits for every branch. This is the default." },
+    Word { name: "first", summary: "Waits for the first branch that ends, and cancels the others." },
+    Word { name: "any", summary: "Waits for one branch that succeeds, or for `count` branches." },
 ];
 
 /// What a `parallel` does when a branch fails, as its option `on-fail`.
 pub const FAILURE_POLICIES: &[Word] = &[
     Word {
         name: "fail-fast",
-        summary: "Ends the other branches and fails; this is so without a policy too.",
+        summary: "Cancels the other branches and fails. This is the default.",
     },
     Word {
         name: "continue",
-        summary: "Lets the other branches end, and goes on with an error in place of the value.",
+        summary: "Lets the other branches finish, and continues with the error as the value of the failed one.",
     },
-    Word { name: "ignore", summary: "Goes on as if the branch had not failed." },
+    Word { name: "ignore", summary: "Continues as if the branch had not failed; its value is `null`." },
 ];
 
 /// The option of that name.

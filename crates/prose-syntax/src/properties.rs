@@ -7,7 +7,7 @@ const fn word(name: &'static str, summary: &'static str) -> Word {
     Word { name, summary }
 }
 
-/// What has properties.
+/// A statement that has properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// `agent name:`
@@ -25,13 +25,13 @@ pub struct Property {
     pub name: &'static str,
     /// One sentence for hovers and completions.
     pub summary: &'static str,
-    /// Where it is of use.
+    /// The statements that take it.
     pub owners: &'static [Owner],
-    /// The words that it takes for a value.
+    /// The words that are values of it.
     pub words: &'static [Word],
-    /// What a value looks like, as a snippet; none where one of the words is it.
+    /// A snippet of a value; `None` if one of the words is the value.
     pub value: Option<&'static str>,
-    /// What else is worth knowing, as Markdown; may be empty.
+    /// Details, as Markdown; may be empty.
     pub docs: &'static str,
     /// A program that uses it.
     pub example: &'static str,
@@ -50,22 +50,22 @@ use Owner::{Agent, Resume, Session};
 pub const PROPERTIES: &[Property] = &[
     Property {
         name: "model",
-        summary: "The model that answers: `sonnet`, `opus`, `haiku`, or a quoted id.",
+        summary: "The model that runs the session: `sonnet`, `opus`, `haiku`, or a quoted id.",
         owners: &[Agent, Session],
         words: MODELS,
         value: None,
-        docs: "A session's own `model:` goes before that of its agent. Without either the host decides. A name of your own stands for a \
-        model if `[models]` in `prose.toml` says which one.",
+        docs: "The `model:` of a session overrides that of its agent. Without both, the harness uses its default model. `[models]` in `prose.toml` \
+        defines names for other models.",
         example: "agent judge:\n  model: opus\n  prompt: \"You weigh both sides.\"\n\nsession: judge\n  prompt: \"Judge the draft\"\n",
     },
     Property {
         name: "prompt",
-        summary: "What the agent is, or what the session is to do.",
+        summary: "The role of the agent, or the task of the session.",
         owners: &[Agent, Session, Resume],
         words: &[],
         value: Some("\"$1\""),
-        docs: "An agent's prompt goes with every task it is given. References in braces in it are filled in where the agent is started. \
-        Text of several lines stands between `\"\"\"`.",
+        docs: "The prompt of an agent is sent with each of its tasks. `{names}` in it are replaced when a session with the agent starts. \
+        Write a text of several lines between `\"\"\"`.",
         example: "agent poet:\n  prompt: \"You write in short lines.\"\n\nsession: poet\n  prompt: \"\"\"\n    Write about the sea.\n    \
         Do not name it.\n  \"\"\"\n",
     },
@@ -75,8 +75,8 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Session, Resume],
         words: &[],
         value: None,
-        docs: "A session sees nothing of the program but its prompt and these values: a variable, a list, or an object in braces that \
-        names each. `[]` passes nothing.",
+        docs: "A session sees only its prompt and these values: a variable, a list, or an object in braces that names each value. `[]` passes \
+        nothing.",
         example: "let facts = session \"Collect facts about tides\"\nlet style = \"plain\"\n\nsession \"Write a report\"\n  context: { facts, \
         style }\n",
     },
@@ -86,64 +86,64 @@ pub const PROPERTIES: &[Property] = &[
         owners: &[Agent],
         words: &[],
         value: Some("[\"$1\"]"),
-        docs: "The host has to know the skills. The list of a session takes the place of its agent's.",
+        docs: "The harness must support the skills. The list of a session replaces the list of its agent.",
         example: "agent scout:\n  prompt: \"You find sources.\"\n  skills: [\"web-search\", \"summarize\"]\n\nsession: scout\n  prompt: \"Find \
         sources on tides\"\n",
     },
     Property {
         name: "permissions",
-        summary: "What the agent may read, write, run and reach.",
+        summary: "The files, commands and addresses that the agent may use.",
         owners: &[Agent, Session, Resume],
         words: &[],
         value: Some("\n  ${1:read}: [\"${2:**}\"]"),
-        docs: "Each entry is `allow`, `deny`, `prompt` (ask first) or a list of patterns. A session whose host cannot \
-        keep to a rule is not started.",
+        docs: "Each entry is `allow`, `deny`, `prompt` (ask first) or a list of patterns. If the harness cannot enforce an entry, the session \
+        does not start.",
         example: "agent clerk:\n  prompt: \"You keep the notes.\"\n  permissions:\n    read: [\"notes/**\"]\n    write: [\"notes/**\"]\n    \
         bash: deny\n    network: deny\n\nsession: clerk\n  prompt: \"Sort the notes\"\n",
     },
     Property {
         name: "persist",
-        summary: "Where the agent's memory is kept: `true`, `project`, `user` or a path.",
+        summary: "Where the agent's memory is stored: `true`, `project`, `user` or a path.",
         owners: &[Agent],
         words: PERSISTENCE,
         value: None,
-        docs: "`session:` starts without what is remembered, `resume:` goes on with it.\n\n\
-        | value | the memory lasts as long as |\n|---|---|\n| `true` | the run |\n| `project` | the project, in `.prose/agents/` |\n| `user` \
-        | you keep it, in `~/.prose/agents/` |\n| `\"path\"` | the folder at that path |",
+        docs: "`session:` starts without the memory, `resume:` with it.\n\n\
+        | value | scope of the memory |\n|---|---|\n| `true` | this run |\n| `project` | this project, in `.prose/agents/` |\n| `user` \
+        | all projects of the user, in `~/.prose/agents/` |\n| `\"path\"` | the folder at that path |",
         example: "agent tutor:\n  persist: project\n  prompt: \"You teach arithmetic.\"\n\nresume: tutor\n  prompt: \"Go on where we \
         stopped\"\n",
     },
     Property {
         name: "retry",
-        summary: "How many times a failed session is tried again.",
+        summary: "The number of retries of a failed session.",
         owners: &[Session, Resume],
         words: &[],
         value: Some("${1:3}"),
-        docs: "The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between.",
+        docs: "The first attempt does not count: `retry: 2` makes at most three attempts. `backoff:` sets the delay between attempts.",
         example: "session \"Fetch the weather report\"\n  retry: 3\n  backoff: exponential\n",
     },
     Property {
         name: "backoff",
-        summary: "How long to wait between retries: `none`, `linear` or `exponential`.",
+        summary: "The delay between retries: `none`, `linear` or `exponential`.",
         owners: &[Session, Resume],
         words: BACKOFFS,
         value: None,
-        docs: "`linear` waits the same time before each retry, `exponential` twice as long as before the last one. It has an effect only \
-        next to `retry:`.",
+        docs: "`linear` waits the same time before each retry, `exponential` twice as long each time. It has an effect only together with \
+        `retry:`.",
         example: "session \"Fetch the weather report\"\n  retry: 3\n  backoff: linear\n",
     },
     Property {
         name: "timeout",
-        summary: "How long the session may take, as a duration such as `120s`.",
+        summary: "The time limit of the session, as a duration such as `120s`.",
         owners: &[Session, Resume],
         words: &[],
         value: Some("${1:120s}"),
-        docs: "The units are `ms`, `s`, `m` and `h`. A session that takes longer fails, and may be tried again with `retry:`.",
+        docs: "The units are `ms`, `s`, `m` and `h`. A session that takes longer fails, and `retry:` can run it again.",
         example: "session \"Fetch the weather report\"\n  timeout: 90s\n",
     },
     Property {
         name: "early_exit",
-        summary: "A condition on which the session may end before its task is done.",
+        summary: "A condition on which the session may end before its task is complete.",
         owners: &[Session, Resume],
         words: &[],
         value: Some("**$1**"),
@@ -152,11 +152,11 @@ pub const PROPERTIES: &[Property] = &[
     },
 ];
 
-/// What `permissions:` has rules for.
+/// The entries of `permissions:`.
 pub const PERMISSIONS: &[Property] = &[
     Property {
         name: "read",
-        summary: "The files that may be read, as patterns.",
+        summary: "The files that the agent may read, as patterns.",
         owners: &[Agent, Session, Resume],
         words: PERMISSION_VALUES,
         value: None,
@@ -165,7 +165,7 @@ pub const PERMISSIONS: &[Property] = &[
     },
     Property {
         name: "write",
-        summary: "The files that may be written, as patterns.",
+        summary: "The files that the agent may write, as patterns.",
         owners: &[Agent, Session, Resume],
         words: PERMISSION_VALUES,
         value: None,
@@ -174,7 +174,7 @@ pub const PERMISSIONS: &[Property] = &[
     },
     Property {
         name: "execute",
-        summary: "The programs that may be run, as patterns.",
+        summary: "The programs that the agent may run, as patterns.",
         owners: &[Agent, Session, Resume],
         words: PERMISSION_VALUES,
         value: None,
@@ -183,7 +183,7 @@ pub const PERMISSIONS: &[Property] = &[
     },
     Property {
         name: "bash",
-        summary: "Whether commands may be run: `allow`, `deny` or `prompt`, which asks first.",
+        summary: "Whether the agent may run shell commands: `allow`, `deny` or `prompt`, which asks first.",
         owners: &[Agent, Session, Resume],
         words: PERMISSION_VALUES,
         value: None,
@@ -192,7 +192,7 @@ pub const PERMISSIONS: &[Property] = &[
     },
     Property {
         name: "network",
-        summary: "Whether the network may be reached: `allow`, `deny` or `prompt`, or the addresses that may.",
+        summary: "Whether the agent may use the network: `allow`, `deny`, `prompt`, or a list of allowed addresses.",
         owners: &[Agent, Session, Resume],
         words: PERMISSION_VALUES,
         value: None,
@@ -201,32 +201,32 @@ pub const PERMISSIONS: &[Property] = &[
     },
 ];
 
-/// The models that have a name in the language. A file of settings can give others one.
+/// The models that have a name in the language. `[models]` in `prose.toml` defines others.
 pub const MODELS: &[Word] = &[
     word("sonnet", "The model for most work."),
-    word("opus", "The model for hard work that needs thought."),
-    word("haiku", "The model for quick and cheap work."),
+    word("opus", "The model for difficult work."),
+    word("haiku", "The model for fast and cheap work."),
 ];
 
-/// Where an agent's memory is kept; a path in quotes is a place of its own.
+/// The scopes of an agent's memory; a quoted path names a folder instead.
 pub const PERSISTENCE: &[Word] = &[
     word("true", "The memory lasts as long as the run."),
-    word("project", "The memory is kept with the project, from run to run."),
-    word("user", "The memory is kept with the user, from project to project."),
-    word("false", "There is no memory."),
+    word("project", "The memory is kept in the project, across runs."),
+    word("user", "The memory is kept for the user, across projects."),
+    word("false", "The agent has no memory."),
 ];
 
-/// How long to wait between retries.
+/// The delays between retries.
 pub const BACKOFFS: &[Word] = &[
-    word("none", "Every retry starts at once."),
-    word("linear", "The wait is the same before every retry."),
-    word("exponential", "The wait is twice as long before each further retry."),
+    word("none", "Every retry starts immediately."),
+    word("linear", "The delay is the same before every retry."),
+    word("exponential", "The delay doubles with every retry."),
 ];
 
-/// What a permission says, unless it is an array of patterns.
+/// The values of a permission, apart from lists of patterns.
 pub const PERMISSION_VALUES: &[Word] = &[
-    word("allow", "It is allowed."),
-    word("deny", "It is forbidden."),
+    word("allow", "Allowed."),
+    word("deny", "Denied."),
     word("prompt", "The user is asked each time."),
 ];
 

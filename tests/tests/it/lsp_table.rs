@@ -99,7 +99,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/references",
-        says: "in all programs that are known",
+        says: "in all programs of the workspace and their imports",
         params: |w| {
             let mut params = at(w, "topic:", 1);
             params["context"] = json!({ "includeDeclaration": true });
@@ -113,27 +113,27 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "callHierarchy/incomingCalls",
-        says: "who calls a block or a program",
+        says: "callers of a block or a program",
         params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
     },
     Row {
         method: "callHierarchy/outgoingCalls",
-        says: "what a block or a program calls",
+        says: "blocks and programs that a block or a program calls",
         params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
     },
     Row {
         method: "textDocument/prepareTypeHierarchy",
-        says: "agents have no types above or below them",
+        says: "agents have no supertypes or subtypes",
         params: |w| at(w, "writer:", 1),
     },
     Row {
         method: "typeHierarchy/supertypes",
-        says: "agents have no types above or below them",
+        says: "agents have no supertypes or subtypes",
         params: |_| json!({ "item": null }),
     },
     Row {
         method: "typeHierarchy/subtypes",
-        says: "agents have no types above or below them",
+        says: "agents have no supertypes or subtypes",
         params: |_| json!({ "item": null }),
     },
     Row {
@@ -146,14 +146,14 @@ const ROWS: &[Row] = &[
         says: "paths of `use`, skills in folders, addresses",
         params: document,
     },
-    Row { method: "documentLink/resolve", says: "links come complete", params: |_| json!({}) },
+    Row { method: "documentLink/resolve", says: "links are sent complete", params: |_| json!({}) },
     Row {
         method: "textDocument/hover",
         says: "names, keywords, properties, imports, codes in ignore comments",
         params: |w| at(w, "writer:", 1),
     },
     Row { method: "textDocument/codeLens", says: "run, dry run, stop and resume", params: document },
-    Row { method: "codeLens/resolve", says: "lenses come complete", params: |_| json!({}) },
+    Row { method: "codeLens/resolve", says: "lenses are sent complete", params: |_| json!({}) },
     Row { method: "textDocument/foldingRange", says: "blocks, prompts, comments, regions", params: document },
     Row {
         method: "textDocument/selectionRange",
@@ -162,13 +162,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/documentSymbol",
-        says: "a tree, or a list for clients that know no trees",
+        says: "a tree, or a list for clients without hierarchical symbols",
         params: document,
     },
-    Row { method: "textDocument/semanticTokens/full", says: "names by what they mean", params: document },
+    Row { method: "textDocument/semanticTokens/full", says: "names by kind, and texts", params: document },
     Row {
         method: "textDocument/semanticTokens/full/delta",
-        says: "what an edit changes",
+        says: "the changes after an edit",
         params: |w| {
             let params = document(w);
             let full = w.client.request("textDocument/semanticTokens/full", params)["result"].take();
@@ -177,25 +177,25 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/semanticTokens/range",
-        says: "the same in a range",
+        says: "the tokens of a range",
         params: |w| whole(w, json!({})),
     },
     Row {
         method: "textDocument/inlineValue",
-        says: "the variables of a part of a program, for a debugger",
+        says: "the variables in a range, for debuggers",
         params: |w| {
             whole(w, json!({ "context": { "frameId": 0, "stoppedLocation": range((0, 0), (0, 0)) } }))
         },
     },
     Row {
         method: "textDocument/inlayHint",
-        says: "the models of sessions, parameter names, contracts of imports, bounds of loops, how statements went",
+        says: "models of sessions, parameter names, inputs and outputs of imports, limits of loops, results of statements",
         params: |w| whole(w, json!({})),
     },
-    Row { method: "inlayHint/resolve", says: "hints come complete", params: |_| json!({}) },
+    Row { method: "inlayHint/resolve", says: "hints are sent complete", params: |_| json!({}) },
     Row {
         method: "textDocument/linkedEditingRange",
-        says: "a variable and the places that fill it in, where nothing else would change",
+        says: "a variable and its uses, if renaming it changes nothing else",
         params: |w| at(w, "notes =", 1),
     },
     Row {
@@ -215,17 +215,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/diagnostic",
-        says: "what `prose check` finds; also sent unasked to clients that do not ask",
+        says: "the diagnostics of `prose check`; pushed to clients without pull diagnostics",
         params: document,
     },
     Row {
         method: "workspace/diagnostic",
-        says: "what is found in the programs of the workspace that are not open; waits for news",
+        says: "the diagnostics of workspace programs that are not open; a long poll",
         params: |_| json!({ "previousResultIds": [] }),
     },
     Row {
         method: "textDocument/signatureHelp",
-        says: "what a block or a program takes",
+        says: "the parameters of a block, the inputs of a program",
         params: |w| at(w, "page)", 0),
     },
     Row {
@@ -237,7 +237,7 @@ const ROWS: &[Row] = &[
             params
         },
     },
-    Row { method: "codeAction/resolve", says: "actions come complete", params: |_| json!({ "title": "a" }) },
+    Row { method: "codeAction/resolve", says: "actions are sent complete", params: |_| json!({ "title": "a" }) },
     Row { method: "textDocument/documentColor", says: "programs have no colours", params: document },
     Row {
         method: "textDocument/colorPresentation",
@@ -246,17 +246,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/formatting",
-        says: "[the one style](formatting.md)",
+        says: "[formats](formatting.md) the document",
         params: |w| with(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
     },
     Row {
         method: "textDocument/rangeFormatting",
-        says: "the same for statements",
+        says: "formats the selected statements",
         params: |w| whole(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
     },
     Row {
         method: "textDocument/onTypeFormatting",
-        says: "indents below `:`, and takes `else:` and the like back",
+        says: "indents after `:`, and dedents `else:` and similar lines",
         params: |w| {
             let mut params = at(w, "let notes", 0);
             params["ch"] = json!("\n");
@@ -266,7 +266,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/rename",
-        says: "names in all programs, or why that would change a meaning",
+        says: "renames in all programs, or reports why the rename would change their behaviour",
         params: |w| {
             let mut params = at(w, "notes =", 1);
             params["newName"] = json!("remarks");
@@ -275,51 +275,51 @@ const ROWS: &[Row] = &[
     },
     Row {
         method: "textDocument/prepareRename",
-        says: "what would be renamed",
+        says: "the range and the name to rename",
         params: |w| at(w, "notes =", 1),
     },
     Row {
         method: "textDocument/willSaveWaitUntil",
-        says: "editors format and fix on save by formatting and code actions",
+        says: "editors format and fix on save with formatting and code actions",
         params: |w| with(w, json!({ "reason": 1 })),
     },
     Row {
         method: "workspace/symbol",
-        says: "agents, blocks, variables, inputs and outputs of all programs, by some letters of the name",
+        says: "agents, blocks, variables, inputs and outputs of all programs, by fuzzy match",
         params: |_| json!({ "query": "writ" }),
     },
-    Row { method: "workspaceSymbol/resolve", says: "symbols come complete", params: |_| json!({}) },
+    Row { method: "workspaceSymbol/resolve", says: "symbols are sent complete", params: |_| json!({}) },
     Row {
         method: "workspace/executeCommand",
-        says: "[running](editor-commands.md), fetching and pinning",
+        says: "[runs](editor-commands.md), fetching and pinning",
         params: |w| json!({ "command": "prose.showError", "arguments": [{ "uri": w.uri("main.prose") }] }),
     },
     Row {
         method: "workspace/willCreateFiles",
-        says: "nothing depends on files that are new",
+        says: "no program depends on new files",
         params: |w| json!({ "files": [{ "uri": w.uri("new.prose") }] }),
     },
     Row {
         method: "workspace/willRenameFiles",
-        says: "the `use` paths of all programs",
+        says: "updates the `use` paths in all programs",
         params: |w| json!({ "files": [{ "oldUri": w.uri("part.prose"), "newUri": w.uri("piece.prose") }] }),
     },
     Row {
         method: "workspace/willDeleteFiles",
-        says: "an import of what is gone has a diagnostic",
+        says: "imports of deleted files have a diagnostic",
         params: |w| json!({ "files": [{ "uri": w.uri("part.prose") }] }),
     },
 ];
 
-/// What the server asks of clients that can do it.
+/// The requests that the server sends to clients with the capability.
 const ASKED: &[(&str, &str)] = &[
-    ("client/registerCapability", "to be told of changes of programs and settings on the disk"),
+    ("client/registerCapability", "to watch programs and settings on disk"),
     ("client/unregisterCapability", ""),
-    ("window/showDocument", "the first error of a program that is to run"),
+    ("window/showDocument", "shows the first error of a program that cannot run"),
     ("window/showMessageRequest", ""),
     (
         "window/workDoneProgress/create",
-        "runs, look-ups of imported programs, and the first look through the folders",
+        "runs, fetches of imported programs, and the first scan of the workspace",
     ),
     ("workspace/applyEdit", ""),
     ("workspace/codeLens/refresh", "when a run starts or ends"),
@@ -365,9 +365,9 @@ fn the_page_of_features_tells_what_is_answered() {
     let mut page = String::from(
         "# Requests of the Language Server Protocol\n\n\
          <!-- Made by a test that asks the server: UPDATE_EXPECT=1 cargo test -p prose-tests --test it lsp_table -->\n\n\
-         Every request of version 3.17, and what `prose lsp` answers. Each is tested with the capabilities of Visual Studio Code, Neovim and Helix.\n\n\
-         | request | answered | |\n|---|---|---|\n\
-         | `initialize`, `shutdown` | yes | the life of a session |\n",
+         Every request of version 3.17, and whether `prose lsp` supports it. Each is tested with the capabilities of Visual Studio Code, Neovim and Helix.\n\n\
+         | request | supported | |\n|---|---|---|\n\
+         | `initialize`, `shutdown` | yes | start and end of a session |\n",
     );
     let mut workspaces = EDITORS.map(|editor| (editor, workspace(editor)));
     for row in ROWS {
@@ -379,12 +379,12 @@ fn the_page_of_features_tells_what_is_answered() {
     for (_, workspace) in workspaces {
         workspace.client.shut_down();
     }
-    page += "\nWhat the server asks of clients that say they can do it:\n\n| request | |\n|---|---|\n";
+    page += "\nThe server sends these requests to clients that support them:\n\n| request | |\n|---|---|\n";
     for (method, when) in ASKED {
         let when = if when.is_empty() { "never" } else { when };
         page += &format!("| `{method}` | {when} |\n");
     }
-    page += "\nBesides, there are [requests of prose itself](editor-commands.md).\n";
+    page += "\n`prose lsp` also has [requests of its own](editor-commands.md).\n";
     expect_file!["../../../docs/features.md"].assert_eq(&page);
 }
 

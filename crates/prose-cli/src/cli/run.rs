@@ -9,40 +9,40 @@ use clap::{Args, Subcommand, ValueEnum};
 use prose_run::Right;
 use prose_state::runs::RunState;
 
-/// What the commands that run programs have in common.
+/// The options that `prose run` and `prose resume` share.
 #[derive(Debug, Args)]
 pub(crate) struct RunnerArgs {
-    /// Who answers sessions: `offline`, `script`, `claude`, `codex`, `opencode` or `command`
+    /// The backend that runs sessions: `offline`, `script`, `claude`, `codex`, `opencode` or `command`
     ///
-    /// Without it, `run.harness` of `prose.toml` says who does. `offline` makes plausible answers up, without any model.
+    /// Overrides `run.harness` in `prose.toml`. `offline`, the default, generates placeholder replies without a model.
     #[arg(long, value_name = "NAME")]
     pub(crate) harness: Option<String>,
 
-    /// Take the answers from this file, which is the harness `script`
+    /// Take replies from this file; implies `--harness script`
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) script: Option<PathBuf>,
 
-    /// Write a script that gives the same answers again
+    /// Record the run as a script that gives the same replies again
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) record_script: Option<PathBuf>,
 
-    /// Let `--record-script` write over a file
+    /// Let `--record-script` overwrite an existing file
     #[arg(long, requires = "record_script")]
     pub(crate) force: bool,
 
-    /// How many sessions run at the same time, at most, in place of `run.max-parallel` of `prose.toml`
+    /// The maximum number of sessions that run at the same time; overrides `run.max-parallel` in `prose.toml`
     #[arg(long, value_name = "N")]
     pub(crate) max_parallel: Option<NonZeroUsize>,
 
-    /// Stop when so many sessions have been started; `prose resume` goes on
+    /// Stop after starting N sessions; `prose resume` continues the run
     #[arg(long, value_name = "N")]
     pub(crate) max_sessions: Option<u32>,
 
-    /// Stop after this time, such as `10m`; `prose resume` goes on
+    /// Stop after this time, such as `10m`; `prose resume` continues the run
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Write every event to standard output as a line of JSON, and nothing else there
+    /// Write every event to standard output as one line of JSON, and nothing else
     #[arg(long, conflicts_with = "narrate")]
     pub(crate) json: bool,
 
@@ -50,11 +50,11 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_enum, value_name = "MARKERS")]
     pub(crate) narrate: Option<Narration>,
 
-    /// Run sessions although the harness cannot see to it that they keep to their permissions
+    /// Run sessions even if the harness cannot enforce their permissions
     #[arg(long)]
     pub(crate) allow_unenforced_permissions: bool,
 
-    /// Let the program name places outside the project: folders for the memory of agents, and files to pass on
+    /// Allow the program to use paths outside the project, for agent memory and for files in `context:`
     #[arg(long)]
     pub(crate) allow_outside: bool,
 
@@ -62,27 +62,28 @@ pub(crate) struct RunnerArgs {
     #[arg(long)]
     pub(crate) trust: bool,
 
-    /// Let fetched programs use this right in this run, such as `files:docs/**` or `memory:project`; can be repeated
+    /// Grant fetched programs a right for this run, such as `files:docs/**` or `memory:project`; can be repeated
     ///
-    /// A fetched program has its inputs and a folder of memory of its own. `[imports."handle/slug"]` of `prose.toml` grants it more for every run.
+    /// Without it, a fetched program can use only its inputs and its own memory folder. `[imports."handle/slug"]` in `prose.toml` grants rights
+    /// for every run.
     #[arg(long, value_name = "RIGHT")]
     pub(crate) allow: Vec<Right>,
 
     /// Refuse imported programs that are not in `prose.lock`
     ///
-    /// With or without it, a program that is in `prose.lock` runs only with the text that is pinned there.
+    /// Programs in `prose.lock` always run only with their pinned text.
     #[arg(long)]
     pub(crate) locked: bool,
 
-    /// Fetch no imported program: what the cache has is used, however old
+    /// Fetch nothing; use cached copies of imported programs, however old
     #[arg(long)]
     pub(crate) offline: bool,
 
-    /// How long the harness `offline` takes for each answer, such as `2s`
+    /// The time that the harness `offline` takes for each reply, such as `2s`
     #[arg(long, value_name = "TIME", value_parser = duration, hide = true)]
     pub(crate) delay: Option<Duration>,
 
-    /// Show no progress, and no warnings about the program
+    /// Do not show progress or warnings about the program
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -92,32 +93,32 @@ pub(crate) struct RunnerArgs {
 #[command(after_help = "The outputs of the program go to standard output, everything else to standard error.
 
 Exit status:
-  0  the program came to its end
+  0  the program completed
   1  the program failed
-  2  the run was refused: errors in the program, wrong inputs, or something that cannot be read or written
-  3  the run was interrupted; `prose resume` goes on
-  4  the program came to its end, but that could not be recorded: only standard output has the outputs
+  2  the run was refused: errors in the program, wrong inputs, or a file that cannot be read or written
+  3  the run was interrupted; `prose resume` continues it
+  4  the program completed, but this could not be recorded; only standard output has the outputs
 
 Examples:
   prose run review.prose
   prose run review.prose --input topic=tides
   prose run alice/research --inputs inputs.toml --harness claude
-  prose run review.prose --dry-run                what would be asked, without asking
+  prose run review.prose --dry-run                print the prompts without calling an agent
   prose run tests/*.prose --quiet                 several, one after the other
   generate | prose run -                          a program from standard input
-  prose run review.prose --state in-context       keep nothing but the narration")]
+  prose run review.prose --state in-context       keep the state in the narration only")]
 pub(crate) struct RunArgs {
     /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
     /// document
     ///
-    /// Several programs run one after the other, each as a run of its own, once all of them have been checked. Each receives the inputs that it
-    /// declares. The exit status is the highest of theirs.
+    /// Several programs are all checked first and then run one after another, each as a separate run. Each receives the inputs that it declares.
+    /// The exit status is the highest of all runs.
     #[arg(value_name = "PROGRAM", required = true)]
     pub(crate) programs: Vec<String>,
 
     /// An input of the program; can be repeated
     ///
-    /// An input without a name goes by the variable that takes it, or by its number among such inputs.
+    /// For an input without a name, use the variable that it is assigned to, or its number among such inputs.
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
     pub(crate) inputs: Vec<(String, String)>,
 
@@ -125,7 +126,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "inputs", value_name = "FILE")]
     pub(crate) input_file: Option<PathBuf>,
 
-    /// How the state is kept
+    /// Where to keep the state of the run
     #[arg(long, visible_alias = "backend", value_enum, value_name = "STATE", default_value_t = State::Filesystem)]
     pub(crate) state: State,
 
@@ -133,13 +134,14 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "state", hide = true)]
     pub(crate) in_context: bool,
 
-    /// Ask nobody and keep nothing: write the prompts that would be sent to standard output
+    /// Print the prompts without calling an agent or writing files
     ///
-    /// The prompts are those for the harness that would run. Replies, conditions and choices are made up on the way, as the harness `offline` does.
+    /// The prompts are the ones that the configured harness would receive. Replies, conditions and choices are generated as by the harness
+    /// `offline`.
     #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate"])]
     pub(crate) dry_run: bool,
 
-    /// What the harness `offline` makes its answers of: the same number gives the same answers
+    /// The seed of the harness `offline`: the same seed gives the same replies
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,
 
@@ -147,31 +149,31 @@ pub(crate) struct RunArgs {
     pub(crate) runner: RunnerArgs,
 }
 
-/// Go on with a run that stopped
+/// Resume a run
 #[derive(Debug, Args)]
 #[command(
-    after_help = "No session whose result was recorded is run again. Of a run that failed, the sessions that failed are.
+    after_help = "Sessions with recorded results do not run again. Failed and interrupted sessions do.
 
-Exit status: as of `prose run`
+Exit status: the same as for `prose run`
 
 Examples:
-  prose resume                                    the last run of this folder
+  prose resume                                    the last run in this folder
   prose resume k3x9                               the run whose id contains this
   prose resume k3x9 --program flow.prose --harness claude
-                                                  a run that somebody else has started
-  prose resume --accept-changes                   after a change of the program: keep what still matches
-  prose resume --transcript run.txt review.prose  go on from a narration"
+                                                  a run that another user started
+  prose resume --accept-changes                   resume a changed program; matching results are reused
+  prose resume --transcript run.txt review.prose  resume from a narration"
 )]
 pub(crate) struct ResumeArgs {
-    /// The run, by any part of its id; without it, the last one of this folder. With `--transcript`, the program
+    /// Any part of the id of the run; by default, the last run in this folder. With `--transcript`, the program
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
 
-    /// The program to go on with, where nothing confirms that you started the run with it on this machine
+    /// The program to resume with; required if the run was not started by you on this machine
     #[arg(long, value_name = "PROGRAM", conflicts_with = "transcript")]
     pub(crate) program: Option<String>,
 
-    /// Go on although the program has changed: results of sessions that are asked the same are kept
+    /// Resume although the program has changed: results of unchanged sessions are reused
     #[arg(long)]
     pub(crate) accept_changes: bool,
 
@@ -179,7 +181,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "accept_changes")]
     pub(crate) transcript: Option<PathBuf>,
 
-    /// An input that the run was waiting for; can be repeated
+    /// An input that the run is waiting for; can be repeated
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
     pub(crate) inputs: Vec<(String, String)>,
 
@@ -187,31 +189,31 @@ pub(crate) struct ResumeArgs {
     pub(crate) runner: RunnerArgs,
 }
 
-/// Trust a project: let its settings choose which agent is started and what it is given
+/// Trust a project, so that its programs can start agents
 ///
-/// A run that starts an agent needs a project that you trust; reading, checking and formatting programs does not, nor do runs with the harnesses `offline`
-/// and `script`. What you trust is the folder together with its settings that start programs or pass something on. When one of these changes, you are
-/// asked again.
+/// Runs that start an agent need a trusted project. Reading, checking and formatting programs does not, nor do runs with the harnesses `offline` and
+/// `script`. Trust covers the folder together with the settings that start processes or pass on files and variables. When one of these settings
+/// changes, you are asked again.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the project is trusted, or not trusted any more
-  2  wrong usage, or something that cannot be read or written
+  0  the project is trusted, or its trust is revoked
+  2  wrong usage, or a file that cannot be read or written
 
 Examples:
-  prose trust                    the project of the current folder
-  prose trust ~/flows            another one
-  prose trust --list             all projects that you trust
-  prose trust --revoke ~/flows   trust it no longer")]
+  prose trust                    trust the project of the current folder
+  prose trust ~/flows            trust another project
+  prose trust --list             list all trusted projects
+  prose trust --revoke ~/flows   revoke the trust")]
 pub(crate) struct TrustArgs {
     /// The folder of the project
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
 
-    /// List the projects that you trust
+    /// List all trusted projects
     #[arg(long, conflicts_with_all = ["revoke", "dir"])]
     pub(crate) list: bool,
 
-    /// Trust the project no longer
+    /// Revoke the trust in the project
     #[arg(long)]
     pub(crate) revoke: bool,
 }
@@ -223,61 +225,61 @@ pub(crate) struct RunsArgs {
     pub(crate) command: RunsCommand,
 }
 
-/// What is done with runs.
+/// The subcommands of `prose runs`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// List the runs of this folder, the last one first
+    /// List the runs in this folder, latest first
     List(RunsListArgs),
-    /// Show a run: how it stands, its outputs and its files
+    /// Show the status, outputs and files of a run
     Show {
-        /// The run, by any part of its id; without it, the last one
+        /// Any part of the id of the run; by default, the last run
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
-    /// Narrate what a run does, as it does it
+    /// Narrate a run while it runs
     Tail {
-        /// The run, by any part of its id; without it, the last one
+        /// Any part of the id of the run; by default, the last run
         #[arg(value_name = "RUN")]
         run: Option<String>,
         /// The markers of the narration
         #[arg(long, value_enum, value_name = "MARKERS", default_value_t = Narration::Brackets)]
         narrate: Narration,
-        /// Stop at what has happened so far
+        /// Print the events so far and exit
         #[arg(long)]
         no_follow: bool,
     },
     /// Remove runs with all their files
     Rm {
-        /// The runs, by any parts of their ids
+        /// Parts of the ids of the runs
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
 }
 
-/// Which runs are listed, and how.
+/// The filters and the format of `prose runs list`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsListArgs {
-    /// Write them as JSON
+    /// Write the list as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Only runs with this status; can be repeated
+    /// List only runs with this status; can be repeated
     #[arg(long = "status", value_name = "STATUS", value_parser = status_parser())]
     pub(crate) statuses: Vec<String>,
 
-    /// Only runs of programs whose path contains this text
+    /// List only runs of programs whose path contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) program: Option<String>,
 
-    /// Only runs that started at most this long ago, such as `2h` or `7d`
+    /// List only runs started within this time, such as `2h` or `7d`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) since: Option<Duration>,
 
-    /// How many runs a page has [default: 20 in a terminal, else all]
+    /// The number of runs per page [default: 20 on a terminal, otherwise all]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
 
-    /// The page, counted from 1, which has the latest runs
+    /// The page to show; page 1 has the latest runs
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) page: NonZeroUsize,
 }
@@ -286,24 +288,24 @@ fn status_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(RunState::NAMES)
 }
 
-/// List the examples that come with this command, or write one of them
+/// List the built-in example programs, or print one
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  prose examples                          list them
-  prose examples hello > hello.prose      start from one")]
+  prose examples                          list all examples
+  prose examples hello > hello.prose      start from an example")]
 pub(crate) struct ExamplesArgs {
-    /// The example to write to standard output
+    /// The example to print to standard output
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
-/// How the state of a run is kept.
+/// Where the state of a run is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum State {
-    /// In files below `.prose/runs`, so that the run can be resumed after anything
+    /// In files in `.prose/runs`; the run can be resumed after an interruption or a crash
     #[value(alias = "filesystem+")]
     Filesystem,
-    /// In the narration alone, for small programs
+    /// In the narration on standard output only, for small programs
     #[value(alias = "in-context+")]
     InContext,
     /// In a database of the run, which is not built yet (R4)
@@ -314,12 +316,12 @@ pub(crate) enum State {
     Postgres,
 }
 
-/// How a narration marks its lines.
+/// The markers at the start of narrated lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Narration {
     /// `[Position]`, `[Binding]` and so on
     Brackets,
-    /// One emoji each
+    /// One emoji per line
     Emoji,
 }
 
@@ -327,11 +329,11 @@ pub(crate) enum Narration {
 fn input(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
-        _ => Err("a name and a value are wanted, such as `topic=tides`".to_owned()),
+        _ => Err("expected a name and a value, such as `topic=tides`".to_owned()),
     }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
-        .map_err(|error| format!("{error}; a time is written like `90s`, `10m` or `1h 30m`"))
+        .map_err(|error| format!("{error}; expected a time such as `90s`, `10m` or `1h 30m`"))
 }

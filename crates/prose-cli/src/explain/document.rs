@@ -11,11 +11,11 @@ use super::{ExampleFile, example_files, levels};
 
 const INTRODUCTION: &str = "# Diagnostics
 
-Everything that `prose check` and the language server report has a code. `prose explain E001` says in the terminal what is said here.
+Every diagnostic of `prose check` and the language server has a code. `prose explain E001` shows the same explanation in the terminal.
 
-Codes up to `E028` and `W011` are those of the language reference; from `E101` and `W101` upward they are this project's own. How
-grave a code is depends on the profile. The default profile has no errors for programs that work; in the strict one, the
-severities of the language reference hold to the letter. `info` and `hint` need no change, and `off` is not reported.
+Codes up to `E028` and `W011` are defined by the language reference; codes from `E101` and `W101` are additions of this project. The
+severity of a code depends on the profile: `default` reports no errors for programs that work in practice, and `strict` uses the severities
+of the language reference. `info` and `hint` require no change, and `off` is not reported.
 
 <!-- Made from the table of codes by a test: UPDATE_EXPECT=1 cargo test -p prose-cli document -->
 ";
@@ -51,7 +51,7 @@ fn write_section(info: &CodeInfo, document: &mut String) {
     let anchor = name.to_lowercase();
     writeln!(document, "\n<a id=\"{anchor}\"></a>\n\n## {name}: {title}\n").unwrap();
     let shown = match tag {
-        Some(Tag::Unnecessary) => " Editors show the text faded.",
+        Some(Tag::Unnecessary) => " Editors fade the text.",
         Some(Tag::Deprecated) => " Editors strike the text through.",
         None => "",
     };

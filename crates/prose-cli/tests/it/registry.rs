@@ -260,7 +260,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
     world.prose(&["cache", "clean"]).check(expect![[r#"
         status: 0
         ---- stdout
-        Forgot 1 program (1 KB).
+        Removed 1 program (1 KB).
     "#]]);
     world.check(&["--offline"], expect![[r#"
         status: 0

@@ -146,11 +146,11 @@ fn properties(schema: &Value) -> Vec<(String, Value)> {
     properties.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// What a program says itself about what is reported.
+/// The section about ignore comments.
 const IGNORE_COMMENTS: &str = r#"
 ## Ignore comments
 
-A program can take a single line from what is reported:
+A comment in a program suppresses diagnostics of a single line:
 
 ```prose,ignore
 session: reviewer  # prose: ignore[E007] the host defines this agent
@@ -159,22 +159,24 @@ session: reviewer  # prose: ignore[E007] the host defines this agent
 let draft = session "Write for beginners"
 ```
 
-At the end of a line, the comment is for that line. On a line of its own, it is for the next line of code; a text or a condition over several
-lines counts as one with the line that it begins on. `# prose: ignore-file[W101] reason` above the first statement is for the whole file.
-What stands behind the brackets is for readers.
+At the end of a line, the comment applies to that line. On its own line, it applies to the next line of code. A text or a condition over
+several lines belongs to the line that it starts on. `# prose: ignore-file[W101] reason` before the first statement applies to the whole file.
+The text after the brackets is the reason, for readers.
 
-A comment without effect is reported itself (`W137`), so that none outlives its reason. Syntax errors can be ignored as well, except for
-`E001` and `E111`: behind a text that is never closed, and in what is nested too deeply, the program is not read as it is written.
+An ignore comment without effect is reported (`W137`). Syntax errors can be ignored as well, except `E001` and `E111`: after an unterminated
+text, and in statements that are nested too deeply, the program is not parsed as written.
 "#;
 
 /// The page about settings.
 fn page() -> String {
     let mut page = "# Settings\n\n\
-        The settings of a project stand in a file `prose.toml`. For each program, the nearest such file counts: in its folder, or in a \
-        folder above. What is wrong in the file is reported, and leaves all other settings in effect. The flags `--profile` and `--level` of `prose \
-        check` come before the file; `--config` names another file, and `--no-config` leaves it out.\n\n\
-        [prose.toml](prose.toml) is an example that sets everything. [prose.schema.json](prose.schema.json) is the JSON schema; editors \
-        that read schemas complete and explain the settings with it.\n"
+        Configure a project in the file `prose.toml`:\n\n\
+        ```toml\n[check.levels]\nW113 = \"off\"\n\n[run]\nharness = \"claude\"\n```\n\n\
+        Each program uses the nearest `prose.toml`: the one in its folder or in the nearest parent folder that has one. Mistakes in the file \
+        are reported, and all other settings stay in effect. The flags `--profile` and `--level` of `prose check` override the file; `--config` \
+        selects another file, and `--no-config` ignores all files.\n\n\
+        [prose.toml](prose.toml) is an example that sets every key. [prose.schema.json](prose.schema.json) is the JSON schema; editors \
+        use it to complete and document the settings.\n"
         .to_owned();
     for (table, schema) in properties(&Config::schema()) {
         _ = write!(page, "\n## `[{table}]`\n\n{}\n", text(&schema["description"]));
@@ -203,7 +205,7 @@ fn values(schema: &Value) -> String {
         "boolean" => "`true` or `false`".to_owned(),
         "integer" => format!("a whole number from {} to {}", schema["minimum"], schema["maximum"]),
         "string" if schema["format"] == json!("uri") => {
-            "an address that starts with `https://` or `http://`".to_owned()
+            "a URL that starts with `https://` or `http://`".to_owned()
         }
         "string" => "a path".to_owned(),
         "array" => "a list of texts".to_owned(),

@@ -16,7 +16,7 @@ fn the_page_of_words_is_up_to_date() {
 
 fn page() -> String {
     let mut page = String::from(
-        "# All words\n\nWhat your editor says of a word under the cursor. None of the words is reserved: where a name may stand, each is a name.\n\n\
+        "# All words\n\nEvery keyword, property and option, with an example. Editors show these texts on hover. No word is reserved: each can also be used as a name.\n\n\
          <!-- Made from the tables of the language by a test: UPDATE_EXPECT=1 cargo test -p prose-syntax --test it words -->\n\n",
     );
     page += "## Keywords\n\n";
@@ -26,7 +26,7 @@ fn page() -> String {
     page += "## Properties\n\n";
     for property in PROPERTIES {
         let owners = property.owners.iter().map(|owner| owner_name(*owner)).collect::<Vec<_>>().join(", ");
-        let docs = format!("Of {owners}.\n\n{}", property.docs);
+        let docs = format!("Property of {owners}.\n\n{}", property.docs);
         entry(
             &mut page,
             &format!("`{}:`", property.name),
@@ -72,7 +72,7 @@ fn entry(page: &mut String, title: &str, summary: &str, docs: &str, example: &st
     if !docs.is_empty() {
         write!(page, "{docs}\n\n").expect("a string takes it");
     }
-    // Examples are programs of their own, checked where the tables are; here they stand without their surroundings.
+    // The tables' own tests check the examples as complete programs; the page shows them without imports.
     write!(page, "```prose,ignore\n{}\n```\n\n", example.trim_end()).expect("a string takes it");
 }
 
