@@ -478,7 +478,7 @@ fn words_of_the_language_are_explained() {
 
             **`repeat`** — Runs its body a number of times.
 
-            The index behind `as` counts from 0.
+            The index after `as` counts from 0.
 
             ```prose
             repeat 3 as turn:
@@ -491,9 +491,9 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
             /main.prose:2: «retry»: 3
 
-            **`retry:`** — How many times a failed session is tried again.
+            **`retry:`** — The number of retries of a failed session.
 
-            The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between.
+            The first attempt does not count: `retry: 2` makes at most three attempts. `backoff:` sets the delay between attempts.
 
             ```prose
             session "Fetch the weather report"
@@ -507,7 +507,7 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
             /main.prose:3: «bash»: deny
 
-            **`bash:`** — Whether commands may be run: `allow`, `deny` or `prompt`, which asks first.
+            **`bash:`** — Whether the agent may run shell commands: `allow`, `deny` or `prompt`, which asks first.
 
             ```prose
             agent clerk:
@@ -524,11 +524,11 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
             /main.prose:1: parallel («on-fail»: "ignore"):
 
-            **`on-fail:`** of `parallel` — What becomes of the other branches when one fails: `"fail-fast"`, `"continue"` or `"ignore"`.
+            **`on-fail:`** of `parallel` — What happens to the other branches when one fails: `"fail-fast"`, `"continue"` or `"ignore"`.
 
-            - `"fail-fast"` — Ends the other branches and fails; this is so without a policy too.
-            - `"continue"` — Lets the other branches end, and goes on with an error in place of the value.
-            - `"ignore"` — Goes on as if the branch had not failed.
+            - `"fail-fast"` — Cancels the other branches and fails. This is the default.
+            - `"continue"` — Lets the other branches finish, and continues with the error as the value of the failed one.
+            - `"ignore"` — Continues as if the branch had not failed; its value is `null`.
         "#]],
     );
     check(
@@ -569,18 +569,18 @@ fn what_options_are_set_to_is_explained() {
     check(
         "parallel (\"an$0y\", count: 2):\n  session \"a\"\n",
         expect![[r#"
-                /main.prose:1: parallel («"any"», count: 2):
+            /main.prose:1: parallel («"any"», count: 2):
 
-                **`"any"`** — Waits for one branch that succeeds, or for as many as `count` says.
-            "#]],
+            **`"any"`** — Waits for one branch that succeeds, or for `count` branches.
+        "#]],
     );
     check(
         "parallel (on-fail: \"cont$0inue\"):\n  session \"a\"\n",
         expect![[r#"
-                /main.prose:1: parallel (on-fail: «"continue"»):
+            /main.prose:1: parallel (on-fail: «"continue"»):
 
-                **`"continue"`** — Lets the other branches end, and goes on with an error in place of the value.
-            "#]],
+            **`"continue"`** — Lets the other branches finish, and continues with the error as the value of the failed one.
+        "#]],
     );
     check(
         "parallel (\"so$0me\"):\n  session \"a\"\n",
@@ -686,10 +686,10 @@ fn what_properties_are_set_to_is_explained() {
     check(
         "agent a:\n  persist: pro$0ject\n",
         expect![[r#"
-        /main.prose:2: persist: «project»
+            /main.prose:2: persist: «project»
 
-        **`project`** of `persist:` — The memory is kept with the project, from run to run.
-    "#]],
+            **`project`** of `persist:` — The memory is kept in the project, across runs.
+        "#]],
     );
     check(
         "agent a:\n  persist: tr$0ue\n",
@@ -702,18 +702,18 @@ fn what_properties_are_set_to_is_explained() {
     check(
         "agent a:\n  permissions:\n    bash: de$0ny\n",
         expect![[r#"
-        /main.prose:3: bash: «deny»
+            /main.prose:3: bash: «deny»
 
-        **`deny`** of `bash:` — It is forbidden.
-    "#]],
+            **`deny`** of `bash:` — Denied.
+        "#]],
     );
     check(
         "session \"a\"\n  retry: 2\n  backoff: \"line$0ar\"\n",
         expect![[r#"
-        /main.prose:3: backoff: «"linear"»
+            /main.prose:3: backoff: «"linear"»
 
-        **`linear`** of `backoff:` — The wait is the same before every retry.
-    "#]],
+            **`linear`** of `backoff:` — The delay is the same before every retry.
+        "#]],
     );
     check(
         "session \"a\"\n  prompt: \"allo$0w\"\n",

@@ -875,9 +875,9 @@ fn the_documentation_says_where_things_come_from() {
     let retry =
         items.iter().find(|item| item.label == "retry").and_then(|item| item.documentation.as_deref());
     expect![[r#"
-        How many times a failed session is tried again.
+        The number of retries of a failed session.
 
-        The first attempt does not count: `retry: 2` makes three attempts at most. `backoff:` says how long to wait in between."#]].assert_eq(retry.unwrap_or_default());
+        The first attempt does not count: `retry: 2` makes at most three attempts. `backoff:` sets the delay between attempts."#]].assert_eq(retry.unwrap_or_default());
 }
 
 #[test]
