@@ -73,7 +73,7 @@ async function rename({ uri, position }: Place): Promise<void> {
 /** Pins what the programs of a folder import. */
 async function lock(extension: string, output: vscode.LogOutputChannel): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    throw new Error("Nothing is fetched for a workspace that is not trusted, so its imports cannot be pinned. Trust it first.");
+    throw new Error("Imports of an untrusted workspace are not fetched and cannot be pinned. Trust the workspace first.");
   }
   const folder = folderOfProject();
   const { command } = program(extension);
@@ -94,7 +94,7 @@ function folderOfProject(): string {
   const folder = open ?? (active === undefined ? vscode.workspace.workspaceFolders?.[0] : undefined);
   if (folder !== undefined) return folder.uri.fsPath;
   if (active !== undefined) return path.dirname(active.fsPath);
-  throw new Error("Open a folder or a program first: the command is about the folder that is open, or that of the active program.");
+  throw new Error("Open a folder or a program first: the command applies to the open folder, or to the folder of the active program.");
 }
 
 function activeFile(): vscode.Uri | undefined {
@@ -126,11 +126,11 @@ async function pickRun(extension: string): Promise<string | undefined> {
   const start = folderOfProject();
   const active = activeFile();
   const root = nearestWithRuns(active === undefined ? start : path.dirname(active.fsPath)) ?? nearestWithRuns(start);
-  if (root === undefined) throw new Error("No program has been run here yet: there is no folder `.prose/runs`.");
+  if (root === undefined) throw new Error("No program has run here yet: the folder `.prose/runs` does not exist.");
   const runs = JSON.parse(await ask(program(extension).command, ["runs", "list", "--json"], root)) as Run[];
   const items = runs.map((run) => ({ label: run.program, description: `${run.status}, ${run.id}`, folder: run.folder }));
   if (items.length < 2) return items[0]?.folder;
-  const placeHolder = "The run whose folder to open; the last one comes first";
+  const placeHolder = "Select a run, latest first";
   return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.folder;
 }
 

@@ -60,7 +60,7 @@ async function pick(all: Explanation[]): Promise<string | undefined> {
   const items: vscode.QuickPickItem[] = all.filter(isHere).map(item);
   if (items.length > 0) items.push({ label: "", kind: vscode.QuickPickItemKind.Separator });
   items.push(...all.filter((explanation) => !isHere(explanation)).map(item));
-  const options = { placeHolder: "The code to explain", matchOnDescription: true };
+  const options = { placeHolder: "Select a code", matchOnDescription: true };
   return (await vscode.window.showQuickPick(items, options))?.label;
 }
 
@@ -82,6 +82,6 @@ function asMarkdown(code: Explanation): string {
     `# ${code.code}: ${code.title}\n\nSeverity: ${severity}\n\n${code.explanation}\n`,
     example("Wrong", code.wrong),
     example("Right", code.right),
-    `In \`prose.toml\`, \`[check.levels]\` gives it another level; \`# prose: ignore[${code.code}]\` at the end of a line ignores it there.\n`,
+    `Change its level in \`[check.levels]\` of \`prose.toml\`, or ignore it on one line with \`# prose: ignore[${code.code}]\` at the end.\n`,
   ].join("\n");
 }

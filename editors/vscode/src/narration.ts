@@ -112,7 +112,7 @@ export interface DryRun {
 
 /** A dry run as a text to read. */
 export function promptsAsText(name: string, { prompts, failed }: DryRun): string {
-  const parts = [`# What ${name} would tell its sessions\n\nNothing was sent, and the answers on the way were made up.\n`];
+  const parts = [`# Prompts of ${name}\n\nNo agent was called; replies in between are generated.\n`];
   prompts.forEach(({ line, agent, model, prompt, system }, index) => {
     const where = line === null ? "in an imported program" : `line ${line}`;
     const facts = [where, agent && `agent ${agent}`, model && `model ${model}`].filter(Boolean);
@@ -120,7 +120,7 @@ export function promptsAsText(name: string, { prompts, failed }: DryRun): string
     parts.push(`## ${index + 1}: ${facts.join(", ")}\n\n${fence}\n${prompt}\n${fence}\n`);
     if (system) parts.push(`System:\n\n${fence}\n${system}\n${fence}\n`);
   });
-  if (failed) parts.push(`With these answers the program would fail at line ${failed.line}: ${failed.message}\n`);
+  if (failed) parts.push(`With these replies, the program fails at line ${failed.line}: ${failed.message}\n`);
   return parts.join("\n");
 }
 

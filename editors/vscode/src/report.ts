@@ -15,7 +15,7 @@ export function report({ facts, settings, log }: Facts, home: string): string {
   const lines = Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`);
   const text = [
     "# OpenProse: debug information\n",
-    "Please look through this before you pass it on. It may name files and folders; programs and what they say are not in it.\n",
+    "Review this text before you share it. It may contain names of files and folders; it does not contain programs or their results.\n",
     `${lines.join("\n")}\n`,
     "## Settings\n",
     `${fenced("json", JSON.stringify(settings, undefined, 2))}\n`,

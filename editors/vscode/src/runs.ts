@@ -95,7 +95,7 @@ async function fromPalette(args: unknown[], run: (argument: Argument) => Promise
   if (isArgument(given)) return run(given);
   const active = vscode.window.activeTextEditor?.document;
   if (active?.languageId === "prose") return run({ uri: active.uri.toString() });
-  void vscode.window.showErrorMessage("Open the program first: the command is about the one in the active editor.");
+  void vscode.window.showErrorMessage("Open the program first: the command applies to the active editor.");
   return undefined;
 }
 
@@ -139,7 +139,7 @@ async function ask(
       title,
       prompt: optional ? `${prompt} (leave empty for none)` : prompt,
       ignoreFocusOut: true,
-      validateInput: (value) => (optional || value.trim() !== "" ? undefined : "The program cannot do without this."),
+      validateInput: (value) => (optional || value.trim() !== "" ? undefined : "This input is required."),
     },
     token,
   );

@@ -52,7 +52,7 @@ export function findProgram(setting: string, surroundings: Surroundings): Progra
   const found = searchPath("prose", surroundings);
   if (found !== undefined) return { command: found, source: "PATH" };
   throw new ServerNotFound(
-    "The program `prose` is neither in this package of the extension nor on PATH. Install it, or set `prose.server.path` to where it is, and restart the server.",
+    "The program `prose` is neither in this package of the extension nor on PATH. Install it, or set `prose.server.path` to its path, and restart the server.",
   );
 }
 
@@ -63,7 +63,7 @@ function bundledProgram({ extension, platform }: Surroundings): string | undefin
   // The package for every system has none.
   if (problem === MISSING) return undefined;
   throw new ServerNotFound(
-    `The program of the extension, \`${program}\`, ${problem}. Install the extension anew, or set \`prose.server.path\` to another \`prose\`.`,
+    `The program of the extension, \`${program}\`, ${problem}. Reinstall the extension, or set \`prose.server.path\` to another \`prose\`.`,
   );
 }
 
@@ -73,7 +73,7 @@ function programThatIsSet(setting: string, surroundings: Surroundings): string {
     const found = searchPath(setting, surroundings);
     if (found === undefined) {
       throw new ServerNotFound(
-        `The setting \`prose.server.path\` is \`${setting}\`, and no program of that name is on PATH. Set it to the full path, or leave it empty to use the extension's own or that on PATH.`,
+        `The setting \`prose.server.path\` is \`${setting}\`, and there is no such program on PATH. Set it to the full path, or leave it empty to use the bundled program or the one on PATH.`,
       );
     }
     return found;
@@ -82,7 +82,7 @@ function programThatIsSet(setting: string, surroundings: Surroundings): string {
   const problem = whyNotRunnable(program, surroundings.platform);
   if (problem !== undefined) {
     throw new ServerNotFound(
-      `The setting \`prose.server.path\` is \`${program}\`, which ${problem}. Correct it, or leave it empty to use the extension's own or that on PATH.`,
+      `The setting \`prose.server.path\` is \`${program}\`, which ${problem}. Correct it, or leave it empty to use the bundled program or the one on PATH.`,
     );
   }
   return program;
@@ -117,7 +117,7 @@ function expand(setting: string, name: string, { home, workspaceFolder }: Surrou
   }
   if (!path.isAbsolute(expanded)) {
     throw new ServerNotFound(
-      `The setting \`${name}\` is \`${setting}\`, which is a relative path. Use a full path, or begin it with \`\${workspaceFolder}\`.`,
+      `The setting \`${name}\` is \`${setting}\`, which is a relative path. Use a full path, or start it with \`\${workspaceFolder}\`.`,
     );
   }
   return expanded;
@@ -132,6 +132,6 @@ function whyNotRunnable(program: string, platform: NodeJS.Platform): string | un
     if (platform !== "win32") accessSync(program, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "may not be executed" : MISSING;
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "is not executable" : MISSING;
   }
 }

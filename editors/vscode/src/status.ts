@@ -58,8 +58,8 @@ export class Status implements vscode.Disposable {
   /** Shows what is set now. */
   settingsChanged(): void {
     const harness = vscode.workspace.getConfiguration("prose.run").get("harness", "");
-    this.harness.text = harness === "" ? "Harness of prose.toml" : `Harness ${harness}`;
-    this.harness.detail = harness === "" ? "offline, if the project sets none" : "as set in the editor";
+    this.harness.text = harness === "" ? "Harness from prose.toml" : `Harness ${harness}`;
+    this.harness.detail = harness === "" ? "offline, unless the project sets one" : "set in the editor";
     if (!this.imports.busy) this.fetching(undefined);
   }
 }
@@ -75,10 +75,10 @@ function fetchMode(mode: string): string {
     case "automatic":
       return "fetched while you type";
     case "manual":
-      return "fetched when asked to";
+      return "fetched on request";
     case "off":
       return "never fetched";
     default:
-      return "fetched as prose.toml says";
+      return "fetched according to prose.toml";
   }
 }

@@ -213,12 +213,12 @@ test("the status says who answers and when is fetched", async () => {
   const editor = fakeEditor(settings);
   await load(editor).extension.activate(context());
   const said = (id) => [editor.status.get(id).text, editor.status.get(id).detail];
-  assert.deepEqual(said("prose.harness"), ["Harness of prose.toml", "offline, if the project sets none"]);
+  assert.deepEqual(said("prose.harness"), ["Harness from prose.toml", "offline, unless the project sets one"]);
   assert.deepEqual(said("prose.imports"), ["Imports", "fetched as prose.toml says"]);
   Object.assign(settings, { "prose.run.harness": "claude", "prose.registry.fetch": "manual" });
   editor.events.emit("configuration", { affectsConfiguration: () => true });
-  assert.deepEqual(said("prose.harness"), ["Harness claude", "as set in the editor"]);
-  assert.deepEqual(said("prose.imports"), ["Imports", "fetched when asked to"]);
+  assert.deepEqual(said("prose.harness"), ["Harness claude", "set in the editor"]);
+  assert.deepEqual(said("prose.imports"), ["Imports", "fetched on request"]);
   editor.module.workspace.isTrusted = false;
   editor.events.emit("configuration", { affectsConfiguration: () => true });
   assert.deepEqual(said("prose.imports"), ["Imports", "never fetched"]);

@@ -51,5 +51,5 @@ test("a dry run is a text whose fences hold", () => {
     failed: { line: 4, message: "no" },
   });
   assert.match(text, /^## 1: line 2, agent writer\n\n````\nSay ```x```\n````$/m);
-  assert.match(text, /would fail at line 4: no/);
+  assert.match(text, /With these replies, the program fails at line 4: no/);
 });

@@ -79,7 +79,7 @@ test("a person is asked for inputs, and may give none", async () => {
   assert.equal(await ask({ ...question, optional: true }), null);
   const [[, needed], , [, optional]] = editor.asked;
   assert.deepEqual([needed.title, needed.prompt], ["topic", "What about?"]);
-  assert.match(needed.validateInput(" "), /cannot do without/);
+  assert.match(needed.validateInput(" "), /is required/);
   assert.equal(optional.prompt, "What about? (leave empty for none)");
   assert.equal(optional.validateInput(""), undefined);
 });
@@ -171,5 +171,5 @@ test("a dry run opens as a text", async () => {
   client.answer = () => ({ prompts, failed: null });
   await middleware.executeCommand("prose.dryRun", [{ uri: "file:///flows/a.prose" }]);
   assert.equal(editor.documents[0].language, "markdown");
-  assert.match(editor.documents[0].content, /^# What a\.prose would tell its sessions/);
+  assert.match(editor.documents[0].content, /^# Prompts of a\.prose/);
 });

@@ -80,7 +80,7 @@ test("a program of the extension that cannot be started is reported and not repl
   program("damaged/server/prose", 0o644);
   const env = { PATH: path.dirname(program("first/prose")) };
   const found = message({}, { env, extension: path.join(folder, "damaged") });
-  assert.match(found, /damaged\/server\/prose`, may not be executed\. Install the extension anew/);
+  assert.match(found, /damaged\/server\/prose`, is not executable\. Reinstall the extension/);
 });
 
 test("the program of the extension has the name of its system", () => {
@@ -98,7 +98,7 @@ test("a setting that is wrong is reported and not replaced by PATH", () => {
 });
 
 test("a program without the permission is reported as such", () => {
-  assert.match(message({ path: program("plain/prose", 0o644) }), /which may not be executed/);
+  assert.match(message({ path: program("plain/prose", 0o644) }), /which is not executable/);
 });
 
 test("a bare name is looked for on PATH", () => {

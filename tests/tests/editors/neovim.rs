@@ -217,7 +217,7 @@ fn run(version: Version) {
             ✓   Check the spelling (TIME) → No mistake.
             ✓   Check the facts (TIME) → All true.
             ✓ Put it together (TIME) → REPLY
-            What was recorded is done; the run goes on.
+            The run resumes; recorded results are reused.
 
             completed after TIME, 4 sessions
 
@@ -244,7 +244,7 @@ fn run(version: Version) {
     );
     assert_eq!(
         seen["mistaken"],
-        "there is no `:Prose rnu`; there are cancel, dry-run, install-parser, log, resume, run, runs"
+        "unknown command `:Prose rnu`; expected cancel, dry-run, install-parser, log, resume, run, runs"
     );
 }
 
@@ -317,7 +317,7 @@ fn look(version: Version) {
     assert!(seen["help"].as_str().unwrap().contains("*:Prose*"), "{}", seen["help"]);
     let health = seen["health"].as_str().unwrap();
     assert!(!health.contains("ERROR") && !health.contains("WARNING"), "{health}");
-    for part in ["prose 0.", "it serves", "prose.so", "queries/prose/highlights.scm", "harness: offline"] {
+    for part in ["prose 0.", "root folder", "prose.so", "queries/prose/highlights.scm", "harness: offline"] {
         assert!(health.contains(part), "`{part}` is not in:\n{health}");
     }
 }

@@ -105,7 +105,7 @@ fn wrong_usage_is_told() {
     workspace.prose(&["fmt", "--lines", "5-2"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: invalid value '5-2' for '--lines <FIRST-LAST>': line 2 stands before line 5
+        error: invalid value '5-2' for '--lines <FIRST-LAST>': line 2 is before line 5
 
         For more information, try '--help'.
     "#]]);

@@ -329,12 +329,12 @@ fn levels_that_are_none_are_refused() {
     check(
         "E007",
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: invalid value 'E007' for '--level <CODE=LEVEL>': a code and a level are wanted, such as `W101=off`
+            status: 2
+            ---- stderr
+            error: invalid value 'E007' for '--level <CODE=LEVEL>': expected a code and a level, such as `W101=off`
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     workspace.prose(&["check", "--profile", "strickt"]).check(expect![[r#"
         status: 2

@@ -28,7 +28,7 @@ local methods_take_self = vim.fn.has("nvim-0.11") == 1
 function M.execute(bufnr, command, argument, done)
   local client = M.of(bufnr)
   if not client then
-    done(nil, "no OpenProse server serves this buffer; `:checkhealth prose` says why")
+    done(nil, "no OpenProse server is attached to this buffer; `:checkhealth prose` shows the reason")
     return
   end
   local function answer(problem, result)

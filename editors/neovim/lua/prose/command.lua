@@ -15,7 +15,7 @@ local function read(words)
     elseif option == "accept-changes" then
       argument.acceptChanges = true
     elseif option then
-      error(("there is no option `--%s`; the options are --harness=NAME, --script=FILE and --accept-changes"):format(option), 0)
+      error(("unknown option `--%s`; expected --harness=NAME, --script=FILE or --accept-changes"):format(option), 0)
     else
       local name, given = word:match("^([%w_-]+)=(.*)$")
       if name then
@@ -33,7 +33,7 @@ end
 
 local function at_most_one(plain, what)
   if #plain > 1 then
-    error(("one %s at most, not `%s`; write `\\ ` for a space in a value"):format(what, table.concat(plain, "` and `")), 0)
+    error(("expected at most one %s, not `%s`; write `\\ ` for a space in a value"):format(what, table.concat(plain, "` and `")), 0)
   end
   return plain[1]
 end
@@ -64,7 +64,7 @@ end
 
 function actions.runs(words)
   if #words > 0 then
-    error("`:Prose runs` takes nothing behind it; `:Prose log RUN` shows a run", 0)
+    error("`:Prose runs` takes no arguments; `:Prose log RUN` shows a run", 0)
   end
   require("prose.runs").choose()
 end
@@ -86,7 +86,7 @@ function M.execute(words)
   local action = actions[name]
   local is_done, problem = pcall(function()
     if not action then
-      error(("there is no `:Prose %s`; there are %s"):format(name, table.concat(names, ", ")), 0)
+      error(("unknown command `:Prose %s`; expected %s"):format(name, table.concat(names, ", ")), 0)
     end
     action(vim.list_slice(words, 2))
   end)

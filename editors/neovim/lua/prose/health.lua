@@ -32,9 +32,9 @@ local function check_server()
   ok(("%s: %s"):format(vim.fn.exepath(program), version[1]))
   local client = require("prose.client").of()
   if client then
-    ok(("it serves %s"):format(client.config.root_dir or "single files"))
+    ok(("root folder: %s"):format(client.config.root_dir or "single files"))
   else
-    info("it is not running; it is started when a program is opened")
+    info("not running; it starts when you open a program")
   end
   return true
 end
@@ -42,14 +42,14 @@ end
 local function check_editor()
   start("OpenProse: Neovim")
   if require("prose").started_by_editor then
-    ok("the server is started by `vim.lsp.enable`; `vim.lsp.config(\"prose\", …)` changes how")
+    ok("`vim.lsp.enable` starts the server; configure it with `vim.lsp.config(\"prose\", …)`")
   elseif vim.lsp.start then
-    ok("the server is started by `vim.lsp.start`")
+    ok("`vim.lsp.start` starts the server")
   else
-    warn("Neovim 0.7 has the language client, and `:Prose`; inlay hints and highlighting by tree-sitter are since 0.10")
+    warn("this Neovim has the language client and `:Prose`; inlay hints and tree-sitter highlighting require 0.10")
   end
   local method = vim.g.prose_markdown and "are" or "are not"
-  info(("programs in Markdown %s served; vim.g.prose_markdown says so"):format(method))
+  info(("programs in Markdown %s supported; set vim.g.prose_markdown to change this"):format(method))
 end
 
 local function check_parser()
@@ -57,10 +57,10 @@ local function check_parser()
   local parser = require("prose.parser")
   local path = parser.path()
   if path and not parser.is_there() then
-    error(path .. " cannot be used by this Neovim", { "It has to be 0.10 or newer", "Build the parser anew with `:Prose install-parser`" })
+    error(path .. " cannot be used by this Neovim", { "Use Neovim 0.10 or newer", "Rebuild the parser with `:Prose install-parser`" })
     return
   elseif not path then
-    info("there is no parser, so that programs are highlighted by patterns; `:Prose install-parser` builds it")
+    info("no parser: programs are highlighted by patterns; `:Prose install-parser` builds it")
     return
   end
   ok("parser: " .. path)
@@ -68,12 +68,12 @@ local function check_parser()
     local files = vim.api.nvim_get_runtime_file(("queries/prose/%s.scm"):format(name), true)
     local is_valid, problem = pcall(vim.treesitter.query.get, "prose", name)
     if #files == 0 then
-      error(("there is no queries/prose/%s.scm on runtimepath"):format(name))
+      error(("queries/prose/%s.scm is not on runtimepath"):format(name))
     elseif is_valid then
       ok(("queries/prose/%s.scm"):format(name))
     else
-      local advice = { "Build the parser anew with `:Prose install-parser`", "Files: " .. table.concat(files, ", ") }
-      error(("queries/prose/%s.scm does not fit the parser: %s"):format(name, problem), advice)
+      local advice = { "Rebuild the parser with `:Prose install-parser`", "Files: " .. table.concat(files, ", ") }
+      error(("queries/prose/%s.scm does not match the parser: %s"):format(name, problem), advice)
     end
   end
 end
@@ -97,18 +97,18 @@ local function check_project()
     local text = table.concat(vim.fn.readfile(settings), "\n")
     harness = harness or ("\n" .. text):match("\n%s*harness%s*=%s*[\"']([%w-]+)[\"']")
   else
-    info(("there is no prose.toml in %s or above; all settings have their defaults"):format(folder))
+    info(("no prose.toml in %s or a parent folder; all settings have their defaults"):format(folder))
   end
   harness = harness or "offline"
   local program = programs[harness]
   if program and vim.fn.executable(program) == 0 then
-    warn(("the harness is `%s`, but there is no program `%s` on PATH"):format(harness, program))
+    warn(("the harness is `%s`, but `%s` is not on PATH"):format(harness, program))
   elseif harness == "offline" then
-    ok("harness: offline, which makes answers up")
+    ok("harness: offline, with generated replies")
   else
     ok("harness: " .. harness)
   end
-  info("runs are kept in " .. folder .. "/.prose/runs")
+  info("runs are stored in " .. folder .. "/.prose/runs")
 end
 
 function M.check()

@@ -74,7 +74,7 @@ tellers["run-started"] = function(self, event)
   self:reset()
   self.program, self.run, self.from, self.started_at = event.program, event.run, event.from, event.at
   self.status = "running"
-  local made_up = event.harness == "offline" and " (answers are made up)" or ""
+  local made_up = event.harness == "offline" and " (generated replies)" or ""
   self:put(("Run %s of %s with %s%s"):format(event.run, event.program, event.harness, made_up), event)
 end
 
@@ -84,7 +84,7 @@ tellers["resumed"] = function(self, event)
   for _, session in pairs(self.sessions) do
     session.since = event.at
   end
-  self:put("What was recorded is done; the run goes on.", event)
+  self:put("The run resumes; recorded results are reused.", event)
 end
 
 tellers["session-started"] = function(self, event, indent)

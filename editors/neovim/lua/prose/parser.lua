@@ -56,7 +56,7 @@ local function tell(message, level)
 end
 
 local function installed()
-  tell("the parser is installed: " .. M.target(), vim.log.levels.INFO)
+  tell("installed the parser: " .. M.target(), vim.log.levels.INFO)
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].filetype == "prose" then
       M.highlight(bufnr)
@@ -68,13 +68,13 @@ end
 function M.install(folder)
   local source = vim.fn.fnamemodify(folder or M.grammar(), ":p"):gsub("/$", "") .. "/src"
   if vim.fn.filereadable(source .. "/parser.c") == 0 then
-    local message = "there is no grammar in %s. Give the folder `syntaxes/tree-sitter-prose` of a clone of the repository: `:Prose install-parser FOLDER`"
+    local message = "no grammar in %s. Pass the folder `syntaxes/tree-sitter-prose` of a clone of the repository: `:Prose install-parser FOLDER`"
     tell(message:format(vim.fn.fnamemodify(source, ":h")), vim.log.levels.ERROR)
     return
   end
   local cc = compiler()
   if not cc then
-    tell("there is no C compiler. Install one, such as gcc, or set $CC", vim.log.levels.ERROR)
+    tell("no C compiler found. Install one, such as gcc, or set $CC", vim.log.levels.ERROR)
     return
   end
   vim.fn.mkdir(vim.fn.fnamemodify(M.target(), ":h"), "p")
@@ -98,7 +98,7 @@ function M.install(folder)
       if moved then
         installed()
       else
-        tell(("the parser could not be built with `%s`:\n%s"):format(table.concat(command, " "), problem), vim.log.levels.ERROR)
+        tell(("could not build the parser with `%s`:\n%s"):format(table.concat(command, " "), problem), vim.log.levels.ERROR)
       end
     end,
   })

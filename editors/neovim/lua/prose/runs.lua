@@ -159,7 +159,7 @@ function M.start(command, argument, bufnr)
     if vim.g.prose_run_window ~= false then
       show(run, false)
     else
-      notify(("run %s goes on; `:Prose log` shows it"):format(result.run))
+      notify(("resumed run %s; `:Prose log` shows it"):format(result.run))
     end
   end)
 end
@@ -180,7 +180,7 @@ local function prompts_in_lines(result)
     table.insert(lines, "")
   end
   if type(result.failed) == "table" then
-    table.insert(lines, ("# It would fail in line %s"):format(tostring(result.failed.line)))
+    table.insert(lines, ("# With these replies, it fails at line %s"):format(tostring(result.failed.line)))
     vim.list_extend(lines, vim.split("\n" .. result.failed.message, "\n", { plain = true }))
   end
   return lines
@@ -298,7 +298,7 @@ function M.log(id)
       return
     end
   end
-  notify(id and ("there is no run %s in this project"):format(id) or "no program of this project has run yet", vim.log.levels.WARN)
+  notify(id and ("no run %s in this project"):format(id) or "no program of this project has run yet", vim.log.levels.WARN)
 end
 
 --- Lets the user choose one of the runs of the project, and shows it.

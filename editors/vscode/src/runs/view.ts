@@ -121,7 +121,7 @@ export class RunsView implements vscode.Disposable {
     if (node === undefined) await this.store.refresh();
     const entry = node?.entry ?? this.store.lastOf(active) ?? this.store.list[0];
     if (entry !== undefined) return this.panel.show(entry);
-    void vscode.window.showInformationMessage("Nothing was run in this workspace yet. Run a program first.");
+    void vscode.window.showInformationMessage("No program has run in this workspace yet. Run a program first.");
   }
 
   private async graph({ summary }: Entry): Promise<FlowGraph | null> {

@@ -112,6 +112,6 @@ player.play(function(seen)
 
   player.type_keys(":Prose rnu<CR>")
   seen.mistaken = player.wait_for("the mistake to be explained", function()
-    return vim.api.nvim_exec("messages", true):match("OpenProse: (there is no `:Prose [^\n]*)")
+    return vim.api.nvim_exec("messages", true):match("OpenProse: (unknown command `:Prose [^\n]*)")
   end)
 end)

@@ -134,7 +134,7 @@ fn what_is_no_input_is_refused_before_anything_is_done() {
     workspace.check(&["run", "echo.prose", "-i", "topic"], expect![[r#"
         status: 2
         ---- stderr
-        error: invalid value 'topic' for '--input <NAME=VALUE>': a name and a value are wanted, such as `topic=tides`
+        error: invalid value 'topic' for '--input <NAME=VALUE>': expected a name and a value, such as `topic=tides`
 
         For more information, try '--help'.
     "#]]);
