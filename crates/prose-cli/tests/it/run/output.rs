@@ -444,11 +444,11 @@ fn examples_are_listed_and_written() {
     workspace.check(&["examples"], expect![[r#"
         status: 0
         ---- stdout
-        hello          The smallest useful program: one session, and a second one that reads its answer.
-        code-review    Three reviewers look at the same change at the same time; what they find decides what happens next.
-        incident       Handles an outage: finds the cause, chooses what to do, and leaves a report even if everything fails.
-        release-notes  Turns the history of a repository into notes that its users can understand.
-        localise       Translates the texts of an application and has every translation checked by somebody else.
+        hello          The smallest useful program: one session, and a second session that uses its result.
+        code-review    Three reviewers check the same change in parallel; their findings decide the next step.
+        incident       Handles an outage: finds the cause, chooses an action, and writes a report even if everything fails.
+        release-notes  Turns the history of a repository into release notes for its users.
+        localise       Translates the texts of an application, with a second agent that checks every translation.
         newsletter     A weekly newsletter, written as a pipeline: choose, summarise, arrange.
     "#]]);
     workspace.check(
