@@ -1,5 +1,6 @@
 //! Places in an execution and in the text of programs.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +31,12 @@ impl Place {
 
     /// As it is written.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Place {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

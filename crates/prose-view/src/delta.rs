@@ -1,0 +1,232 @@
+//! What changed in the view of a run between two events, as clients are sent it.
+
+use std::borrow::Cow;
+
+use prose_vm::place::Site;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::node::{Counts, Node, NodeId, NodeKind};
+use crate::statement::Statement;
+use crate::text::shortened;
+use crate::view::{Entry, EntryKind, View};
+
+/// What changed in a view since a revision: whole nodes, statements and entries of the log, those that changed and no others.
+#[derive(Debug, Clone)]
+pub struct Delta<'a> {
+    view: Cow<'a, View>,
+    since: u64,
+    first_line: u32,
+}
+
+impl View {
+    /// What changed since a revision; everything, if the run was repeated from its start since then.
+    pub fn since(&self, revision: u64) -> Delta<'_> {
+        Delta::new(Cow::Borrowed(self), revision)
+    }
+}
+
+impl<'a> Delta<'a> {
+    pub(crate) fn new(view: Cow<'a, View>, since: u64) -> Self {
+        let since = if since < view.started_at { 0 } else { since };
+        Self { view, since, first_line: 0 }
+    }
+
+    /// The delta with the lines of the program counted in a document whose line `first_line`, from 0, is the first one of the program.
+    pub fn in_document(self, first_line: u32) -> Self {
+        Self { first_line, ..self }
+    }
+
+    /// The view after the delta.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Whether it holds everything, rather than what changed since another view.
+    pub fn is_whole(&self) -> bool {
+        self.since == 0
+    }
+
+    /// The nodes that changed.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> + Clone {
+        self.view.nodes.since(self.since).map(|(index, node)| (NodeId(index as u32), node))
+    }
+
+    /// The statements that changed, of all programs.
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> + Clone {
+        self.view.statements.since(self.since).map(|(_, statement)| statement)
+    }
+
+    /// The entries of the log that are new.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> + Clone {
+        self.view.entries.since(self.since).map(|(_, entry)| entry)
+    }
+
+    fn site(&self, mut site: Site) -> Site {
+        if site.program == 0 {
+            site.line += self.first_line;
+            site.last_line += self.first_line;
+        }
+        site
+    }
+}
+
+impl Serialize for Delta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let view = &*self.view;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("whole", &self.is_whole())?;
+        map.serialize_entry("revision", &view.revision)?;
+        map.serialize_entry("seq", &view.seq)?;
+        map.serialize_entry("now", &view.now)?;
+        map.serialize_entry("paused", &view.paused)?;
+        map.serialize_entry("ended", &view.sessions_ended)?;
+        if let Some(head) = view.head.as_ref().filter(|_| self.is_whole()) {
+            map.serialize_entry("run", &head.run)?;
+            map.serialize_entry("program", &head.program)?;
+            map.serialize_entry("from", &head.from)?;
+            map.serialize_entry("harness", &head.harness)?;
+            map.serialize_entry("inputs", &head.inputs)?;
+        }
+        if let Some(end) = &view.end {
+            map.serialize_entry("end", &**end)?;
+        }
+        map.serialize_entry("nodes", &Sequence(self.nodes().map(|(id, node)| ShownNode(self, id, node))))?;
+        // The texts of imported programs are others.
+        let own = self.statements().filter(|statement| statement.site.program == 0);
+        map.serialize_entry("statements", &Sequence(own.map(|statement| ShownStatement(self, statement))))?;
+        map.serialize_entry("entries", &Sequence(self.entries().map(|entry| ShownEntry(self, entry))))?;
+        map.end()
+    }
+}
+
+/// Items that are serialized one by one: those of a long run have room enough once.
+struct Sequence<I>(I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+struct ShownNode<'a>(&'a Delta<'a>, NodeId, &'a Node);
+
+impl Serialize for ShownNode<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(delta, id, node) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", id)?;
+        map.serialize_entry("kind", node.kind.name())?;
+        if let Some(parent) = node.parent {
+            map.serialize_entry("parent", &parent)?;
+        }
+        map.serialize_entry("label", &node.label)?;
+        map.serialize_entry("place", &node.place)?;
+        map.serialize_entry("status", &node.status)?;
+        map.serialize_entry("from", &node.from)?;
+        let texts = [("detail", &node.detail), ("note", &node.note)];
+        for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            map.serialize_entry(key, text)?;
+        }
+        if let Some(to) = node.to {
+            map.serialize_entry("to", &to)?;
+        }
+        if let Some(site) = node.site {
+            map.serialize_entry("site", &delta.site(site))?;
+        }
+        if let Some(waits_for) = &node.waits_for {
+            map.serialize_entry("waitsFor", waits_for)?;
+        }
+        if let Some(error) = &node.error {
+            map.serialize_entry("error", &shortened(&error.message))?;
+        }
+        if let Some(usage) = node.usage {
+            map.serialize_entry("usage", &usage)?;
+        }
+        if node.sessions != Counts::default() {
+            map.serialize_entry("sessions", &node.sessions)?;
+        }
+        match &node.kind {
+            NodeKind::Session(session) => {
+                if let Some(agent) = &session.agent {
+                    map.serialize_entry("agent", agent)?;
+                }
+                if let Some(model) = &session.model {
+                    map.serialize_entry("model", model)?;
+                }
+                map.serialize_entry("name", &session.name)?;
+                map.serialize_entry("file", &session.file)?;
+                map.serialize_entry("retries", &session.retries)?;
+                map.serialize_entry("attempts", &session.attempts)?;
+                if !session.pauses.is_empty() {
+                    map.serialize_entry("pauses", &session.pauses)?;
+                }
+            }
+            NodeKind::Parallel { strategy, .. } => map.serialize_entry("strategy", strategy)?,
+            _ => {}
+        }
+        map.end()
+    }
+}
+
+struct ShownStatement<'a>(&'a Delta<'a>, &'a Statement);
+
+impl Serialize for ShownStatement<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(delta, statement) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("site", &delta.site(statement.site))?;
+        let counts = [
+            ("times", statement.times),
+            ("running", statement.running),
+            ("complete", statement.complete),
+            ("failed", statement.failed),
+        ];
+        for (key, count) in counts {
+            map.serialize_entry(key, &count)?;
+        }
+        map.serialize_entry("took", &statement.took)?;
+        map.serialize_entry("started", &statement.started)?;
+        map.end()
+    }
+}
+
+struct ShownEntry<'a>(&'a Delta<'a>, &'a Entry);
+
+impl Serialize for ShownEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(delta, entry) = self;
+        let mut map = serializer.serialize_map(None)?;
+        let kind = match &entry.kind {
+            EntryKind::Started => "started",
+            EntryKind::Resumed => "resumed",
+            EntryKind::Attempt(..) => "attempt",
+            EntryKind::Pause(..) => "pause",
+            EntryKind::Node(_) => "node",
+            EntryKind::Cancelled(_) => "cancelled",
+            EntryKind::MemoryAwaited(_) => "memory",
+            EntryKind::Warning(_) => "warning",
+            EntryKind::Ended => "ended",
+        };
+        map.serialize_entry("kind", kind)?;
+        map.serialize_entry("nesting", &entry.nesting)?;
+        if let Some(site) = entry.site {
+            map.serialize_entry("site", &delta.site(site))?;
+        }
+        match &entry.kind {
+            EntryKind::Attempt(node, index) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("attempt", index)?;
+            }
+            EntryKind::Pause(node, delay) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("delay", delay)?;
+            }
+            EntryKind::Node(node) | EntryKind::Cancelled(node) => map.serialize_entry("node", node)?,
+            EntryKind::MemoryAwaited(agent) => map.serialize_entry("agent", agent)?,
+            EntryKind::Warning(message) => map.serialize_entry("message", &**message)?,
+            EntryKind::Started | EntryKind::Resumed | EntryKind::Ended => {}
+        }
+        map.end()
+    }
+}

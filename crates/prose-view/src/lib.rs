@@ -1,0 +1,20 @@
+//! The view of a run: one pure fold of its events, which every display renders.
+//!
+//! [`View`] is the view after an event. [`View::apply`] folds the next event into it, [`View::since`] gives what changed since a revision, and
+//! [`History`] gives the view after any event of a run. Times are in milliseconds on the clock of [`prose_vm::event::Event::active_at`],
+//! which stands still while the run is stopped.
+
+mod delta;
+mod fold;
+mod history;
+mod node;
+mod statement;
+mod text;
+mod versioned;
+mod view;
+
+pub use delta::Delta;
+pub use history::History;
+pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};
+pub use statement::{Execution, ExecutionId, Outcome, Statement};
+pub use view::{BoundName, Entry, EntryKind, Failure, Program, View};

@@ -1,0 +1,30 @@
+//! Beginnings of texts: a view of a run with many sessions has no room for whole ones.
+
+use smol_str::SmolStr;
+
+/// The longest text of a view in characters, such as the prompt of an input.
+pub(crate) const MAX_TEXT: usize = 300;
+/// The longest label of a node in characters.
+const MAX_LABEL: usize = 120;
+
+/// The beginning of a text.
+pub(crate) fn shortened(text: &str) -> SmolStr {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// The first line that is not empty, shortened.
+pub(crate) fn first_line(text: &str) -> SmolStr {
+    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(MAX_LABEL) {
+        Some(_) => line.chars().take(MAX_LABEL - 1).chain(['…']).collect(),
+        None => line.into(),
+    }
+}
+
+/// `1 branch`, `2 branches`
+pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
