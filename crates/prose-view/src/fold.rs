@@ -12,7 +12,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};
 use crate::statement::{Execution, ExecutionId, Outcome, Statement};
-use crate::text::{counted, first_line, shortened};
+use crate::text::{beginning, counted, first_line, shortened};
 use crate::view::{BoundName, Entry, EntryKind, Failure, OpenSession, Program, View, is_in, nearest, outer};
 
 impl View {
@@ -60,7 +60,9 @@ impl View {
             }
             What::Bound { binding, value, .. } => self.bound(event, number, binding, value),
             What::OutputGiven { value, .. } => self.give(place, value, None),
-            What::Warning { message } => self.log(event, EntryKind::Warning(shortened(message).as_str().into())),
+            What::Warning { message } => {
+                self.log(event, EntryKind::Warning(shortened(message).as_str().into()))
+            }
 
             What::StatementStarted { source, .. } => self.statement_started(event, source),
             What::StatementEnded { status, error } => {
@@ -83,16 +85,10 @@ impl View {
                 Some(Status::Running)
             }),
             What::MemoryAwaited { request, agent } => {
-                self.change_attempt(*request, |node, _| {
-                    node.waits_for = Some(WaitsFor::Memory(agent.clone()));
-                    None
-                });
+                self.memories.insert(*request, agent.clone());
                 self.log(event, EntryKind::MemoryAwaited(agent.clone()));
             }
-            What::MemoryAcquired { request } => self.change_attempt(*request, |node, _| {
-                node.waits_for = None;
-                None
-            }),
+            What::MemoryAcquired { request } => drop(self.memories.remove(request)),
             What::Effect { request, outcome, began, .. } => self.answered(event, *request, outcome, *began),
             What::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
@@ -113,10 +109,8 @@ impl View {
                 let other = if strategy == "all" { String::new() } else { format!(", {strategy}") };
                 let detail = format!("{}{other}", counted(branches.len(), "branch", "branches"));
                 let label = if *is_loop { "parallel for" } else { "parallel" };
-                let kind = NodeKind::Parallel {
-                    branches: branches.as_slice().into(),
-                    strategy: strategy.clone(),
-                };
+                let kind =
+                    NodeKind::Parallel { branches: branches.as_slice().into(), strategy: strategy.clone() };
                 self.add(event, kind, label, &detail, Some(place.clone()), true);
             }
             What::BranchStarted { index, name } => {
@@ -142,8 +136,7 @@ impl View {
                 let detail = max.filter(|_| *kind != LoopKind::Repeat);
                 let detail = detail.map_or(String::new(), |max| format!("at most {max}"));
                 let label = format_smolstr!("{name} {header}");
-                let kind =
-                    NodeKind::Loop { kind: *kind, header: header.clone(), max: *max, iteration: None };
+                let kind = NodeKind::Loop { kind: *kind, header: header.clone(), max: *max, iteration: None };
                 self.add(event, kind, &label, &detail, Some(place.clone()), false);
             }
             What::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
@@ -227,7 +220,14 @@ impl View {
             What::PipelineStarted { stages, items } => {
                 let items = counted(*items as usize, "item", "items");
                 let detail = stages.iter().map(SmolStr::as_str).chain([items.as_str()]).collect::<Vec<_>>();
-                self.add(event, NodeKind::Pipeline, "pipeline", &detail.join(", "), Some(place.clone()), false);
+                self.add(
+                    event,
+                    NodeKind::Pipeline,
+                    "pipeline",
+                    &detail.join(", "),
+                    Some(place.clone()),
+                    false,
+                );
             }
             What::StageStarted { operator, items } => {
                 let items = counted(*items as usize, "item", "items");
@@ -283,7 +283,6 @@ impl View {
 
     fn run_ended(&mut self, event: &Event, end: &RunEnd) {
         let at = event.active_at();
-        self.stop_executions("", at);
         if let (RunStatus::Failed, Some(error)) = (end.status, &end.error) {
             // The innermost of the statements that failed is where the error comes from. One that an imported program raises has no line here
             // but that of the call.
@@ -298,9 +297,28 @@ impl View {
             RunStatus::Interrupted => Status::Interrupted,
         };
         self.end = Some(Arc::new(end.clone()));
-        self.end_node(NodeId::ROOT, at, status, end.error.as_ref());
+        self.end_all(at, status, end.error.as_ref());
         self.change(NodeId::ROOT, |root| root.usage = end.usage.or(root.usage));
         self.log(event, EntryKind::Ended);
+    }
+
+    /// Ends what is open, because the run stopped without a last event.
+    pub fn interrupt(&mut self) {
+        if self.root().is_none_or(|root| root.to.is_some()) {
+            return;
+        }
+        self.revision += 1;
+        self.end_all(self.now, Status::Interrupted, None);
+    }
+
+    fn end_all(&mut self, at: u64, status: Status, error: Option<&Arc<RuntimeError>>) {
+        self.stop_executions("", at);
+        self.memories.clear();
+        self.end_node(NodeId::ROOT, at, status, error);
+        // What a damaged journal puts into something that has ended.
+        for node in self.sessions.values().map(|open| open.node).collect::<Vec<_>>() {
+            self.end_node(node, at, Status::Skipped, None);
+        }
     }
 
     fn log(&mut self, event: &Event, kind: EntryKind) {
@@ -333,6 +351,10 @@ impl View {
         key: Option<Place>,
         is_logged: bool,
     ) -> NodeId {
+        if self.nodes.len() == 0 && kind != NodeKind::Run {
+            // Events without a start are those of a run whose journal is damaged.
+            self.add(event, NodeKind::Run, "", "", None, false);
+        }
         let id = NodeId(self.nodes.len() as u32);
         let parent = (id != NodeId::ROOT).then(|| self.around(event.place.as_str()));
         let previous = parent.and_then(|parent| self.node(parent)?.last_child);
@@ -377,10 +399,12 @@ impl View {
     fn change_upwards(&mut self, id: NodeId, mut change: impl FnMut(&mut Node)) {
         let mut next = Some(id);
         while let Some(id) = next {
-            next = self.change(id, |node| {
-                change(node);
-                node.parent
-            }).flatten();
+            next = self
+                .change(id, |node| {
+                    change(node);
+                    node.parent
+                })
+                .flatten();
         }
     }
 
@@ -472,7 +496,9 @@ impl View {
     fn end_at(&mut self, place: &Place, at: u64, status: Status) {
         self.end_container(place, at, status);
         // The value of a binding has a place of its own, one step further.
-        let Some(last) = self.node(self.around(place.as_str())).and_then(|node| node.last_child) else { return };
+        let Some(last) = self.node(self.around(place.as_str())).and_then(|node| node.last_child) else {
+            return;
+        };
         let is_inside = |node: &Node| {
             let rest = node.place.as_str().strip_prefix(place.as_str());
             node.to.is_none() && rest.is_some_and(|rest| rest.starts_with('/'))
@@ -513,8 +539,17 @@ impl View {
 
     fn cancelled(&mut self, event: &Event, at: u64) {
         self.stop_executions(event.place.as_str(), at);
-        if let Some(id) = self.containers.get(&event.place).copied() {
-            self.log(event, EntryKind::Cancelled(id));
+        match self.containers.get(&event.place).copied() {
+            Some(id) => self.log(event, EntryKind::Cancelled(id)),
+            None => {
+                let inside = self.sessions.values().map(|open| open.node);
+                let is_inside = |id: &NodeId| {
+                    self.node(*id).is_some_and(|node| is_in(node.place.as_str(), event.place.as_str()))
+                };
+                for id in inside.filter(is_inside).collect::<Vec<_>>() {
+                    self.end_node(id, at, Status::Skipped, None);
+                }
+            }
         }
     }
 
@@ -547,7 +582,8 @@ impl View {
             let id = self.add(event, kind, &task.task, &agent, None, false);
             if task.retries > 0 {
                 let base = base(&event.place);
-                let key = if base == event.place.as_str() { event.place.clone() } else { Place::root().step(base) };
+                let key =
+                    if base == event.place.as_str() { event.place.clone() } else { Place::root().step(base) };
                 self.asked.insert(key, id);
             }
             self.change_upwards(id, |node| {
@@ -771,7 +807,7 @@ impl View {
     fn give(&mut self, place: &Place, value: &Value, file: Option<&Arc<str>>) {
         let Some(id) = self.running.get(place).copied() else { return };
         self.change_execution(id, |execution, _| {
-            execution.value = first_line(&value.to_string());
+            execution.value = beginning(&value.to_string());
             execution.file = file.cloned();
         });
     }

@@ -50,7 +50,8 @@ impl History {
             return Cow::Borrowed(&self.view);
         }
         let before = self.checkpoints.partition_point(|view| view.revision as usize <= count);
-        let mut view = before.checked_sub(1).map_or_else(View::default, |last| self.checkpoints[last].clone());
+        let mut view =
+            before.checked_sub(1).map_or_else(View::default, |last| self.checkpoints[last].clone());
         for event in &self.events[view.revision as usize..count] {
             view.apply(event);
         }

@@ -184,13 +184,11 @@ impl Attempt {
 }
 
 /// What a node waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsFor {
     /// A free agent (R58).
     Agent,
-    /// Another run that uses the memory of this agent.
-    Memory(SmolStr),
     /// The pause before a retry (R79).
     Retry,
     /// A person who gives the input.

@@ -31,7 +31,7 @@ pub struct Execution {
     pub from: u64,
     /// When it ended.
     pub to: Option<u64>,
-    /// The first line of the value that it gave; may be empty.
+    /// The first line of the value that it gave, with an ellipsis if there is more; may be empty.
     pub value: SmolStr,
     /// The file with that value, relative to the folder of the run.
     pub file: Option<Arc<str>>,
@@ -98,7 +98,7 @@ pub enum Outcome {
     Done {
         /// How long it took.
         took: u64,
-        /// The first line of its value; may be empty.
+        /// The first line of its value, with an ellipsis if there is more; may be empty.
         value: SmolStr,
     },
     /// With an error.

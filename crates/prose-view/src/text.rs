@@ -24,6 +24,13 @@ pub(crate) fn first_line(text: &str) -> SmolStr {
     }
 }
 
+/// The first line of a value, with an ellipsis if there is more.
+pub(crate) fn beginning(text: &str) -> SmolStr {
+    let line = first_line(text);
+    let is_whole = line.ends_with('…') || text.trim().len() == line.len();
+    if is_whole { line } else { format!("{line}…").into() }
+}
+
 /// `1 branch`, `2 branches`
 pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })

@@ -43,6 +43,7 @@ pub struct View {
     pub(crate) asked: FxHashMap<Place, NodeId>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) sessions: BTreeMap<RequestId, OpenSession>,
+    pub(crate) memories: BTreeMap<RequestId, SmolStr>,
     pub(crate) frames: FxHashMap<u32, NodeId>,
     pub(crate) calls: FxHashMap<Place, u32>,
     pub(crate) running: BTreeMap<Place, ExecutionId>,
@@ -232,6 +233,11 @@ impl View {
         self.inputs.iter().filter_map(|id| self.node(*id))
     }
 
+    /// The agents whose memories other runs use, in the order in which this run waits for them.
+    pub fn awaited_memories(&self) -> impl Iterator<Item = &SmolStr> {
+        self.memories.values()
+    }
+
     /// The open sessions by their requests, with what they are asked.
     pub fn open_sessions(&self) -> impl Iterator<Item = (RequestId, NodeId, &Arc<SessionTask>)> {
         self.sessions.iter().map(|(request, open)| (*request, open.node, &open.task))
@@ -264,7 +270,6 @@ impl View {
         self.failure.as_ref()
     }
 
-    /// The execution of a program that an event is about.
     pub(crate) fn program_of(&self, place: &Place, site: Option<Site>) -> u32 {
         let called = || nearest(place.as_str(), |place| self.calls.get(place).copied());
         site.map(|site| site.program).or_else(called).unwrap_or(0)
@@ -274,11 +279,6 @@ impl View {
     pub(crate) fn open_parts(&self) -> usize {
         let parts = [self.containers.len(), self.asked.len(), self.sessions.len(), self.running.len()];
         parts.iter().sum::<usize>() + self.nodes.len() / 64
-    }
-
-    /// The name of the run's program.
-    pub fn name(&self) -> &str {
-        self.root().map_or("", |root| root.label.as_str())
     }
 
     /// The nodes that a node is in, from the inside out.

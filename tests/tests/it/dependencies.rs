@@ -16,6 +16,7 @@ const PURE: &[&str] = &[
     "prose-format",
     "prose-markdown",
     "prose-vm",
+    "prose-view",
     "prose-state",
     "prose-narration",
     "prose-harness",
@@ -38,6 +39,7 @@ const FORBIDDEN: &[&str] = &[
 /// Running a program is waiting for sessions, so `prose-vm` and what is made for it may use the tasks and the clock of tokio.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-vm", "tokio"),
+    ("prose-view", "tokio"),
     ("prose-state", "tokio"),
     ("prose-narration", "tokio"),
     ("prose-harness", "tokio"),

@@ -75,7 +75,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     if let Some(mut run) = runs.runs.get_mut(&ticket) {
         run.is_over = true;
         // A run that could not be recorded any more has no last event.
-        run.trace.stop_all();
+        run.view.interrupt();
     }
     teller.end(&message);
     if let Some(kind) = kind {

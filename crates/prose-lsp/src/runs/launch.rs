@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_view::View;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::panics::guard;
@@ -9,7 +10,6 @@ use crate::runs::execution;
 use crate::runs::execution::Launch;
 use crate::runs::registry::{Run, Runs, Stop, Ticket};
 use crate::runs::teller::Teller;
-use crate::runs::trace::Trace;
 
 /// Starts a run on a thread of its own. The answer comes when its files are there, or at the end of a dry run.
 pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
@@ -20,7 +20,7 @@ pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
         id: None,
         text: Arc::clone(&launch.text),
         first_line: u32::try_from(launch.first_line).unwrap_or(u32::MAX),
-        trace: Trace::default(),
+        view: View::default(),
         stop,
         is_over: false,
     };
@@ -43,7 +43,7 @@ fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedR
     let panicked = guard("running a program", || execution::execute(runs, ticket, launch, stopped)).err();
     let id = runs.runs.get_mut(&ticket).and_then(|mut run| {
         run.is_over = true;
-        run.trace.stop_all();
+        run.view.interrupt();
         run.id.clone()
     });
     match id {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use dashmap::DashMap;
 use futures_channel::mpsc::UnboundedSender;
 use prose_run::Project;
+use prose_view::View;
 use ropey::Rope;
 use smol_str::SmolStr;
 
@@ -19,7 +20,7 @@ use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{History, LastRun};
 use crate::runs::lines::LineMap;
 use crate::runs::requests::RunMessage;
-use crate::runs::trace::Trace;
+use crate::runs::trace::{self, Failed};
 
 /// The number of an execution in this server.
 pub(super) type Ticket = u64;
@@ -44,7 +45,7 @@ pub(super) struct Run {
     pub(super) text: Arc<str>,
     /// The line of the document that was then the first one of the program.
     pub(super) first_line: u32,
-    pub(super) trace: Trace,
+    pub(super) view: View,
     pub(super) stop: tokio::sync::mpsc::UnboundedSender<Stop>,
     pub(super) is_over: bool,
 }
@@ -172,8 +173,8 @@ impl Runs {
     /// The line in which the last run of a document failed, and why; none if the statement is another one now.
     pub(crate) fn failure(&self, uri: &DocumentUri, now: &Rope) -> Option<(usize, String)> {
         let (text, failed) = self.of_document(uri, |run| {
-            let failed = run.trace.failure().filter(|_| run.is_over)?;
-            Some((Arc::clone(&run.text), failed.clone()))
+            let failed = Failed::of(&run.view).filter(|_| run.is_over)?;
+            Some((Arc::clone(&run.text), failed))
         })??;
         let map = LineMap::new(&text, now);
         let lines: Option<Vec<usize>> =
@@ -183,7 +184,7 @@ impl Runs {
 
     /// What stands behind which lines of a document. Statements whose line was edited have nothing.
     pub(crate) fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
-        let marks = self.of_document(uri, |run| (Arc::clone(&run.text), run.trace.marks()));
+        let marks = self.of_document(uri, |run| (Arc::clone(&run.text), trace::marks(&run.view)));
         let Some((before, marks)) = marks else { return Vec::new() };
         let map = LineMap::new(&before, now);
         let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));

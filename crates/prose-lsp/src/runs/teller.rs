@@ -11,6 +11,7 @@ use crate::protocol::notification::{Notification, next_id};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::{Runs, Ticket, progress_token};
+use crate::runs::trace::progress;
 
 /// How long events are gathered before the client is told. A person sees no difference, and a client that gets each alone has no time left.
 const GATHER: Duration = Duration::from_millis(16);
@@ -69,7 +70,7 @@ impl Teller<'_> {
 
     fn take(&self, mut events: Vec<Event>) {
         if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
-            events.iter().for_each(|event| run.trace.tell(event));
+            events.iter().for_each(|event| run.view.apply(event));
             // Who hears that it is over must not find it going on.
             run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
             // The client counts the lines of the document.
@@ -86,7 +87,7 @@ impl Teller<'_> {
     }
 
     fn show(&self) {
-        let progress = self.runs.runs.get(&self.ticket).map(|run| run.trace.progress());
+        let progress = self.runs.runs.get(&self.ticket).map(|run| progress(&run.view));
         if let Some(message) = progress.filter(|_| self.session.shows_progress) {
             self.runs.tell_client(vec![self.progress(&json!({ "kind": "report", "message": message }))]);
         }

@@ -1,71 +1,18 @@
-//! What has become of each statement of a run, told by its events.
+//! The statements of a run as inlay hints and progress show them.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use prose_vm::effect::RequestId;
-use prose_vm::error::RuntimeError;
-use prose_vm::event::{Event, RunStatus, Status, What};
-use prose_vm::place::{Place, Site};
-use smol_str::SmolStr;
+use prose_view::{Outcome, Statement, View};
+use prose_vm::place::Site;
 
 /// How much of a result is kept. More than that is read in its file.
 const MOST_SHOWN: usize = 60;
-
-/// What has happened in a run up to now.
-#[derive(Debug, Default)]
-pub(crate) struct Trace {
-    statements: BTreeMap<Span, Statement>,
-    open: HashMap<Place, Open>,
-    /// Statements that failed with an error that may still end the run, inner ones before outer ones.
-    failing: Vec<(Span, Arc<RuntimeError>)>,
-    failure: Option<Failed>,
-    sessions_under_way: HashMap<RequestId, Place>,
-    sessions_done: u32,
-    /// The first line of the statement that started last.
-    current: Option<SmolStr>,
-    waits_for: Option<SmolStr>,
-    /// The agents whose memories other runs are using, by the requests that wait for them.
-    memories_awaited: BTreeMap<RequestId, SmolStr>,
-}
 
 /// The lines of a statement in the text that the run was started with, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) first: u32,
     pub(crate) last: u32,
-}
-
-/// A statement that was executed at least once.
-#[derive(Debug, Default)]
-struct Statement {
-    /// How often at this moment.
-    running: u32,
-    /// How often up to now.
-    ended: u32,
-    last: Option<Outcome>,
-}
-
-/// How a statement ended.
-#[derive(Debug)]
-enum Outcome {
-    Done {
-        took: u64,
-        result: String,
-    },
-    Failed {
-        took: u64,
-        error: String,
-    },
-    /// Others had decided, or the run was over.
-    Stopped,
-}
-
-#[derive(Debug)]
-struct Open {
-    span: Span,
-    since: u64,
-    result: String,
 }
 
 /// Where and why a run failed.
@@ -75,159 +22,70 @@ pub(crate) struct Failed {
     pub(crate) message: String,
 }
 
-impl Trace {
-    /// Takes up what happens next.
-    pub(crate) fn tell(&mut self, event: &Event) {
-        match &event.what {
-            What::SessionStarted { request, .. } => {
-                self.sessions_under_way.insert(*request, event.place.clone());
-            }
-            What::SessionEnded { request, .. } => {
-                self.sessions_under_way.remove(request);
-                self.sessions_done += 1;
-            }
-            // What goes on in a branch that is not waited for any more is not told the end of.
-            What::BranchEnded { status: Status::Skipped, .. } => self.stop(&event.place),
-            What::InputAsked { name, prompt, .. } => {
-                self.waits_for = Some(name.clone().unwrap_or_else(|| prompt.as_ref().into()));
-            }
-            What::InputGiven { .. } => self.waits_for = None,
-            What::MemoryAwaited { request, agent } => {
-                self.memories_awaited.insert(*request, agent.clone());
-            }
-            What::MemoryAcquired { request } => {
-                self.memories_awaited.remove(request);
-            }
-            What::Caught { .. } => self.failing.clear(),
-            What::RunEnded(end) => {
-                self.stop_all();
-                if end.status == RunStatus::Failed
-                    && let Some(error) = &end.error
-                {
-                    self.fail(error);
-                }
-            }
-            What::StatementStarted { source, .. } => {
-                self.current = Some(source.clone());
-                if let Some(span) = span(event.site) {
-                    self.statements.entry(span).or_default().running += 1;
-                    let open = Open { span, since: event.active_at(), result: String::new() };
-                    self.open.insert(event.place.clone(), open);
-                }
-            }
-            What::StatementEnded { status, error } => self.end(event, *status, error.as_ref()),
-            What::Bound { value, .. } | What::OutputGiven { value, .. } => {
-                if let Some(open) = self.open.get_mut(&event.place) {
-                    open.result = first_line(&value.to_string());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn end(&mut self, event: &Event, status: Status, error: Option<&Arc<RuntimeError>>) {
-        let Some(Open { span, since, result }) = self.open.remove(&event.place) else { return };
-        if let Some(error) = error {
-            self.failing.push((span, Arc::clone(error)));
-        }
-        let Some(statement) = self.statements.get_mut(&span) else { return };
-        let took = event.active_at().saturating_sub(since);
-        statement.running = statement.running.saturating_sub(1);
-        statement.ended += 1;
-        statement.last = Some(match status {
-            Status::Complete | Status::Left => Outcome::Done { took, result },
-            Status::Failed => {
-                let error = error.map_or_else(String::new, |error| first_line(&error.to_string()));
-                Outcome::Failed { took, error }
-            }
-            Status::Skipped => Outcome::Stopped,
-        });
-    }
-
-    /// Whatever is still open will not go on.
-    pub(crate) fn stop_all(&mut self) {
-        self.waits_for = None;
-        self.memories_awaited.clear();
-        self.stop(&Place::root());
-    }
-
-    /// What is still open at a place or below it will not go on.
-    fn stop(&mut self, place: &Place) {
-        let is_there = |other: &Place| {
-            let below = other.as_str().strip_prefix(place.as_str());
-            place.as_str().is_empty() || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.sessions_under_way.retain(|_, at| !is_there(at));
-        for (_, open) in self.open.extract_if(|at, _| is_there(at)) {
-            if let Some(statement) = self.statements.get_mut(&open.span) {
-                statement.running = statement.running.saturating_sub(1);
-                statement.last = Some(Outcome::Stopped);
-            }
-        }
-    }
-
-    /// The innermost of the statements that failed with an error is where it comes from. One that an imported program raises has no line here but
-    /// that of the call.
-    fn fail(&mut self, error: &RuntimeError) {
-        let same = self.failing.iter().filter(|(_, raised)| **raised == *error);
-        let innermost = same.map(|(span, _)| *span).min_by_key(|span| span.last - span.first);
-        let span = innermost.or_else(|| self.failing.last().map(|(span, _)| *span));
-        self.failure = span.map(|span| Failed { span, message: error.to_string() });
-    }
-
-    /// Where the run failed, if it did.
-    pub(crate) fn failure(&self) -> Option<&Failed> {
-        self.failure.as_ref()
-    }
-
-    /// What to show behind each line in which an executed statement starts. Of several in a line that is how the outermost one goes.
-    pub(crate) fn marks(&self) -> BTreeMap<u32, String> {
-        self.statements.iter().map(|(span, statement)| (span.first, statement.mark())).collect()
-    }
-
-    /// How far the run has come, in a line.
-    pub(crate) fn progress(&self) -> String {
-        let done = counted(self.sessions_done);
-        if let Some(name) = &self.waits_for {
-            return format!("{done} done; waits for the input `{name}`");
-        }
-        if let Some(agent) = self.memories_awaited.values().next()
-            && self.sessions_under_way.is_empty()
-        {
-            return format!("{done} done; waits for the memory of {agent}, which another run is using");
-        }
-        let under_way = match self.sessions_under_way.len() {
-            0 => String::new(),
-            count => format!(", {count} running"),
-        };
-        let current =
-            self.current.as_ref().map_or_else(String::new, |source| format!(": {}", first_line(source)));
-        format!("{done} done{under_way}{current}")
+impl Failed {
+    /// Where and why a run failed, if it did.
+    pub(crate) fn of(view: &View) -> Option<Self> {
+        let failure = view.failure()?;
+        Some(Self { span: span(failure.site)?, message: failure.error.to_string() })
     }
 }
 
-impl Statement {
-    fn mark(&self) -> String {
-        match (self.running, &self.last) {
-            (1, _) => "⟳ running".to_owned(),
-            (2.., _) => format!("⟳ {} running", self.running),
-            (0, None) => String::new(),
-            (0, Some(Outcome::Done { took, result })) => self.ended_mark('✓', *took, result),
-            (0, Some(Outcome::Failed { took, error })) => self.ended_mark('✗', *took, error),
-            (0, Some(Outcome::Stopped)) => "■ stopped".to_owned(),
+/// What to show after each line in which an executed statement starts. Of several in a line that is how the outermost one goes.
+pub(crate) fn marks(view: &View) -> BTreeMap<u32, String> {
+    let mut spans: BTreeMap<Span, Vec<&Statement>> = BTreeMap::new();
+    for statement in view.statements(0) {
+        if let Some(span) = span(statement.site) {
+            spans.entry(span).or_default().push(statement);
         }
     }
+    spans.into_iter().map(|(span, statements)| (span.first, mark(&statements))).collect()
+}
 
-    fn ended_mark(&self, sign: char, took: u64, text: &str) -> String {
-        let times = if self.ended > 1 { format!(", {}×", self.ended) } else { String::new() };
-        format!("{sign} {}{times}  {text}", duration(took)).trim_end().to_owned()
+/// The progress of a run, in a line.
+pub(crate) fn progress(view: &View) -> String {
+    let done = counted(view.sessions_ended());
+    if let Some(input) = view.awaited_inputs().next_back() {
+        let name = if input.label.is_empty() { &input.detail } else { &input.label };
+        return format!("{done} done; waits for the input `{name}`");
+    }
+    let running = view.open_sessions().count();
+    if let Some(agent) = view.awaited_memories().next()
+        && running == 0
+    {
+        return format!("{done} done; waits for the memory of {agent}, which another run is using");
+    }
+    let running = if running == 0 { String::new() } else { format!(", {running} running") };
+    let current = view.current().map_or_else(String::new, |source| format!(": {}", first_line(source)));
+    format!("{done} done{running}{current}")
+}
+
+/// How the statements with the same lines go.
+fn mark(statements: &[&Statement]) -> String {
+    let running: u32 = statements.iter().map(|statement| statement.running).sum();
+    let ended: u32 = statements.iter().map(|statement| statement.ended).sum();
+    let last = statements.iter().max_by_key(|statement| statement.ended_at);
+    match (running, last.and_then(|statement| statement.outcome.as_ref())) {
+        (1, _) => "⟳ running".to_owned(),
+        (2.., _) => format!("⟳ {running} running"),
+        (0, None) => String::new(),
+        (0, Some(Outcome::Done { took, value })) => ended_mark('✓', *took, ended, value),
+        (0, Some(Outcome::Failed { took, error })) => {
+            let error = error.as_ref().map_or_else(String::new, |error| error.to_string());
+            ended_mark('✗', *took, ended, &error)
+        }
+        (0, Some(Outcome::Stopped)) => "■ stopped".to_owned(),
     }
 }
 
-/// The lines of a part of the program that was started. Those of imported programs are not in this document.
-fn span(site: Option<Site>) -> Option<Span> {
-    let site = site.filter(|site| site.program == 0 && site.line > 0)?;
-    Some(Span { first: site.line - 1, last: site.last_line.max(site.line) - 1 })
+fn ended_mark(sign: char, took: u64, times: u32, text: &str) -> String {
+    let times = if times > 1 { format!(", {times}×") } else { String::new() };
+    format!("{sign} {}{times}  {}", duration(took), first_line(text)).trim_end().to_owned()
+}
+
+/// The lines of a part of the program of the run. Those of imported programs are not in its document.
+fn span(site: Site) -> Option<Span> {
+    let is_shown = site.program == 0 && site.line > 0;
+    is_shown.then(|| Span { first: site.line - 1, last: site.last_line.max(site.line) - 1 })
 }
 
 fn first_line(text: &str) -> String {
@@ -267,18 +125,17 @@ mod tests {
     /// What stands behind the lines of a program, and how far it has come, after some events. Each is its time, its place, its lines and what happened.
     #[track_caller]
     fn check(events: &[(u64, &str, (u32, u32), Value)], expected: Expect) {
-        let trace = traced(events);
-        let mut shown: String =
-            trace.marks().iter().map(|(line, mark)| format!("{line}: {mark}\n")).collect();
-        shown += &format!("{}\n", trace.progress());
-        if let Some(Failed { span, message }) = trace.failure() {
+        let view = view(events);
+        let mut shown: String = marks(&view).iter().map(|(line, mark)| format!("{line}: {mark}\n")).collect();
+        shown += &format!("{}\n", progress(&view));
+        if let Some(Failed { span, message }) = Failed::of(&view) {
             shown += &format!("failed in {} to {}: {message}\n", span.first, span.last);
         }
         expected.assert_eq(&shown);
     }
 
-    fn traced(events: &[(u64, &str, (u32, u32), Value)]) -> Trace {
-        let mut trace = Trace::default();
+    fn view(events: &[(u64, &str, (u32, u32), Value)]) -> View {
+        let mut view = View::default();
         for (number, (at, place, (line, last_line), what)) in events.iter().enumerate() {
             let mut event = what.clone();
             event["seq"] = json!(number + 1);
@@ -288,9 +145,9 @@ mod tests {
             if let Some(program) = what.get("of_program") {
                 event["site"]["program"] = program.clone();
             }
-            trace.tell(&serde_json::from_value(event).unwrap());
+            view.apply(&serde_json::from_value(event).unwrap());
         }
-        trace
+        view
     }
 
     fn started(source: &str) -> Value {

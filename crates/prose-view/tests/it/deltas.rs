@@ -64,6 +64,74 @@ fn a_delta_holds_what_changed_and_no_more() {
     view.apply(&events[4]);
     let delta = view.since(before).in_document(10);
     expect![[r#"
+        {
+          "whole": false,
+          "revision": 5,
+          "seq": 5,
+          "now": 5,
+          "paused": 0,
+          "ended": 1,
+          "nodes": [
+            {
+              "id": 0,
+              "kind": "run",
+              "label": "race.prose",
+              "place": "",
+              "status": "running",
+              "from": 1,
+              "usage": {
+                "input_tokens": 6,
+                "output_tokens": 1
+              },
+              "sessions": {
+                "total": 2,
+                "running": 1,
+                "waiting": 0,
+                "complete": 1,
+                "failed": 0
+              }
+            },
+            {
+              "id": 2,
+              "kind": "session",
+              "parent": 0,
+              "label": "y",
+              "place": "s2",
+              "status": "running",
+              "from": 4,
+              "note": "Done.",
+              "site": {
+                "start": 0,
+                "end": 9,
+                "line": 11,
+                "last_line": 11
+              },
+              "usage": {
+                "input_tokens": 6,
+                "output_tokens": 1
+              },
+              "sessions": {
+                "total": 1,
+                "running": 1,
+                "waiting": 0,
+                "complete": 0,
+                "failed": 0
+              },
+              "name": "a",
+              "file": "bindings/a.md",
+              "retries": 0,
+              "attempts": [
+                {
+                  "request": 2,
+                  "from": 4,
+                  "status": "running"
+                }
+              ]
+            }
+          ],
+          "statements": [],
+          "entries": []
+        }
     "#]]
     .assert_eq(&format!("{}\n", serde_json::to_string_pretty(&delta).unwrap()));
 }

@@ -16,6 +16,42 @@ fn a_run_is_a_tree_of_branches_iterations_calls_and_sessions() {
     check(
         &View::of(&recorded()),
         expect![[r#"
+            run review.prose: complete
+              session Write about tides: complete
+              parallel parallel: complete
+                branch facts: complete
+                  session Look for facts: complete, 2 attempts
+                branch style: complete
+                  session Look for style: complete
+                branch opinion: complete
+                  block review: complete
+                    session Review it: complete
+              loop loop until **the draft is good**: complete -> condition met
+                condition the draft is good: complete -> no: too short
+                iteration iteration 1 of 3: complete
+                  session Improve the draft: complete
+                condition the draft is good: complete -> yes
+              condition the draft is long: complete -> yes
+              session Shorten it: complete
+              parallel parallel for: complete
+                branch iteration 1: complete
+                  session Write for children: complete
+                branch iteration 2: complete
+                  session Write for students: complete
+                branch iteration 3: complete
+                  session Write for experts: complete
+              try try: complete
+                session Publish it: failed
+                part catch problem: complete
+                  session Say why it was not published: there is no room: complete
+                part finally: complete
+                  session Clean up: complete
+              pipeline pipeline: complete
+                stage map: complete
+                  session A title for children: complete
+                  session A title for students: complete
+                  session A title for experts: complete
+              session Sum up: complete
         "#]],
     );
 }
@@ -73,7 +109,7 @@ fn a_session_that_waits_for_an_agent_says_so_and_how_long_it_waited() {
         waited.extend(waiting.map(|(_, node)| node.label.clone()));
     }
     waited.dedup();
-    assert_eq!(waited, ["Write for experts"]);
+    assert_eq!(waited, ["Review it", "Write for experts"]);
     let (_, node) = view.nodes().find(|(_, node)| node.label == "Write for experts").unwrap();
     let attempt = &node.session().unwrap().attempts[0];
     assert!(attempt.began.unwrap() > attempt.from);
@@ -105,6 +141,12 @@ fn a_branch_that_nothing_waits_for_is_skipped_with_what_is_in_it() {
     check(
         &view,
         expect![[r#"
+            run race.prose: running
+              parallel parallel: complete
+                branch a: complete
+                  session Fast: complete
+                branch b: skipped
+                  session Slow: skipped
         "#]],
     );
     let statement = view.statements(0).next().unwrap();
@@ -172,4 +214,17 @@ fn an_input_that_is_asked_for_is_waited_for() {
     assert_eq!(waiting, [("topic", "What?")]);
     view.apply(&given);
     assert_eq!(view.awaited_inputs().count(), 0);
+}
+
+#[test]
+fn a_value_is_shown_by_its_first_line_and_says_that_there_is_more() {
+    let binding = json!({ "name": "a", "kind": "let", "path": "bindings/a.md", "source": "" });
+    let bound = json!({ "event": "bound", "binding": binding, "value": "One.\nTwo.", "mutable": true, "anonymous": false });
+    let done = json!({ "event": "statement-ended", "status": "complete", "error": null });
+    let view = View::of(&run(vec![("s0", statement()), ("s0", bound), ("s0", done)]));
+    let outcome = view.statements(0).next().unwrap().outcome.clone();
+    assert_eq!(outcome, Some(Outcome::Done { took: 2, value: "One.…".into() }));
+    let names: Vec<_> =
+        view.program(0).unwrap().names.iter().map(|name| (&*name.binding.path, name.seq)).collect();
+    assert_eq!(names, [("bindings/a.md", 3)]);
 }
