@@ -1,11 +1,6 @@
 //! `prose check`: finds programs, checks and fixes them on all processors, and writes what is wrong in one of several formats.
 
-pub(crate) mod diagnose;
 mod outcome;
-pub(crate) mod parts;
-pub(crate) mod settings;
-pub(crate) mod source;
-pub(crate) mod walk;
 pub(crate) mod write;
 
 use std::io;
@@ -16,33 +11,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 
 use annotate_snippets::Renderer;
+use prose_config::Overrides;
+use prose_project::checker::{Checker, Context, diagnose};
+use prose_project::files::{read_program, read_stdin};
+use prose_project::imports::{ImportOptions, Imports, LockUse};
+use prose_project::settings::{SettingsFile, SettingsSource, is_settings};
+use prose_project::{Diagnosed, Failure, Rules, Settings, walk};
 use prose_syntax::FixSafety;
 use prose_syntax::fix::fix_all;
 
-pub(crate) use self::diagnose::Diagnosed;
-use self::diagnose::diagnose;
-pub(crate) use self::diagnose::text_of_other;
-pub(crate) use self::diagnose::{Analyst, Common};
 use self::outcome::Outcome;
-use self::settings::{Rules, Settings, SettingsFile, is_settings};
 use self::write::Change;
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
-use crate::imports::{How, Imports, LockUse};
 use crate::output::{diff, full};
 use crate::panic::caught;
 use crate::sources::{OtherTexts, Sources};
 use crate::terminal::{self, Terminal, one_line};
-
-/// A file or folder that could not be checked or written.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// Where.
-    pub(crate) path: PathBuf,
-    /// Why, as the rest of a sentence that starts with the path.
-    pub(crate) reason: String,
-}
 
 /// What happens to the fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +85,13 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
 
 fn check(args: &CheckArgs, job: &Job) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut settings = match Settings::new(args) {
+    let source = match &args.config {
+        Some(path) => SettingsSource::File(path.clone()),
+        None if args.no_config => SettingsSource::Nowhere,
+        None => SettingsSource::Nearest,
+    };
+    let overrides = Overrides { profile: args.profile, levels: args.levels() };
+    let mut settings = match Settings::new(source, overrides) {
         Ok(settings) => settings,
         Err(failure) => {
             outcome.failures.push(failure);
@@ -132,18 +124,17 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     }
 
     if let Some(path) = stdin.filter(|_| program_in_stdin.is_none()) {
-        outcome.add_stdin(job.check_stdin(path, source::read_stdin(), |text| settings.diagnose(path, text)));
+        outcome.add_stdin(job.check_stdin(path, read_stdin(), |text| settings.diagnose(path, text)));
     }
-    let stdin =
-        program_in_stdin.map(|path| Stdin { rules: settings.of(path), path, text: source::read_stdin() });
+    let stdin = program_in_stdin.map(|path| Stdin { rules: settings.of(path), path, text: read_stdin() });
     let programs: Vec<Program> =
         files.into_iter().map(|path| Program { rules: settings.of(&path), path }).collect();
     let lock = LockUse::new(args.locked);
-    let imports = Imports::new(How { offline: args.offline, lock, ..How::default() });
-    let common = Common::new(settings, imports);
-    job.check_programs(&common, &programs, stdin, threads, &mut outcome);
-    outcome.failures.extend(common.imports.take_failures());
-    outcome.remarks.extend(common.imports.take_remarks());
+    let imports = Imports::new(ImportOptions { offline: args.offline, lock, ..ImportOptions::default() });
+    let context = Context::new(settings, imports);
+    job.check_programs(&context, &programs, stdin, threads, &mut outcome);
+    outcome.failures.extend(context.imports.take_failures());
+    outcome.remarks.extend(context.imports.take_remarks());
     outcome.sort();
     if outcome.files.is_empty() && outcome.failures.is_empty() {
         let places: Vec<String> =
@@ -210,21 +201,21 @@ impl Job {
     /// Checks all programs. Those that import what has to be looked up wait for all the others, so that everything is looked up at once.
     fn check_programs(
         &self,
-        common: &Common,
+        context: &Context,
         programs: &[Program],
         stdin: Option<Stdin<'_>>,
         threads: NonZeroUsize,
         outcome: &mut Outcome,
     ) {
-        let new = || Analyst::new(common);
+        let new = || Checker::new(context);
         let checked =
-            in_parallel(programs, threads, new, |analyst, program| self.check_file(analyst, program, true));
+            in_parallel(programs, threads, new, |checker, program| self.check_file(checker, program, true));
         if let Some(Stdin { path, rules, text: Ok(text) }) = &stdin {
-            Analyst::new(common).note_imports(path, text, rules);
+            Checker::new(context).note_imports(path, text, rules);
         }
-        common.imports.look_up();
+        context.imports.look_up();
         if let Some(Stdin { path, rules, text }) = stdin {
-            outcome.add_stdin(self.check_stdin(path, text, |text| diagnose(common, path, text, &rules)));
+            outcome.add_stdin(self.check_stdin(path, text, |text| diagnose(context, path, text, &rules)));
         }
         let mut waiting = Vec::new();
         for (checked, program) in checked.into_iter().zip(programs) {
@@ -234,37 +225,37 @@ impl Job {
             }
         }
         let checked =
-            in_parallel(&waiting, threads, new, |analyst, program| self.check_file(analyst, program, false));
+            in_parallel(&waiting, threads, new, |checker, program| self.check_file(checker, program, false));
         checked.into_iter().flatten().for_each(|checked| outcome.add(checked));
     }
 
     /// None if it `may_wait` and waits for something to be looked up.
-    fn check_file(&self, analyst: &mut Analyst<'_>, program: &Program, may_wait: bool) -> Option<Checked> {
+    fn check_file(&self, checker: &mut Checker<'_>, program: &Program, may_wait: bool) -> Option<Checked> {
         let Program { path, rules } = program;
-        let text = match source::read_file(path) {
+        let text = match read_program(path) {
             Ok(text) => text,
             Err(reason) => return Some(Checked::failed(path, reason)),
         };
         let work = || match may_wait {
-            true if self.mode == Mode::Report => analyst.diagnose_unless_waiting(path, &text, rules),
+            true if self.mode == Mode::Report => checker.diagnose_unless_waiting(path, &text, rules),
             true if !text.contains("use") => Some(Vec::new()),
-            true => (!analyst.note_imports(path, &text, rules)).then(Vec::new),
-            false if self.mode == Mode::Report => Some(analyst.diagnose(path, &text, rules)),
+            true => (!checker.note_imports(path, &text, rules)).then(Vec::new),
+            false if self.mode == Mode::Report => Some(checker.diagnose(path, &text, rules)),
             // Each round of fixes has it diagnosed anew.
             false => Some(Vec::new()),
         };
         let diagnosed = match caught(work) {
             Ok(diagnosed) => diagnosed?,
             Err(defect) => {
-                analyst.forget();
+                checker.forget();
                 return Some(Checked::defective(path, &defect));
             }
         };
-        let common = analyst.common();
+        let context = checker.context();
         Some(match self.mode {
             Mode::Report => self.caught(path, || self.report(path, &text, &diagnosed)),
             Mode::Fix | Mode::Diff => {
-                self.check_and_write(path, &text, |text| diagnose(common, path, text, rules)).0
+                self.check_and_write(path, &text, |text| diagnose(context, path, text, rules)).0
             }
         })
     }
@@ -273,7 +264,7 @@ impl Job {
     fn check_settings(&self, settings: &mut Settings, file: &SettingsFile) -> Checked {
         let SettingsFile { path, is_named, .. } = file;
         let text = file.text();
-        let (mut checked, fixed) = if source::read_file(path).is_ok_and(|read| read == text) {
+        let (mut checked, fixed) = if read_program(path).is_ok_and(|read| read == text) {
             self.check_and_write(path, text, |text| settings.diagnose(path, text))
         } else {
             // What is shown for bytes that are not UTF-8 is not to be written in their place.
@@ -372,7 +363,7 @@ impl Job {
             return file;
         }
         let name = path.to_string_lossy();
-        let others = OtherTexts::of(diagnosed, text_of_other);
+        let others = OtherTexts::read(diagnosed);
         let sources = Sources::new(&name, text, &others);
         if self.format == OutputFormat::Full {
             file.drawn = full::render(diagnosed, &sources, &self.renderer);

@@ -13,7 +13,7 @@ use prose_syntax::codes::UnknownCode;
 use prose_syntax::{Code, Level, Profile, suggest};
 
 /// What standard input is called where no name is given for it.
-pub(crate) const STDIN: &str = "<stdin>";
+pub(crate) use prose_project::load::STDIN;
 
 /// What the language greets with (R3).
 ///

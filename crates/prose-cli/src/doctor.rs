@@ -9,6 +9,8 @@ use std::time::SystemTime;
 
 use prose_config::{Config, FILE_NAME, HarnessName};
 use prose_harness::command::Agent;
+use prose_project::files::shown;
+use prose_project::imports::block_on;
 use prose_registry::{
     CACHE_DIR, Cache, Credentials, Freshness, Importer, LOCK_FILE, Lock, Outcome, Problem, Reference,
     Settings,
@@ -19,9 +21,7 @@ use prose_syntax::Severity;
 
 use self::machine::{Answer, asked_for_version, on_path};
 use crate::Status;
-use crate::check::settings::{Settings as Rules, shown};
 use crate::cli::DoctorArgs;
-use crate::imports::block_on;
 use crate::run::present_project;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
@@ -106,7 +106,7 @@ fn version(report: &mut Report<'_>) -> io::Result<()> {
 /// The nearest file of settings, and what is wrong in it.
 fn settings(report: &mut Report<'_>) -> io::Result<Config> {
     const ABOUT: &str = "settings";
-    let mut rules = Rules::nearest();
+    let mut rules = prose_project::Settings::default();
     let here = std::env::current_dir()?;
     let config = rules.of(&here.join("program.prose")).project().config.clone();
     for ignored in rules.take_ignored() {

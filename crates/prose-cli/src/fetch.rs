@@ -3,19 +3,19 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use prose_imports::asked_rights;
+use prose_project::imports::{ImportOptions, asked_rights};
 use prose_registry::Reference;
 
 use crate::Status;
 use crate::cli::FetchArgs;
 use crate::gather::{Gathered, Walked};
-use crate::imports::How;
 use crate::terminal::{Terminal, one_line};
 
 /// Fetches what the arguments name and tells what became of it.
 pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
     let (paths, references) = sorted(&args.what);
-    let mut gathered = Gathered::new(&paths, references, How { past_vendor: true, ..How::default() });
+    let mut gathered =
+        Gathered::new(&paths, references, ImportOptions { past_vendor: true, ..ImportOptions::default() });
     let walked = gathered.walk();
     let mut is_wrong = false;
     let mut is_empty = true;

@@ -4,10 +4,10 @@ use std::iter::Sum;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use prose_project::Diagnosed;
 use prose_syntax::codes::Tag;
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextRange};
 
-use crate::check::Diagnosed;
 use crate::position::{LineIndex, Position};
 use crate::sources::Sources;
 

@@ -6,12 +6,13 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use prose_format::{apply, edits, range_edits};
+use prose_project::files::{read_program, read_stdin};
+use prose_project::parts::parts;
+use prose_project::{Failure, walk};
 use prose_syntax::{Parse, TextRange, TextSize, parse};
 
 use crate::Status;
-use crate::check::parts::parts;
 use crate::check::write::{Change, replace};
-use crate::check::{Failure, source, walk};
 use crate::cli::{FmtArgs, STDIN};
 use crate::output::diff;
 use crate::position::line_break_ends;
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
 }
 
 fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
-    let read = source::read_stdin();
+    let read = read_stdin();
     format_text(args, Path::new(STDIN), read, terminal, outcome, |_, _, formatted| {
         // Also what is formatted already is what an editor waits for.
         let mut stdout = terminal::raw_stdout();
@@ -63,7 +64,7 @@ fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> i
 }
 
 fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
-    format_text(args, path, source::read_file(path), terminal, outcome, |outcome, text, formatted| {
+    format_text(args, path, read_program(path), terminal, outcome, |outcome, text, formatted| {
         if formatted == text {
             outcome.unchanged += 1;
             return Ok(());

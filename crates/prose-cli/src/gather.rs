@@ -8,11 +8,12 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use prose_analysis::location::Remote;
 use prose_config::FetchMode;
+use prose_project::checker::{Checker, Context};
+use prose_project::files::{read_program, shown};
+use prose_project::imports::{ImportOptions, Imports, Needs, ProjectImports, block_on};
+use prose_project::{Failure, Settings, walk};
 use prose_registry::{Client, Freshness, Reference, Visited};
 
-use crate::check::settings::{Settings, shown};
-use crate::check::{Analyst, Common, Failure, source, walk};
-use crate::imports::{How, Imports, Needs, ProjectImports, block_on};
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 
 /// What programs import from elsewhere, before it is looked up.
@@ -30,9 +31,9 @@ pub(crate) struct Walked {
 
 impl Gathered {
     /// What the programs at these paths and below import, and besides it what these references name.
-    pub(crate) fn new(paths: &[PathBuf], references: Vec<Reference>, how: How) -> Self {
+    pub(crate) fn new(paths: &[PathBuf], references: Vec<Reference>, options: ImportOptions) -> Self {
         let mut failures = Vec::new();
-        let mut settings = Settings::nearest();
+        let mut settings = Settings::default();
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let mut walked = walk::programs(paths, threads);
         let files = walked.files(&mut settings);
@@ -44,14 +45,14 @@ impl Gathered {
         failures.extend(settings.take_failures());
         let ignored = settings.take_ignored();
 
-        let common = Common::new(settings, Imports::new(how));
+        let context = Context::new(settings, Imports::new(options));
         for rules in projects.iter().chain(programs.iter().map(|(rules, _)| rules)) {
-            common.imports.of(rules);
+            context.imports.of(rules);
         }
-        let mut analyst = Analyst::new(&common);
+        let mut checker = Checker::new(&context);
         for (rules, path) in &programs {
-            match source::read_file(path) {
-                Ok(text) => _ = analyst.note_imports(path, &text, rules),
+            match read_program(path) {
+                Ok(text) => _ = checker.note_imports(path, &text, rules),
                 Err(reason) => failures.push(Failure { path: path.clone(), reason }),
             }
         }
@@ -59,9 +60,9 @@ impl Gathered {
             let registry = here.meaning().registry;
             let remote = |reference| Remote { registry: registry.clone(), reference };
             let roots = references.into_iter().map(remote).collect();
-            common.imports.of(&here).add(Needs { roots, are_unknown: true });
+            context.imports.of(&here).add(Needs { roots, are_unknown: true });
         }
-        Self { imports: common.imports, failures, ignored }
+        Self { imports: context.imports, failures, ignored }
     }
 
     /// The projects, in the order of their paths.

@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod cli;
+mod command_error;
 mod compile;
 mod doctor;
 mod examples;
@@ -11,7 +12,6 @@ mod fetch;
 mod finding;
 mod fmt;
 mod gather;
-mod imports;
 mod lock;
 mod lsp;
 mod outdated;

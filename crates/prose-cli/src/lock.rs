@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::future::join_all;
+use prose_project::files::{identity, shown};
+use prose_project::imports::{ImportOptions, LockUse, Update, block_on};
 use prose_registry::{Client, Found, LOCK_FILE, Lock, Outcome, Pin, Reference, Timestamp, Visited};
 
 use crate::Status;
-use crate::check::settings::{identity, shown};
 use crate::cli::LockArgs;
 use crate::gather::{Gathered, Walked};
-use crate::imports::{How, LockUse, Update, block_on};
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Brings the lock files of the projects up to date and tells what changed.
@@ -23,8 +23,9 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
             return Ok(Status::Trouble);
         }
     };
-    let how = How { past_vendor: true, lock: LockUse::Kept(update.clone()), ..How::default() };
-    let mut gathered = Gathered::new(&args.paths, Vec::new(), how);
+    let options =
+        ImportOptions { past_vendor: true, lock: LockUse::Kept(update.clone()), ..ImportOptions::default() };
+    let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     if gathered.tell(terminal)? {
         // A lock file that cannot be read would be lost.
         return Ok(Status::Trouble);

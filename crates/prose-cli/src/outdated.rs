@@ -3,19 +3,20 @@
 use std::io::{self, Write};
 
 use futures_util::future::join_all;
+use prose_project::imports::{ImportOptions, LockUse, Update, block_on};
 use prose_registry::{Freshness, Importer, LOCK_FILE, Outcome, Pin, Reference};
 
 use crate::Status;
 use crate::cli::OutdatedArgs;
 use crate::gather::Gathered;
-use crate::imports::{How, LockUse, Update, block_on};
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Asks the hosts of all that is pinned.
 pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status> {
     // All is to be renewed, so nothing that is pinned stands in the way of what the hosts have.
-    let how = How { past_vendor: true, lock: LockUse::Kept(Update::All), ..How::default() };
-    let mut gathered = Gathered::new(&args.paths, Vec::new(), how);
+    let options =
+        ImportOptions { past_vendor: true, lock: LockUse::Kept(Update::All), ..ImportOptions::default() };
+    let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     let mut asking = Vec::new();
     for project in gathered.projects() {
         let Some(lock) = &project.lock else {

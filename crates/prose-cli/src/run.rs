@@ -18,6 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_files::Limit;
+use prose_project::files::shown;
+use prose_project::imports::{ImportOptions, LockUse};
 use prose_project::trust::accepts_settings;
 use prose_run::{Around, Finished, Markers, Order, Person, Project, RunFailure, Start, Subject};
 use prose_vm::error::ErrorKind;
@@ -33,9 +35,7 @@ use self::load::{Loaded, load};
 use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
-use crate::check::settings;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
-use crate::imports::{How, LockUse};
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 /// How a run ends, as the exit status of the process.
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     }
     let mut programs = Vec::new();
     for program in &args.programs {
-        let Some(loaded) = load(program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+        let Some(loaded) = load(program, options(&args.runner), terminal)? else { return Ok(Ended::Refused) };
         programs.push(loaded);
     }
     let inputs = match given::read(&args.inputs, args.input_file.as_deref()) {
@@ -192,7 +192,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(loaded) = load(&original.program, &how(&args.runner), terminal)? else {
+    let Some(loaded) = load(&original.program, options(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
     if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
@@ -239,7 +239,7 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
             "the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`",
         );
     };
-    let Some(loaded) = load(program, &how(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let Some(loaded) = load(program, options(&args.runner), terminal)? else { return Ok(Ended::Refused) };
     if narrated.sha256.as_ref().is_some_and(|before| *before != loaded.program.sha256) {
         writeln!(
             terminal.stderr(),
@@ -276,8 +276,8 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
     is_other.then_some("only the harness `script` answers from a file; leave out `--harness` or `--script`")
 }
 
-fn how(args: &RunnerArgs) -> How {
-    How { offline: args.offline, lock: LockUse::new(args.locked), ..How::default() }
+fn options(args: &RunnerArgs) -> ImportOptions {
+    ImportOptions { offline: args.offline, lock: LockUse::new(args.locked), ..ImportOptions::default() }
 }
 
 /// The harness that the arguments name.
@@ -434,7 +434,7 @@ fn execute(
         && let Some(prompt) = failures.prompt_of(error)
     {
         let path = folder.as_deref().unwrap_or(Path::new("")).join(prompt);
-        let path = settings::shown(&path);
+        let path = shown(&path);
         writeln!(stderr, "{HELP}help{HELP:#}: its prompt is in `{}`", one_line(&path.to_string_lossy()))?;
     }
     if let Some(error) = &end.error {

@@ -16,8 +16,9 @@ use textwrap::core::display_width;
 
 use crate::Status;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
+use crate::command_error::CommandError;
 use crate::run::present_project;
-use crate::terminal::{self, BOLD, ERROR, Terminal, counted, first_line, one_line};
+use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -33,39 +34,13 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         }
         RunsCommand::Rm { runs } => remove(&project, runs, terminal),
     };
-    match done {
-        Ok(()) => Ok(Status::Clean),
-        Err(Failed::Output(error)) => Err(error),
-        Err(Failed::Said(message)) => {
-            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
-            Ok(Status::Trouble)
-        }
-    }
-}
-
-/// Why something could not be done.
-enum Failed {
-    Output(io::Error),
-    /// In the words for the person.
-    Said(String),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Failed::Output(error)
-    }
-}
-
-impl From<StateError> for Failed {
-    fn from(error: StateError) -> Self {
-        Failed::Said(error.to_string())
-    }
+    CommandError::status(done, terminal)
 }
 
 /// How many runs a terminal shows at once.
 const PAGE: usize = 20;
 
-fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(), Failed> {
+fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(), CommandError> {
     let runs = project.list_runs()?;
     let total = runs.len();
     let runs: Vec<RunSummary> = runs.into_iter().filter(|run| is_wanted(run, args)).collect();
@@ -180,8 +155,8 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
     project.show_run(&id).map_err(words)
 }
 
-fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), Failed> {
-    let details = details(project, start).map_err(Failed::Said)?;
+fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
+    let details = details(project, start).map_err(CommandError::Message)?;
     let run = &details.summary;
     let mut out = terminal.stdout();
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", run.id, run.status.name())?;
@@ -254,12 +229,12 @@ fn tail(
     narration: Narration,
     follows: bool,
     terminal: &Terminal,
-) -> Result<(), Failed> {
-    let details = details(project, start).map_err(Failed::Said)?;
+) -> Result<(), CommandError> {
+    let details = details(project, start).map_err(CommandError::Message)?;
     let id = &details.summary.id;
     let path = details.summary.folder.join(prose_state::journal::JOURNAL_FILE);
     if !path.exists() {
-        return Err(Failed::Said(format!(
+        return Err(CommandError::Message(format!(
             "the run {id} has no journal to narrate, since another machine made it; how far it came is in state.md in {}",
             details.summary.folder.display()
         )));
@@ -296,7 +271,7 @@ fn tail(
     }
 }
 
-fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), Failed> {
+fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), CommandError> {
     for start in runs {
         let id = project.find_run(start)?;
         project.remove_run(&id)?;

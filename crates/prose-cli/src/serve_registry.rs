@@ -8,8 +8,8 @@ use prose_registry::RegistryServer;
 
 use crate::Status;
 use crate::cli::ServeRegistryArgs;
-use crate::imports::block_on;
 use crate::terminal::{Terminal, one_line};
+use prose_project::imports::block_on;
 
 /// Serves until the process is ended.
 pub(crate) fn run(args: &ServeRegistryArgs, terminal: &Terminal) -> anyhow::Result<Status> {

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
+use prose_project::Diagnosed;
+use prose_project::files::read_program;
 use prose_syntax::Related;
 
-use crate::check::Diagnosed;
 use crate::position::LineIndex;
 use crate::terminal::one_line;
 
@@ -30,6 +32,11 @@ pub(crate) struct Source<'a> {
 }
 
 impl OtherTexts {
+    /// Reads each file once. One that has gone meanwhile is as good as empty.
+    pub(crate) fn read(diagnosed: &[Diagnosed]) -> Self {
+        Self::of(diagnosed, |path| read_program(Path::new(path)).unwrap_or_default())
+    }
+
     /// Gets the text of each file once.
     pub(crate) fn of(diagnosed: &[Diagnosed], text_of: impl Fn(&str) -> String) -> Self {
         let mut texts = HashMap::new();

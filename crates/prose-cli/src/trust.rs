@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use prose_config::FILE_NAME;
-use prose_project::FileError;
 use prose_project::trust::{Concern, Subject, TrustStore, accepts_settings};
 use prose_run::Untrusted;
 
 use crate::Status;
 use crate::cli::run::TrustArgs;
+use crate::command_error::CommandError;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Trusts a project, trusts it no longer, or lists what is trusted.
@@ -23,38 +23,13 @@ pub(crate) fn run(args: &TrustArgs, terminal: &Terminal) -> io::Result<Status> {
     } else {
         trust(&args.dir, &store, terminal)
     };
-    match done {
-        Ok(()) => Ok(Status::Clean),
-        Err(Failed::Output(error)) => Err(error),
-        Err(Failed::Said(message)) => {
-            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
-            Ok(Status::Trouble)
-        }
-    }
+    CommandError::status(done, terminal)
 }
 
-enum Failed {
-    Output(io::Error),
-    /// In words for the person.
-    Said(String),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Failed::Output(error)
-    }
-}
-
-impl From<FileError> for Failed {
-    fn from(error: FileError) -> Self {
-        Failed::Said(error.to_string())
-    }
-}
-
-fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     if !dir.is_dir() {
         let message = format!("`{}` is not a folder; name the folder of a project", dir.display());
-        return Err(Failed::Said(message));
+        return Err(CommandError::Message(message));
     }
     let settings = settings_of(dir, store);
     let folder = settings.as_deref().and_then(Path::parent).unwrap_or(dir);
@@ -63,7 +38,7 @@ fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Fail
         Some(path) => match prose_config::load(path) {
             Ok(loaded) => loaded.config,
             Err(error) => {
-                return Err(Failed::Said(format!("`{}` cannot be read: {error}", path.display())));
+                return Err(CommandError::Message(format!("`{}` cannot be read: {error}", path.display())));
             }
         },
     };
@@ -102,7 +77,7 @@ fn write_concerns(out: &mut dyn Write, indent: &str, concerns: &[Concern]) -> io
     Ok(())
 }
 
-fn revoke(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+fn revoke(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     let mut folder = dir.to_owned();
     let mut was_trusted = store.revoke(&folder)?;
     if !was_trusted && let Some(parent) = settings_of(dir, store).as_deref().and_then(Path::parent) {
@@ -118,7 +93,7 @@ fn revoke(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Fai
     Ok(())
 }
 
-fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), Failed> {
+fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     let trusted = store.list()?;
     if trusted.is_empty() {
         writeln!(terminal.stderr(), "You trust no project. `prose trust` trusts the one of this folder.")?;

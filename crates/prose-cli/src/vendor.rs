@@ -3,19 +3,20 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use prose_project::files::{identity, shown};
+use prose_project::imports::{ImportOptions, LockUse, Update};
 use prose_registry::Vendor;
 
 use crate::Status;
-use crate::check::settings::{identity, shown};
 use crate::cli::VendorArgs;
 use crate::gather::{Gathered, Walked};
-use crate::imports::{How, LockUse, Update};
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Writes the copies and tells how they are used.
 pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> {
-    let how = How { past_vendor: true, lock: LockUse::Kept(Update::Nothing), ..How::default() };
-    let mut gathered = Gathered::new(&args.paths, Vec::new(), how);
+    let options =
+        ImportOptions { past_vendor: true, lock: LockUse::Kept(Update::Nothing), ..ImportOptions::default() };
+    let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     let walked = gathered.walk();
     if gathered.tell(terminal)? {
         return Ok(Status::Trouble);

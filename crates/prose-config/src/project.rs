@@ -22,6 +22,8 @@ pub struct Project {
     pub problems: Vec<Diagnostic>,
     /// The text that the problems are about.
     pub text: String,
+    /// Why the file cannot be read, as the rest of a sentence that starts with its path.
+    pub unreadable: Option<String>,
 }
 
 /// Levels that come before those of the file, from a command line or an editor.
@@ -38,12 +40,13 @@ impl Project {
     pub fn load(path: PathBuf) -> (Self, Option<ReadError>) {
         match file::load(&path) {
             Ok(file::Loaded { config, problems, text }) => {
-                (Self { path: Some(path), config, problems, text }, None)
+                (Self { path: Some(path), config, problems, text, unreadable: None }, None)
             }
             Err(error) => {
                 let mut config = Config::default();
                 config.registry.url = RegistryUrl::unknown();
-                (Self { path: Some(path), config, ..Self::default() }, Some(error))
+                let unreadable = Some(error.to_string());
+                (Self { path: Some(path), config, unreadable, ..Self::default() }, Some(error))
             }
         }
     }

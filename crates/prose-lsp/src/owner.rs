@@ -21,6 +21,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use futures_channel::mpsc::UnboundedSender;
 use prose_analysis::location::Origin;
 use prose_analysis::{AnalysisHost, SourceFile};
+use prose_project::checker::set_project;
 use serde_json::Value;
 
 use self::markdown::{Kind, Markdown};
@@ -216,7 +217,7 @@ impl Owner {
     fn import_message(&mut self, message: ImportMessage) {
         match message {
             ImportMessage::Command(command) => self.execute(command),
-            ImportMessage::Fetched(remote, fulfilled) => self.fetched(&remote, fulfilled),
+            ImportMessage::Fetched(remote, result) => self.fetched(&remote, result),
             ImportMessage::RetryDue(remote) => self.fetch_again(&remote),
             ImportMessage::Due(remote) => {
                 let asker = self.host.asker(&remote);
@@ -499,7 +500,7 @@ impl Owner {
         let host = &self.host;
         let of_network = host.file(&document.path).filter(|file| *file.origin(host.db()) != Origin::Local);
         // What came from the network belongs to the project of those who import it, wherever the file lies that shows it.
-        let mut project = of_network.map_or_else(|| config.meaning(), |file| host.project(file));
+        let project = of_network.map_or_else(|| config.meaning(), |file| host.project(file));
         let known = document.known(&self.host);
         if let Some(file) = known.filter(|file| self.host.has_project(*file, &project)) {
             return Ok((file, config));
@@ -516,12 +517,8 @@ impl Owner {
             Arc::make_mut(&mut self.programs).open(file, Arc::clone(uri), document);
         }
         // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
-        if let Some((origin, registry)) = (!is_open).then(|| self.fetcher.origin_of(&document_path)).flatten()
-        {
-            self.host.set_origin(file, origin);
-            project.registry = registry.unwrap_or(project.registry);
-        }
-        self.host.set_project(file, project);
+        let shown = (!is_open).then(|| self.fetcher.origin_of(&document_path)).flatten();
+        set_project(&mut self.host, file, project, shown);
         self.load_imports(file, &config, when);
         if !is_open {
             self.load_imports_of_imports(file);

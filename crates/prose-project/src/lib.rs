@@ -1,9 +1,19 @@
-//! The projects that programs belong to: what needs a person's trust, and who has given it.
+//! Programs on a disk and in registries: what the command line and the language server both do with them, decided once.
 
+pub mod checker;
+pub mod files;
+pub mod imports;
 pub mod key;
+pub mod load;
 pub mod ownership;
+pub mod parts;
+pub mod runnable;
+pub mod settings;
 pub mod shell;
 pub mod trust;
 mod user_files;
+pub mod walk;
 
+pub use files::Failure;
+pub use settings::{Diagnosed, Rules, Settings};
 pub use user_files::{FileError, UserFiles};

@@ -1,9 +1,10 @@
 //! `prose.lock`: the texts that a project was checked with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use prose_files::{Limit, ReadError, read_text};
 use prose_reference::{GitProgram, Reference};
@@ -23,11 +24,21 @@ pub const LOCK_FILE: &str = "prose.lock";
 const VERSION: u32 = 1;
 
 /// What is pinned. Written in the order of the references, so that a change shows as little as possible.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Lock {
     /// By the canonical spelling of the reference.
     programs: BTreeMap<String, Pin>,
+    /// The references by the places of their programs, once somebody has asked for one.
+    by_place: OnceLock<HashMap<Place, String>>,
 }
+
+impl PartialEq for Lock {
+    fn eq(&self, other: &Self) -> bool {
+        self.programs == other.programs
+    }
+}
+
+impl Eq for Lock {}
 
 /// The text that a reference is pinned to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,11 +101,14 @@ pub enum LockError {
     Version(PathBuf, u32),
 }
 
+/// The place of a program: host, port and path.
+type Place = (Option<String>, Option<u16>, String);
+
 /// The place of a program, without what may be written in one way or another: `@` before a handle and `.prose` at the end.
-fn place(address: &Url) -> (Option<&str>, Option<u16>, String) {
+fn place(address: &Url) -> Place {
     let path = address.path().replace("%40", "@").replace("/@", "/");
     let path = path.strip_suffix(".prose").unwrap_or(&path).to_owned();
-    (address.host_str(), address.port_or_known_default(), path)
+    (address.host_str().map(str::to_owned), address.port_or_known_default(), path)
 }
 
 impl Lock {
@@ -121,7 +135,8 @@ impl Lock {
             return Err(LockError::Version(path.to_owned(), version));
         }
         let file: File = toml::from_str(text).map_err(malformed)?;
-        Ok(Self { programs: file.programs.into_iter().map(|pin| (pin.reference.clone(), pin)).collect() })
+        let programs = file.programs.into_iter().map(|pin| (pin.reference.clone(), pin)).collect();
+        Ok(Self { programs, by_place: OnceLock::new() })
     }
 
     /// Writes the file, as a whole. One that has the same text already is left alone.
@@ -140,12 +155,16 @@ impl Lock {
 
     /// The pin of a program that is at one of these addresses: whatever a program spells it like, it is the same one.
     pub(crate) fn at(&self, addresses: &[Url]) -> Option<&Pin> {
-        let addresses: Vec<_> = addresses.iter().map(place).collect();
-        self.pins().find(|pin| addresses.contains(&place(&pin.url)))
+        let by_place = self.by_place.get_or_init(|| {
+            // Of several with one place, the first one counts.
+            self.pins().rev().map(|pin| (place(&pin.url), pin.reference.clone())).collect()
+        });
+        let references = addresses.iter().filter_map(|address| by_place.get(&place(address)));
+        self.programs.get(references.min()?)
     }
 
     /// All that is pinned, in the order of the references.
-    pub fn pins(&self) -> impl Iterator<Item = &Pin> {
+    pub fn pins(&self) -> impl DoubleEndedIterator<Item = &Pin> {
         self.programs.values()
     }
 
@@ -173,6 +192,7 @@ impl Lock {
             time: before.as_ref().filter(|_| is_same).map_or(time, |pin| pin.time),
         };
         self.programs.insert(source.reference.clone(), pin);
+        self.by_place = OnceLock::new();
         before.filter(|_| !is_same)
     }
 
@@ -181,6 +201,7 @@ impl Lock {
         let (used, unused) =
             std::mem::take(&mut self.programs).into_iter().partition(|(reference, _)| is_used(reference));
         self.programs = used;
+        self.by_place = OnceLock::new();
         let unused: BTreeMap<String, Pin> = unused;
         unused.into_values().collect()
     }

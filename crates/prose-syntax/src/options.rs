@@ -118,10 +118,7 @@ pub const STRATEGIES: &[Word] = &[
 
 /// What a `parallel` does when a branch fails, as its option `on-fail`.
 pub const FAILURE_POLICIES: &[Word] = &[
-    Word {
-        name: "fail-fast",
-        summary: "Cancels the other branches and fails. This is the default.",
-    },
+    Word { name: "fail-fast", summary: "Cancels the other branches and fails. This is the default." },
     Word {
         name: "continue",
         summary: "Lets the other branches finish, and continues with the error as the value of the failed one.",

@@ -224,11 +224,8 @@ pub const BACKOFFS: &[Word] = &[
 ];
 
 /// The values of a permission, apart from lists of patterns.
-pub const PERMISSION_VALUES: &[Word] = &[
-    word("allow", "Allowed."),
-    word("deny", "Denied."),
-    word("prompt", "The user is asked each time."),
-];
+pub const PERMISSION_VALUES: &[Word] =
+    &[word("allow", "Allowed."), word("deny", "Denied."), word("prompt", "The user is asked each time.")];
 
 /// The property of that name.
 pub fn find(name: &str) -> Option<&'static Property> {

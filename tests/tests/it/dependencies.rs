@@ -20,7 +20,6 @@ const PURE: &[&str] = &[
     "prose-state",
     "prose-narration",
     "prose-harness",
-    "prose-run",
 ];
 
 /// What none of them may reach, even through others.
@@ -43,7 +42,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-state", "tokio"),
     ("prose-narration", "tokio"),
     ("prose-harness", "tokio"),
-    ("prose-run", "tokio"),
 ];
 
 /// The arrows of architecture.md: which crates of the workspace each crate may name. A crate names only those above it.
@@ -63,16 +61,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("prose-vm", &["prose-analysis", "prose-rights", "prose-syntax"]),
     ("prose-view", &["prose-syntax", "prose-vm"]),
     (
-        "prose-imports",
-        &["prose-analysis", "prose-reference", "prose-registry", "prose-rights", "prose-syntax"],
-    ),
-    (
         "prose-project",
         &[
             "prose-analysis",
             "prose-config",
             "prose-files",
-            "prose-imports",
             "prose-markdown",
             "prose-reference",
             "prose-registry",
@@ -107,7 +100,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prose-files",
             "prose-format",
             "prose-ide",
-            "prose-imports",
             "prose-markdown",
             "prose-project",
             "prose-registry",

@@ -434,7 +434,7 @@ fn of_several_programs_one_has_to_be_named() {
     expect!["runs.md has no program: a block that starts with ```prose would be one"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
     workspace.replace("runs.md", 3, "```prose\nsession: nobody\n```\n");
-    expect!["`runs.md#1` has an error and is not run; line 2: there is no agent `nobody`"]
+    expect!["`runs.md#1` has 1 error and is not run; line 2: there is no agent `nobody`"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
     // As it was last edited, and by the name of the document, since it is the only one.
     workspace.replace("runs.md", 4, "```prose\nsession \"Three\"\n```\n");

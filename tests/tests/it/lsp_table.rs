@@ -237,7 +237,11 @@ const ROWS: &[Row] = &[
             params
         },
     },
-    Row { method: "codeAction/resolve", says: "actions are sent complete", params: |_| json!({ "title": "a" }) },
+    Row {
+        method: "codeAction/resolve",
+        says: "actions are sent complete",
+        params: |_| json!({ "title": "a" }),
+    },
     Row { method: "textDocument/documentColor", says: "programs have no colours", params: document },
     Row {
         method: "textDocument/colorPresentation",

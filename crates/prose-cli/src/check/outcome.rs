@@ -6,7 +6,9 @@ use std::path::Path;
 
 use prose_syntax::FixSafety;
 
-use super::{Checked, Failure, Job, Mode};
+use prose_project::Failure;
+
+use super::{Checked, Job, Mode};
 use crate::Status;
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
@@ -109,12 +111,13 @@ impl Outcome {
         match job.format {
             OutputFormat::Full => self.write_drawn(out),
             OutputFormat::Concise => concise::write(&self.files, out),
-            OutputFormat::Json => json::write(&self.files, &Repository::of_current_folder(), out),
-            OutputFormat::Github => {
-                github::write(&self.files, &self.failures, &Repository::of_current_folder(), out)
-            }
-            OutputFormat::Sarif => {
-                sarif::write(&self.files, &self.failures, &Repository::of_current_folder(), out)
+            format => {
+                let repository = Repository::of_current_folder();
+                match format {
+                    OutputFormat::Github => github::write(&self.files, &self.failures, &repository, out),
+                    OutputFormat::Sarif => sarif::write(&self.files, &self.failures, &repository, out),
+                    _ => json::write(&self.files, &repository, out),
+                }
             }
         }
     }

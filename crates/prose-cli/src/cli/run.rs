@@ -151,8 +151,7 @@ pub(crate) struct RunArgs {
 
 /// Resume a run
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Sessions with recorded results do not run again. Failed and interrupted sessions do.
+#[command(after_help = "Sessions with recorded results do not run again. Failed and interrupted sessions do.
 
 Exit status: the same as for `prose run`
 
@@ -162,8 +161,7 @@ Examples:
   prose resume k3x9 --program flow.prose --harness claude
                                                   a run that another user started
   prose resume --accept-changes                   resume a changed program; matching results are reused
-  prose resume --transcript run.txt review.prose  resume from a narration"
-)]
+  prose resume --transcript run.txt review.prose  resume from a narration")]
 pub(crate) struct ResumeArgs {
     /// Any part of the id of the run; by default, the last run in this folder. With `--transcript`, the program
     #[arg(value_name = "RUN")]

@@ -7,9 +7,9 @@ use std::ops::Range;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 use prose_syntax::{Fix, Severity, TextEdit, TextRange};
 
-use crate::check::Diagnosed;
 use crate::sources::{Source, Sources};
 use crate::terminal::{BOLD, one_line};
+use prose_project::Diagnosed;
 
 /// Nobody reads more findings of one file, and a file may have a million.
 const MOST_SHOWN: usize = 1000;

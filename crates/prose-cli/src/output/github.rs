@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use prose_syntax::Severity;
 
-use crate::check::Failure;
 use crate::finding::CheckedFile;
 use crate::output::repository::Repository;
+use prose_project::Failure;
 
 pub(crate) fn write(
     files: &[CheckedFile],

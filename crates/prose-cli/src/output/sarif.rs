@@ -7,9 +7,9 @@ use std::path::{Component, Path};
 use prose_syntax::{Code, Severity};
 use serde::Serialize;
 
-use crate::check::Failure;
 use crate::finding::{CheckedFile, Finding, Span};
 use crate::output::repository::Repository;
+use prose_project::Failure;
 
 /// What stands for the folder of the repository.
 const BASE: &str = "SRCROOT";

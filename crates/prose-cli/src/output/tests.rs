@@ -8,9 +8,9 @@ use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, TextEdit, TextRang
 
 use super::repository::Repository;
 use super::{concise, full, github, json, sarif};
-use crate::check::{Diagnosed, Failure};
 use crate::finding::{CheckedFile, Counts, Finding};
 use crate::sources::{OtherTexts, Sources};
+use prose_project::{Diagnosed, Failure};
 
 fn no_repository() -> Repository {
     Repository::around("nowhere".into())

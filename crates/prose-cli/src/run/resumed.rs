@@ -7,13 +7,12 @@ use std::thread::available_parallelism;
 use prose_files::{Limit, read_text};
 use prose_markdown::program_at_path;
 use prose_project::shell::word;
+use prose_project::walk;
 use prose_registry::Reference;
 use prose_run::Project;
 use prose_state::folder::{PROGRAM_FILE, resolved};
 use prose_state::runs::RunDetails;
 use prose_syntax::ast::{AstNode, Use};
-
-use crate::check::walk;
 
 /// The program that a run goes on with.
 pub(crate) struct Original {

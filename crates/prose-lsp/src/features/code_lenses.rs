@@ -9,7 +9,7 @@ use crate::protocol::lsp;
 use crate::protocol::session::Session;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
-use crate::runs::project::{errors, project_of};
+use crate::runs::project::project_of;
 use crate::runs::requests::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
 
 /// The answer to `textDocument/codeLens`.
@@ -50,7 +50,7 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
     let converter = view.converter(session);
     let top = converter.top();
-    let errors = errors(db, file, &snapshot.config);
+    let errors = snapshot.config.errors(db, file);
     let mut lenses =
         Lenses { uri, can_run: errors.is_empty(), first_line: snapshot.shown.first_line(), list: Vec::new() };
     if !errors.is_empty() {
@@ -76,7 +76,9 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
         // An error elsewhere in the program is none of the block's.
         lenses.can_run = errors.is_empty() || {
             let parts = prose_ide::block_parts(db, file, &block.name);
-            !errors.iter().any(|error| parts.iter().any(|part| part.intersect(error.range).is_some()))
+            !errors
+                .iter()
+                .any(|error| parts.iter().any(|part| part.intersect(error.diagnostic.range).is_some()))
         };
         let range = converter.range(block.range);
         if lenses.can_run {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use prose_analysis::Database;
 use prose_analysis::diagnostics::diagnostics;
+use prose_project::Diagnosed;
 use prose_syntax::{Diagnostic, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -153,7 +154,7 @@ pub(crate) fn of_settings(
 ) -> Notification {
     let shown = Shown::alone(problems.text.clone());
     let converter = Converter::new(&shown, session);
-    let reported = problems.found.iter().map(|(severity, diagnostic)| Reported {
+    let reported = problems.found.iter().map(|Diagnosed { diagnostic, severity }| Reported {
         severity: *severity,
         diagnostic,
         uri,

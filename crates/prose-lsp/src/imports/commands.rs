@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use prose_analysis::location::Remote;
-use prose_imports::Fulfilled;
+use prose_project::imports::FetchResult;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ pub(crate) enum ImportMessage {
     /// Fetch or pin a program.
     Command(Command),
     /// What the look-up of a program resulted in.
-    Fetched(Remote, Fulfilled),
+    Fetched(Remote, FetchResult),
     /// Nobody has typed for a moment, so a program can be looked up.
     Due(Remote),
     /// Some time has passed since the look-up of a program failed.

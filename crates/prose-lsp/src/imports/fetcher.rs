@@ -11,8 +11,8 @@ use std::time::Duration;
 use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_files::Limit;
-use prose_imports::{Registries, Wish, never_fetched, not_fetched, too_many};
+use prose_project::files::read_import;
+use prose_project::imports::{PendingFetch, Registries, never_fetched, not_fetched, too_many};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
 
 use crate::background::Background;
@@ -33,7 +33,7 @@ pub(crate) struct Fetcher {
     owner: Mailbox<ImportMessage>,
     background: Background,
     /// What will be looked up if it still stands in a program then.
-    waiting: HashMap<Remote, Wish>,
+    waiting: HashMap<Remote, PendingFetch>,
     under_way: HashSet<Remote>,
     retries: Retries,
     /// What programs of the network import. One that imports without end is not followed.
@@ -85,11 +85,11 @@ impl Fetcher {
             }
             self.of_remotes.insert(remote.clone());
         }
-        let (fetched, wish) = self.registries.look(remote, asker);
+        let (fetched, pending) = self.registries.look(remote, asker);
         for problem in self.registries.take_problems() {
             tracing::warn!("{problem}");
         }
-        let Some(wish) = wish else { return fetched };
+        let Some(pending) = pending else { return fetched };
         match mode {
             FetchMode::Automatic => {}
             FetchMode::Manual => {
@@ -103,22 +103,22 @@ impl Fetcher {
         }
         // What is known is shown at once, and asked about without hurry.
         match when {
-            When::Now => self.start(wish, asker.clone()),
-            When::TypingStops | When::Opened => self.wait(wish),
+            When::Now => self.start(pending, asker.clone()),
+            When::TypingStops | When::Opened => self.wait(pending),
         }
         fetched
     }
 
-    fn wait(&mut self, wish: Wish) {
-        let remote = wish.remote.clone();
-        self.waiting.insert(remote.clone(), wish);
+    fn wait(&mut self, pending: PendingFetch) {
+        let remote = pending.remote.clone();
+        self.waiting.insert(remote.clone(), pending);
         self.background.send_after(DEBOUNCE, &self.owner, ImportMessage::Due(remote));
     }
 
     /// The wait for a program is over, which `asker` still imports; nobody does if there is none.
     pub(crate) fn due(&mut self, remote: &Remote, asker: Option<Origin>) {
-        if let (Some(wish), Some(asker)) = (self.waiting.remove(remote), asker) {
-            self.start(wish, asker);
+        if let (Some(pending), Some(asker)) = (self.waiting.remove(remote), asker) {
+            self.start(pending, asker);
         }
     }
 
@@ -130,18 +130,18 @@ impl Fetcher {
     /// Looks up a program, however fresh what is known of it: a person asks for it, or it failed before.
     pub(crate) fn fetch(&mut self, remote: &Remote, asker: Origin) {
         if let Some(client) = self.registries.client(&remote.registry) {
-            self.start(Wish { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
+            self.start(PendingFetch { remote: remote.clone(), client, freshness: Freshness::Now }, asker);
         }
     }
 
-    fn start(&mut self, wish: Wish, asker: Origin) {
-        if !self.under_way.insert(wish.remote.clone()) {
+    fn start(&mut self, pending: PendingFetch, asker: Origin) {
+        if !self.under_way.insert(pending.remote.clone()) {
             return;
         }
         let owner = self.owner.clone();
         self.background.spawn(async move {
-            let fulfilled = wish.fulfil(&asker).await;
-            owner.send(ImportMessage::Fetched(wish.remote, fulfilled));
+            let result = pending.fetch(&asker).await;
+            owner.send(ImportMessage::Fetched(pending.remote, result));
         });
     }
 
@@ -207,7 +207,7 @@ pub(crate) struct Imports<'a> {
 
 impl Loader for Imports<'_> {
     fn file(&mut self, path: &Path) -> Result<String, NoText> {
-        read_program(path)
+        read_import(path)
     }
 
     fn project(&mut self, path: &Path) -> Option<Project> {
@@ -221,15 +221,4 @@ impl Loader for Imports<'_> {
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         self.fetcher.look(remote, asker, self.mode, self.when)
     }
-}
-
-/// The text of a program on the disk.
-pub(crate) fn read_program(path: &Path) -> Result<String, NoText> {
-    prose_files::read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
-        true => NoText::Missing,
-        false => {
-            tracing::warn!("{} {error}", path.display());
-            NoText::Unreadable(error.to_string())
-        }
-    })
 }

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
+use prose_project::checker::set_project;
+use prose_project::files::read_import;
 use prose_registry::LOCK_FILE;
 
 use super::Owner;
 use crate::documents::public_interface::Face;
-use crate::imports::fetcher::{When, read_program};
+use crate::imports::fetcher::When;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 use crate::workspace::files::says_what_is_left_out;
 
@@ -19,7 +21,7 @@ impl Owner {
         // What a scan found while it was open may be unknown to the analysis.
         let is_found = self.workspace.has_found(path);
         if is_found || self.host.file(path).is_some() || self.host.is_imported(path) {
-            let text = read_program(path).ok();
+            let text = read_import(path).ok();
             let is_there = text.is_some();
             self.take_over(path, text);
             if !is_there {
@@ -49,12 +51,7 @@ impl Owner {
                 let config = self.settings.of(path);
                 if known.is_none() {
                     self.workspace.forget_closed();
-                    let mut project = config.meaning();
-                    if let Some((origin, registry)) = self.fetcher.origin_of(path) {
-                        self.host.set_origin(file, origin);
-                        project.registry = registry.unwrap_or(project.registry);
-                    }
-                    self.host.set_project(file, project);
+                    set_project(&mut self.host, file, config.meaning(), self.fetcher.origin_of(path));
                 }
                 let when = if is_imported { When::Now } else { When::Opened };
                 self.load_imports(file, &config, when);

@@ -7,7 +7,7 @@ use prose_analysis::SourceFile;
 use prose_analysis::imports::{imported_programs, remote, unfound};
 use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
-use prose_imports::Fulfilled;
+use prose_project::imports::FetchResult;
 
 use super::{Notification, Owner};
 use crate::documents::public_interface::Face;
@@ -49,7 +49,7 @@ impl Owner {
         }
     }
 
-    pub(super) fn fetched(&mut self, remote: &Remote, Fulfilled { fetched, again_after }: Fulfilled) {
+    pub(super) fn fetched(&mut self, remote: &Remote, FetchResult { fetched, again_after }: FetchResult) {
         self.fetcher.fetched(remote, again_after);
         self.reads.recall_views();
         // What was fetched may have been fetched because a person asked, and needs its own imports as well.

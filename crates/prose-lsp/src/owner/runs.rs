@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use prose_analysis::imports::{Imported, import_sites, imported, remote};
 use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
+use prose_project::Diagnosed;
+use prose_project::runnable::Refusal;
 use prose_run::{Order, Project, Start};
 use prose_vm::event::StateMode;
 use prose_vm::program::Program;
@@ -23,13 +24,10 @@ use crate::protocol::uri::DocumentUri;
 use crate::runs::execution::Launch;
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::launch::launch;
-use crate::runs::project::{errors, project_of};
+use crate::runs::project::project_of;
 use crate::runs::queries;
 use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunQuery};
 use crate::workspace::settings::FileConfig;
-
-/// Why something is not run, in words for a person.
-type Refusal = String;
 
 impl Owner {
     /// Does what a person wants done about a run.
@@ -66,8 +64,9 @@ impl Owner {
     fn show_error(&mut self, uri: &DocumentUri) -> Result<Json, Failure> {
         let uri = &self.program_named(uri)?;
         let snapshot = self.snapshot(uri)?;
-        let errors = errors(self.host.db(), snapshot.file, &snapshot.config);
+        let errors = snapshot.config.errors(self.host.db(), snapshot.file);
         if let Some(first) = errors.first() {
+            let first = &first.diagnostic;
             if !self.session.shows_documents {
                 return Err(Failure::Refused(first.message.to_string()));
             }
@@ -100,7 +99,7 @@ impl Owner {
         what: RunCommandKind,
         given: &Given,
         snapshot: &Snapshot,
-    ) -> Result<Order, Refusal> {
+    ) -> Result<Order, String> {
         let config = &snapshot.config;
         let db = self.host.db();
         let path = snapshot.file.path(db).to_path_buf();
@@ -113,12 +112,6 @@ impl Owner {
         if *snapshot.file.origin(db) != Origin::Local {
             return Err(format!(
                 "`{name}` was fetched and is only shown here; import it with `use` in a program of your own and run that"
-            ));
-        }
-        if let Some(error) = config.run_error() {
-            return Err(format!(
-                "`{name}` is not run, since how to run it is not understood in prose.toml: {}",
-                error.message
             ));
         }
         let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
@@ -191,7 +184,7 @@ impl Owner {
         given: &Given,
         project: &Project,
         path: &Path,
-    ) -> Result<(SmolStr, Option<SmolStr>), Refusal> {
+    ) -> Result<(SmolStr, Option<SmolStr>), String> {
         let Some(run) = &given.run else {
             let last = self.runs.last_runs(project, path);
             let last = last.into_iter().find(|last| last.block == given.block);
@@ -226,7 +219,7 @@ impl Owner {
         path: &Path,
         block: &str,
         snapshot: &Snapshot,
-    ) -> Result<Arc<Program>, Refusal> {
+    ) -> Result<Arc<Program>, String> {
         let text = prose_ide::block_program(self.host.db(), snapshot.file, block).ok_or_else(|| {
             format!(
                 "`{block}` is not a block that can be run on its own: it has to stand at the top level of the program, and may use only agents, blocks \
@@ -245,37 +238,26 @@ impl Owner {
         program
     }
 
-    /// A program without errors (decision 15) and with all that it imports.
+    /// The program of a file, or why it is not run.
     fn runnable(
         &self,
         name: &str,
         file: SourceFile,
         config: &FileConfig,
         first_line: usize,
-    ) -> Result<Arc<Program>, Refusal> {
+    ) -> Result<Arc<Program>, String> {
         let db = self.host.db();
-        let errors = errors(db, file, config);
-        let program = Program::new(db, file);
-        if let Some(first) = errors.first() {
-            let count = match errors.len() {
-                1 => "an error".to_owned(),
-                count => format!("{count} errors"),
+        config.runnable(db, file).map_err(|refusal| {
+            let first = match &refusal {
+                Refusal::Errors(errors) => errors.first(),
+                _ => None,
             };
-            return Err(format!(
-                "`{name}` has {count} and is not run; line {}: {}",
-                first_line + program.line(first.range.start().into()) as usize,
-                first.message
-            ));
-        }
-        let waits_for = import_sites(db, file).iter().map(|import| &import.path).find(|path| {
-            remote(db, file, path).is_some() && imported(db, file, (*path).clone()) == Imported::Unknown
-        });
-        if let Some(path) = waits_for {
-            return Err(format!(
-                "`{name}` imports `{path}`, which is not fetched yet, and is not run; have it fetched with the action at the import, or wait a moment"
-            ));
-        }
-        Ok(program)
+            let first = first.map(|Diagnosed { diagnostic, .. }| {
+                let line = Program::new(db, file).line(diagnostic.range.start().into()) as usize;
+                format!("; line {}: {}", first_line + line, diagnostic.message)
+            });
+            format!("`{name}` {refusal}{}", first.unwrap_or_default())
+        })
     }
 
     /// Answers a question about runs. Their folders are read beside everything else.

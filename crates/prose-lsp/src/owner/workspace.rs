@@ -10,7 +10,6 @@ use prose_analysis::location::Origin;
 use super::Owner;
 use crate::documents::closed::ClosedProgram;
 use crate::features::diagnostics;
-use crate::imports::fetcher::read_program;
 use crate::mailbox::Mailbox;
 use crate::panics::guard;
 use crate::protocol::json::Digest;
@@ -22,6 +21,7 @@ use crate::reads::views::View;
 use crate::workspace::files::is_program;
 use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::scan::{Scanned, Stamps, scan};
+use prose_project::files::read_import;
 
 /// How often it is looked whether there are news of all programs, at most.
 const BETWEEN_POLLS: Duration = Duration::from_millis(500);
@@ -207,7 +207,7 @@ impl Owner {
                         continue;
                     }
                     let is_newest = !self.workspace.read_since.contains(&path);
-                    let text = if is_newest { Some(text) } else { read_program(&path).ok() };
+                    let text = if is_newest { Some(text) } else { read_import(&path).ok() };
                     self.take_over(&path, text);
                 }
                 self.workspace.forget_closed();
@@ -221,7 +221,7 @@ impl Owner {
                     if !self.names.contains_key(&path) {
                         // It may be there nevertheless, for those who import it from another folder.
                         let is_imported = self.host.is_imported(&path);
-                        let text = is_imported.then(|| read_program(&path).ok()).flatten();
+                        let text = is_imported.then(|| read_import(&path).ok()).flatten();
                         self.take_over(&path, text);
                     }
                 }

@@ -1,11 +1,8 @@
-//! Where runs of a program keep their files, and what keeps a program from being run.
+//! Where runs of a program keep their files.
 
 use std::path::Path;
 
-use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::{Database, SourceFile};
 use prose_run::Project;
-use prose_syntax::{Diagnostic, Severity};
 
 use crate::protocol::session::Session;
 use crate::workspace::settings::FileConfig;
@@ -19,12 +16,4 @@ pub(crate) fn project_of(program: &Path, config: &FileConfig, session: &Session)
     let open = open.max_by_key(|open| open.components().count()).map(|open| open.as_path());
     let root = of_settings.or(open).unwrap_or(folder);
     Some(Project { home: std::env::home_dir(), ..Project::new(root) })
-}
-
-/// The errors that keep a program from being run (decision 15), the first one first.
-pub(crate) fn errors<'db>(db: &'db Database, file: SourceFile, config: &FileConfig) -> Vec<&'db Diagnostic> {
-    let found = diagnostics(db, file).iter();
-    let mut errors: Vec<_> = found.filter(|found| config.severity(found) == Some(Severity::Error)).collect();
-    errors.sort_by_key(|error| error.range.start());
-    errors
 }

@@ -7,11 +7,11 @@ use prose_markdown::{is_markdown, path_of_program, program_at_path};
 use ropey::Rope;
 use serde_json::{Value, json};
 
-use crate::imports::fetcher::read_program;
 use crate::protocol::lsp::RenameFilesParams;
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::{DocumentUri, path_of_uri, uri_of_path};
 use crate::workspace::files::{files_below, is_program};
+use prose_project::files::read_import;
 
 /// Which files lie elsewhere now, or soon.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ pub(crate) fn programs_below(
         if !is_document && !is_program(path) {
             continue;
         }
-        let (Ok(text), Some(uri)) = (read_program(path), uri_of_path(path)) else { continue };
+        let (Ok(text), Some(uri)) = (read_import(path), uri_of_path(path)) else { continue };
         if is_document {
             let document = Rope::from_str(&text);
             found.extend(prose_markdown::programs(&text).into_iter().map(|fence| Importer {

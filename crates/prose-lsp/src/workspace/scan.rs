@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::imports::fetcher::read_program;
+use prose_project::files::read_import;
+
 use crate::workspace::files::{files_below, is_program};
 
 /// How many programs are taken up. Who has more of them opens those that matter.
@@ -53,7 +54,7 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
             break;
         }
         if known.get(&path) != Some(&stamp) {
-            let Ok(text) = read_program(&path) else { continue };
+            let Ok(text) = read_import(&path) else { continue };
             batch.push((path.clone(), stamp, text));
         }
         seen.insert(path);

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
-use prose_analysis::location::{LockFile, Registry};
-use prose_config::{Config, FetchMode, HarnessName, Overrides, Project, Projects, RunConfig, Word};
+use prose_analysis::location::LockFile;
+use prose_analysis::{Database, SourceFile};
+use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
 use prose_ide::HintsWanted;
-use prose_project::trust::{accepts_settings, ignored_settings};
+use prose_project::runnable::{self, Refusal, runnable};
+use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
 use prose_run::{Grants, Person, Subject};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+use prose_vm::program::Program;
 use ropey::Rope;
 use serde_json::Value;
 
@@ -21,10 +24,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FileConfig {
     path: PathBuf,
-    project: Arc<Project>,
+    rules: Arc<Rules>,
     /// The lock file, if there is one.
     lock: Option<LockFile>,
-    overrides: Arc<Overrides>,
     /// What the client says about that, which goes before what the project says.
     fetch: Option<FetchMode>,
     /// What the client says about the programs in Markdown documents, likewise.
@@ -113,47 +115,41 @@ impl RunSettings {
 impl FileConfig {
     /// How grave a finding in the program is, or none if it is not reported.
     pub(crate) fn severity(&self, diagnostic: &Diagnostic) -> Option<Severity> {
-        self.project.severity(&self.overrides, &self.path, diagnostic)
+        self.rules.severity(&self.path, diagnostic)
     }
 
     /// When imported programs are fetched.
     pub(crate) fn fetch_mode(&self) -> FetchMode {
-        self.fetch.unwrap_or(self.project.config.registry.fetch)
+        self.fetch.unwrap_or(self.rules.config().registry.fetch)
     }
 
     /// Whether programs in Markdown documents are served.
     pub(crate) fn serves_markdown(&self) -> bool {
-        self.markdown.unwrap_or(self.project.config.markdown.enabled)
-    }
-
-    /// The folder with copies of imported programs.
-    fn vendor(&self) -> Option<Arc<Path>> {
-        let folder = self.project.path.as_deref()?.parent()?;
-        Some(folder.join(self.project.config.registry.vendor.as_path()?).into())
+        self.markdown.unwrap_or(self.rules.config().markdown.enabled)
     }
 
     /// The file that the settings come from.
     pub(crate) fn project_file(&self) -> Option<&Path> {
-        self.project.path.as_deref()
+        self.rules.project().path.as_deref()
     }
 
     /// How programs run.
     pub(crate) fn run(&self) -> RunConfig {
-        let RunConfig { max_parallel, command, environment, harness, .. } = &self.project.config.run;
+        let RunConfig { max_parallel, command, environment, harness, .. } = &self.rules.config().run;
         let client = &self.client;
         RunConfig {
             harness: client.harness.unwrap_or(*harness),
             max_parallel: client.max_parallel.unwrap_or(*max_parallel),
             command: client.command.as_ref().unwrap_or(command).clone(),
             environment: client.environment.as_ref().unwrap_or(environment).clone(),
-            ..self.project.config.run.clone()
+            ..self.rules.config().run.clone()
         }
     }
 
     /// What a person has to trust before a program of the project at `root` starts an agent. That the client chooses one is the person's own word, as it is on
     /// a command line; a command and variables may come from settings that lie in the workspace.
     pub(crate) fn subject(&self, root: &Path) -> Subject {
-        let config = &self.project.config;
+        let config = self.rules.config();
         let run = RunConfig { harness: config.run.harness, ..self.run() };
         Subject::new(root, &Config { run, ..config.clone() })
     }
@@ -165,12 +161,17 @@ impl FileConfig {
 
     /// What fetched programs may do.
     pub(crate) fn grants(&self) -> Grants {
-        self.project.config.imports.grants()
+        self.rules.config().imports.grants()
     }
 
-    /// What is wrong with the settings of how programs run, if they are not run for it.
-    pub(crate) fn run_error(&self) -> Option<&Diagnostic> {
-        self.project.run_error()
+    /// The program, or why it is not run.
+    pub(crate) fn runnable(&self, db: &Database, file: SourceFile) -> Result<Arc<Program>, Refusal> {
+        runnable(db, file, &self.rules, &self.path)
+    }
+
+    /// The errors that keep a program from being run, the first one first.
+    pub(crate) fn errors(&self, db: &Database, file: SourceFile) -> Vec<Diagnosed> {
+        runnable::errors(db, file, &self.rules, &self.path)
     }
 
     /// How programs run, as the client says.
@@ -185,10 +186,10 @@ impl FileConfig {
 
     /// What changes what the program means.
     pub(crate) fn meaning(&self) -> host::Project {
-        let config = &self.project.config;
-        let (vendor, lock) = (self.vendor(), self.lock.clone());
-        let registry = Registry { vendor, lock, ..config.registry.url.as_str().into() };
-        host::Project::new(&config.models, registry)
+        let mut meaning = self.rules.meaning();
+        meaning.registry.vendor = self.rules.vendor().map(Into::into);
+        meaning.registry.lock = self.lock.clone();
+        meaning
     }
 }
 
@@ -196,44 +197,21 @@ impl FileConfig {
 pub(crate) struct Problems {
     /// The text that they are found in.
     pub(crate) text: Rope,
-    pub(crate) found: Vec<(Severity, Diagnostic)>,
+    pub(crate) found: Vec<Diagnosed>,
 }
 
 /// The settings of a session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
-    projects: Projects,
+    files: prose_project::Settings,
     /// The lock files that were looked for, by where they would be.
     locks: HashMap<PathBuf, Option<LockFile>>,
-    overrides: Arc<Overrides>,
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
     /// What the client says about programs that are not open.
     workspace: Option<bool>,
     client: Arc<RunSettings>,
     hints: HintsWanted,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            projects: projects(None),
-            locks: HashMap::new(),
-            overrides: Arc::default(),
-            fetch: None,
-            markdown: None,
-            workspace: None,
-            client: Arc::default(),
-            hints: HintsWanted::default(),
-        }
-    }
-}
-
-/// The projects that settings are read of: those of other users only if the client trusts the workspace, or the person their folders.
-fn projects(trusted: Option<bool>) -> Projects {
-    Projects::accepting(move |file| {
-        trusted == Some(true) || accepts_settings(&Person::of_user().store(), file)
-    })
 }
 
 impl Settings {
@@ -244,21 +222,21 @@ impl Settings {
 
     /// The settings that a program is under.
     pub(crate) fn of(&mut self, path: &Path) -> Arc<FileConfig> {
-        let project = self.projects.of(path);
-        for (path, error) in self.projects.take_failures() {
-            tracing::warn!("{} cannot be read and has no effect: {error}", path.display());
+        let rules = self.files.of(path);
+        for Failure { path, reason } in self.files.take_failures() {
+            tracing::warn!("{} has no effect: it {reason}", path.display());
         }
-        for file in self.projects.take_ignored() {
-            tracing::warn!("{}", ignored_settings(&file));
+        for remark in self.files.take_ignored() {
+            tracing::warn!("{remark}");
         }
-        let (overrides, client) = (Arc::clone(&self.overrides), Arc::clone(&self.client));
+        let client = Arc::clone(&self.client);
         let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
-        let lock = lock_path(&project, path).and_then(|lock| {
+        let lock = lock_path(&rules, path).and_then(|lock| {
             let read = |path: &PathBuf| read_lock(path);
             self.locks.entry(lock).or_insert_with_key(read).clone()
         });
         let path = path.to_owned();
-        Arc::new(FileConfig { path, project, lock, overrides, fetch, markdown, client, hints })
+        Arc::new(FileConfig { path, rules, lock, fetch, markdown, client, hints })
     }
 
     /// Looks at the lock files again. Gives whether one is another than it was.
@@ -274,29 +252,19 @@ impl Settings {
 
     /// What is wrong with the settings that a program is under, and where they are; none if there are none.
     pub(crate) fn problems_of_project(&mut self, program: &Path) -> Option<Problems> {
-        let project = Arc::clone(&self.of(program).project);
-        let path = project.path.as_deref()?;
-        let found = self.severities(&project, path);
-        Some(Problems { text: Rope::from_str(&project.text), found })
+        let rules = self.files.of(program);
+        rules.folder()?;
+        Some(Problems { text: Rope::from_str(&rules.project().text), found: rules.problems() })
     }
 
     /// What is wrong with settings that somebody edits.
     pub(crate) fn problems_of_text(&self, path: &Path, text: &Rope) -> Problems {
-        let written = text.to_string();
-        let (config, problems) = Config::parse(&written);
-        let project = Project { path: Some(path.to_owned()), config, problems, text: written };
-        Problems { text: text.clone(), found: self.severities(&project, path) }
-    }
-
-    fn severities(&self, project: &Project, path: &Path) -> Vec<(Severity, Diagnostic)> {
-        let severity = |problem: &Diagnostic| project.severity(&self.overrides, path, problem);
-        let problems = project.problems.iter();
-        problems.filter_map(|problem| Some((severity(problem)?, problem.clone()))).collect()
+        Problems { text: text.clone(), found: self.files.diagnose(path, &text.to_string()) }
     }
 
     /// Reads every `prose.toml` again when it is asked for.
     pub(crate) fn forget_files(&mut self) {
-        self.projects.forget();
+        self.files.forget_files();
         self.locks.clear();
     }
 
@@ -307,16 +275,15 @@ impl Settings {
         let markdown = flag(section(settings), "markdown", "enabled");
         let workspace = flag(section(settings), "check", "workspace");
         let hints = hints(settings);
-        let changes = *self.overrides != overrides
+        let changes = self.files.set_overrides(overrides)
             || self.workspace != workspace
             || self.fetch != fetch
             || self.markdown != markdown
             || self.hints != hints
             || *self.client != client;
         if self.client.trusted != client.trusted {
-            self.projects = projects(client.trusted);
+            self.files.trust(client.trusted == Some(true));
         }
-        self.overrides = Arc::new(overrides);
         self.client = Arc::new(client);
         self.fetch = fetch;
         self.markdown = markdown;
@@ -327,8 +294,8 @@ impl Settings {
 }
 
 /// Where the lock file of a program is, or would be: beside the settings, or beside a program without any.
-fn lock_path(project: &Project, program: &Path) -> Option<PathBuf> {
-    let folder = project.path.as_deref().unwrap_or(program).parent()?;
+fn lock_path(rules: &Rules, program: &Path) -> Option<PathBuf> {
+    let folder = rules.folder().or_else(|| program.parent())?;
     folder.is_absolute().then(|| folder.join(LOCK_FILE))
 }
 

@@ -12,10 +12,12 @@ fn settings_that_are_not_understood_keep_a_program_from_being_run() {
     let files = &[("good.prose", "session \"a\"\n"), ("prose.toml", "[run]\nmax-parallel = 0\n")];
     let mut workspace = Workspace::new(files);
     workspace.open_saved("good.prose");
+    let folder = workspace.folder.path().canonicalize().unwrap();
+    let refused = refusal(&mut workspace, "prose.run", "good.prose", json!({}));
     check(
-        &refusal(&mut workspace, "prose.run", "good.prose", json!({})),
+        &refused.replace(folder.to_str().unwrap(), "FOLDER"),
         expect![
-            "`good.prose` is not run, since how to run it is not understood in prose.toml: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
+            "`good.prose` is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
         ],
     );
 }

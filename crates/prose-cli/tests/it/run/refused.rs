@@ -146,22 +146,22 @@ fn settings_that_are_not_understood() {
     check(
         "[run]\nharness = \"claud\"\nmax-paralel = 3\nmax-parallel = 0\n",
         expect![[r#"
-        status: 2
-        ---- stderr
-        warning[E142]: prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
-        warning[W141]: prose.toml:3:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
-        warning[E142]: prose.toml:4:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:2:11
-    "#]],
+            status: 2
+            ---- stderr
+            warning[E142]: prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+            warning[W141]: prose.toml:3:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
+            warning[E142]: prose.toml:4:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+            error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+        "#]],
     );
     check(
         "[run\nharness = \"claude\"\n",
         expect![[r#"
-        status: 2
-        ---- stderr
-        warning[E141]: prose.toml:1:5: a `]` is missing behind the name of the table
-        error: `two.prose` is not run, since how to run it is not understood; mend prose.toml:1:5
-    "#]],
+            status: 2
+            ---- stderr
+            warning[E141]: prose.toml:1:5: a `]` is missing behind the name of the table
+            error: `two.prose` is not run: fix prose.toml:1:5: a `]` is missing behind the name of the table
+        "#]],
     );
     assert!(workspace.runs().is_empty());
     check(

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use prose_markdown::{Fence, is_markdown, is_reported, path_of_program};
 use prose_syntax::{TextEdit, TextRange};
 
-use super::Diagnosed;
+use crate::settings::Diagnosed;
 
 /// A program in a file.
-pub(crate) enum Part<'a> {
+pub enum Part<'a> {
     /// It is all of the file.
     Whole(&'a Path, &'a str),
     /// It stands in a fenced code block of a Markdown document. The path is that of the program.
@@ -16,7 +16,7 @@ pub(crate) enum Part<'a> {
 }
 
 /// The programs in the file at a path, in its order.
-pub(crate) fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
+pub fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
     if !is_markdown(path) {
         return vec![Part::Whole(path, text)];
     }
@@ -24,16 +24,44 @@ pub(crate) fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
     programs.map(|fence| Part::Fenced(path_of_program(path, fence.number), fence)).collect()
 }
 
+/// The program that the path of a file and, in a document with several, a number name. The error is the rest of a sentence that starts
+/// with the path.
+pub fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<Part<'a>, String> {
+    let mut parts = parts(path, text);
+    let wanted = match number {
+        Some(number) => {
+            let wanted = path_of_program(path, number);
+            parts.iter().position(|part| part.path() == wanted)
+        }
+        None => (parts.len() == 1).then_some(0),
+    };
+    if let Some(wanted) = wanted {
+        return Ok(parts.swap_remove(wanted));
+    }
+    Err(no_part(parts.iter().map(Part::path), number.is_some()))
+}
+
+/// Why a document with programs at these paths has none that is meant. `is_numbered` says whether a number is, that the document does not have.
+pub fn no_part<'a>(parts: impl Iterator<Item = &'a Path>, is_numbered: bool) -> String {
+    let names: Vec<String> = parts.map(|part| format!("`{}`", part.to_string_lossy())).collect();
+    match (names.is_empty(), is_numbered) {
+        (true, _) => "has no program: a block that starts with ```prose would be one".to_owned(),
+        (false, false) => format!("has several programs; say which one is meant: {}", names.join(", ")),
+        (false, true) => format!("is not there; the document has {}", names.join(", ")),
+    }
+}
+
 impl Part<'_> {
     /// The path of the program.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         match self {
             Part::Whole(path, _) => path,
             Part::Fenced(path, _) => path,
         }
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// The text of the program.
+    pub fn text(&self) -> &str {
         match self {
             Part::Whole(_, text) => text,
             Part::Fenced(_, fence) => &fence.text,
@@ -41,7 +69,7 @@ impl Part<'_> {
     }
 
     /// The part of a range in the file that is in the program; none if it touches nothing of it.
-    pub(crate) fn range_in_text(&self, range: TextRange) -> Option<TextRange> {
+    pub fn range_in_text(&self, range: TextRange) -> Option<TextRange> {
         match self {
             Part::Whole(..) => Some(range),
             Part::Fenced(_, fence) => fence.range_in_text(range),
@@ -49,15 +77,15 @@ impl Part<'_> {
     }
 
     /// The edit of the file that is an edit of the program.
-    pub(crate) fn edit_in_document(&self, edit: &TextEdit) -> TextEdit {
+    pub fn edit_in_document(&self, edit: &TextEdit) -> TextEdit {
         match self {
             Part::Whole(..) => edit.clone(),
             Part::Fenced(_, fence) => fence.edit_in_document(edit),
         }
     }
 
-    /// What there is to say about the program, as something about the file.
-    pub(super) fn in_document(&self, diagnosed: Vec<Diagnosed>) -> Vec<Diagnosed> {
+    /// The diagnostics of the program as diagnostics of the file.
+    pub fn in_document(&self, diagnosed: Vec<Diagnosed>) -> Vec<Diagnosed> {
         let Part::Fenced(_, fence) = self else { return diagnosed };
         let reported = diagnosed.into_iter().filter(|diagnosed| is_reported(diagnosed.diagnostic.code));
         let moved = reported.map(|Diagnosed { diagnostic, severity }| Diagnosed {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prose_analysis::location::{Origin, Remote};
-use prose_imports::Registries;
+use prose_project::imports::Registries;
 use prose_registry::{Cache, Hash, Lock, Locked, Program, Reference, Source, Timestamp, Vendor};
 
 use crate::support::{REGISTRY, RESEARCH};
@@ -29,8 +29,8 @@ fn remote(registry: &str, path: &str) -> Remote {
 
 /// Whether a program is known, and whether it has to be looked up.
 fn look(registries: &mut Registries, path: &str) -> (bool, bool) {
-    let (known, wish) = registries.look(&remote(REGISTRY, path), &Origin::Local);
-    (known.is_some_and(|known| known.program.is_some()), wish.is_some())
+    let (known, pending) = registries.look(&remote(REGISTRY, path), &Origin::Local);
+    (known.is_some_and(|known| known.program.is_some()), pending.is_some())
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn copies_and_locked_texts_need_no_look_up() {
 #[test]
 fn a_registry_without_an_address_is_not_asked() {
     let mut registries = Registries::new(Cache::in_memory());
-    let (known, wish) = registries.look(&remote("", "alice/research"), &Origin::Local);
-    assert!(known.is_none() && wish.is_none());
+    let (known, pending) = registries.look(&remote("", "alice/research"), &Origin::Local);
+    assert!(known.is_none() && pending.is_none());
     // What is named by its address needs no registry.
-    let (_, wish) = registries.look(&remote("", "https://example.com/a.prose"), &Origin::Local);
-    assert!(wish.is_some());
+    let (_, pending) = registries.look(&remote("", "https://example.com/a.prose"), &Origin::Local);
+    assert!(pending.is_some());
     assert!(registries.client(&"no address".into()).is_none());
 }

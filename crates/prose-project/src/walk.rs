@@ -9,25 +9,25 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use prose_markdown::is_markdown;
 
-use super::Failure;
-use super::settings::Settings;
+use crate::files::Failure;
+use crate::settings::Settings;
 
 /// What a walk came across.
 #[derive(Default)]
-pub(crate) struct Walked {
+pub struct Walked {
     /// The programs and the documents that somebody has named, in the order of their paths.
-    pub(crate) programs: Vec<PathBuf>,
+    pub programs: Vec<PathBuf>,
     /// The Markdown documents that nobody has named, likewise.
     documents: Vec<PathBuf>,
     /// Folders that could not be listed and the like.
-    pub(crate) failures: Vec<Failure>,
+    pub failures: Vec<Failure>,
     /// Remarks that change nothing, such as a broken line of a `.gitignore`.
-    pub(crate) remarks: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl Walked {
     /// The files to look at, in the order of their paths: the programs, and the documents of projects that want theirs looked at.
-    pub(crate) fn files(&mut self, settings: &mut Settings) -> Vec<PathBuf> {
+    pub fn files(&mut self, settings: &mut Settings) -> Vec<PathBuf> {
         let mut files = std::mem::take(&mut self.programs);
         let documents = std::mem::take(&mut self.documents).into_iter();
         files.extend(documents.filter(|path| settings.of(path).project().config.markdown.check));
@@ -38,7 +38,7 @@ impl Walked {
 
 /// Finds every program: each path of `roots` that is no folder, and the `*.prose` files below the folders. A file that is reached
 /// by several paths is found once, and not through a link if it can be helped.
-pub(crate) fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
+pub fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
     // A single file is the common case of an editor or a hook: no threads, no reading of ignore files.
     if let [root] = roots
         && !root.is_dir()

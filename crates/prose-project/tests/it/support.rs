@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_imports::{fetched, importer};
+use prose_project::imports::{fetched, importer};
 use prose_registry::{Cache, Client, Freshness, Limits, Lock, Locked, Names, Settings};
 use prose_syntax::{Diagnostic, Profile, Severity};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};

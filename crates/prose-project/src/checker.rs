@@ -1,4 +1,4 @@
-//! What there is to say about a program. Everything else in this crate is about finding programs and telling the findings.
+//! Checks programs one after another: their texts, their settings and what they import, brought together in one analysis.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,78 +7,72 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{self, Loader, NoText};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
-use prose_analysis::location::{Fetched, Origin, Remote};
+use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_files::Limit;
-use prose_syntax::fix::Reported;
-use prose_syntax::{Diagnostic, Severity};
 use prose_vm::program::Program;
 
-use super::parts::{Part, parts};
-use super::settings::{Rules, Settings, identity};
-use super::source;
+use crate::files::{identity, read_import};
 use crate::imports::{Imports, Needs};
+use crate::parts::{Part, parts};
+use crate::runnable::{Refusal, check_runnable};
+use crate::settings::{Diagnosed, Rules, Settings};
 
-/// A diagnostic with the severity that it has for this program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Diagnosed {
-    pub(crate) diagnostic: Diagnostic,
-    pub(crate) severity: Severity,
+/// Says which project a program belongs to. Where its file shows a program that was fetched, the program keeps the rights and the registry of one.
+pub fn set_project(
+    host: &mut AnalysisHost,
+    file: SourceFile,
+    mut project: host::Project,
+    shown: Option<(Origin, Option<Registry>)>,
+) {
+    if let Some((origin, registry)) = shown {
+        host.set_origin(file, origin);
+        project.registry = registry.unwrap_or(project.registry);
+    }
+    host.set_project(file, project);
 }
 
-impl Reported for Diagnosed {
-    fn diagnostic(&self) -> &Diagnostic {
-        &self.diagnostic
-    }
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-}
-
-/// What all programs have in common: who knows their settings, and what they import.
-pub(crate) struct Common {
+/// What all programs of a session have in common: their settings and imports.
+pub struct Context {
     settings: Mutex<Settings>,
-    pub(crate) imports: Imports,
+    /// Their imports.
+    pub imports: Imports,
 }
 
-impl Common {
-    pub(crate) fn new(settings: Settings, imports: Imports) -> Self {
+impl Context {
+    /// A session with these settings and imports.
+    pub fn new(settings: Settings, imports: Imports) -> Self {
         Self { settings: Mutex::new(settings), imports }
     }
 }
 
 /// Reads what a program imports.
 struct Importing<'a> {
-    common: &'a Common,
+    context: &'a Context,
     rules: &'a Rules,
 }
 
 impl Loader for Importing<'_> {
     fn file(&mut self, path: &Path) -> Result<String, NoText> {
-        prose_files::read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
-            true => NoText::Missing,
-            false => NoText::Unreadable(error.to_string()),
-        })
+        read_import(path)
     }
 
     fn project(&mut self, path: &Path) -> Option<host::Project> {
-        let mut settings = self.common.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut settings = self.context.settings.lock().unwrap_or_else(PoisonError::into_inner);
         Some(settings.of(path).meaning())
     }
 
     fn origin(&mut self, path: &Path) -> Option<Origin> {
-        self.common.imports.shown_at(path).map(|(origin, _)| origin)
+        self.context.imports.shown_at(path).map(|(origin, _)| origin)
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
-        self.common.imports.of(self.rules).remote(remote, asker)
+        self.context.imports.of(self.rules).remote(remote, asker)
     }
 }
 
 /// Checks one program after the other. What several of them import is parsed once, as long as not too much has come together.
-pub(crate) struct Analyst<'a> {
-    common: &'a Common,
+pub struct Checker<'a> {
+    context: &'a Context,
     host: AnalysisHost,
     /// The settings that say where the programs get what they import from elsewhere.
     settings: Option<PathBuf>,
@@ -89,20 +83,22 @@ pub(crate) struct Analyst<'a> {
 }
 
 /// So many programs fit into the caches of a processor with all that is known of them: with 64, the whole takes a third longer.
-const FEW: usize = 4;
+const MIN_KEPT: usize = 4;
 
-impl<'a> Analyst<'a> {
-    pub(crate) fn new(common: &'a Common) -> Self {
+impl<'a> Checker<'a> {
+    /// A checker that knows no program yet.
+    pub fn new(context: &'a Context) -> Self {
         let host = AnalysisHost::default().with_listing(prose_config::programs_in);
-        Self { common, host, settings: None, limit: FEW, checked: 0 }
+        Self { context, host, settings: None, limit: MIN_KEPT, checked: 0 }
     }
 
-    pub(crate) fn common(&self) -> &'a Common {
-        self.common
+    /// What its programs have in common with others.
+    pub fn context(&self) -> &'a Context {
+        self.context
     }
 
     /// The diagnostics of a file, sorted by position, without those that are off. What it imports is read.
-    pub(super) fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
+    pub fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
         let mut diagnosed = Vec::new();
         for part in parts(path, text) {
             let file = self.read(part.path(), part.text(), rules);
@@ -116,7 +112,7 @@ impl<'a> Analyst<'a> {
     }
 
     /// The same, unless something has to be looked up first.
-    pub(super) fn diagnose_unless_waiting(
+    pub fn diagnose_unless_waiting(
         &mut self,
         path: &Path,
         text: &str,
@@ -135,7 +131,7 @@ impl<'a> Analyst<'a> {
     }
 
     /// Notes what a file imports from elsewhere, and says whether something of it has to be looked up.
-    pub(crate) fn note_imports(&mut self, path: &Path, text: &str, rules: &Rules) -> bool {
+    pub fn note_imports(&mut self, path: &Path, text: &str, rules: &Rules) -> bool {
         let mut is_waiting = false;
         for part in parts(path, text) {
             let file = self.read(part.path(), part.text(), rules);
@@ -144,33 +140,37 @@ impl<'a> Analyst<'a> {
         is_waiting
     }
 
-    /// The diagnostics of the program in a part of a file, and the program as it is run: that which it imports as its only one if it
-    /// `stands_for` that. None if that is not there.
-    pub(crate) fn program(
+    /// The diagnostics of the program in a part of a file, as diagnostics of the file, and the program as it is run: the one that it imports if
+    /// it `stands_for_import`. Places of errors are those of the file, too.
+    pub fn runnable(
         &mut self,
         path: &Path,
         part: &Part<'_>,
         rules: &Rules,
         stands_for_import: bool,
-    ) -> (Vec<Diagnosed>, Option<Arc<Program>>) {
+    ) -> (Vec<Diagnosed>, Result<Arc<Program>, Refusal>) {
         let file = self.read(part.path(), part.text(), rules);
         // Also one that imports nothing has the rights of the copy that it is.
-        if let Some((origin, registry)) = self.common.imports.shown_at(&identity(part.path())) {
-            self.host.set_origin(file, origin);
-            let registry = registry.unwrap_or(rules.meaning().registry);
-            self.host.set_project(file, host::Project { registry, ..rules.meaning() });
+        if let Some(shown) = self.context.imports.shown_at(&identity(part.path())) {
+            set_project(&mut self.host, file, rules.meaning(), Some(shown));
         }
         let db = self.host.db();
-        let program =
-            if stands_for_import { imported_programs(db, file).first().copied() } else { Some(file) };
-        (self.diagnosed(path, part, file, rules), program.map(|program| Program::new(db, program)))
+        let program = check_runnable(db, file, rules, path).and_then(|()| match stands_for_import {
+            true => imported_programs(db, file).first().copied().ok_or(Refusal::NotThere),
+            false => Ok(file),
+        });
+        let program = match program {
+            Err(Refusal::Errors(errors)) => Err(Refusal::Errors(part.in_document(errors))),
+            program => program.map(|program| Program::new(db, program)),
+        };
+        (self.diagnosed(path, part, file, rules), program)
     }
 
     fn note(&self, file: SourceFile, rules: &Rules) -> bool {
         let needs = self.needs(file);
         let is_waiting = needs.are_unknown;
         if !needs.roots.is_empty() {
-            self.common.imports.of(rules).add(needs);
+            self.context.imports.of(rules).add(needs);
         }
         is_waiting
     }
@@ -220,32 +220,22 @@ impl<'a> Analyst<'a> {
         let path = identity(path);
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
-        let mut project = rules.meaning();
-        // What somebody checks to know more of it came from the network nevertheless, and reaches no file of this machine.
-        if !import_paths(self.host.db(), file).is_empty()
-            && let Some((origin, registry)) = self.common.imports.shown_at(&path)
-        {
-            self.host.set_origin(file, origin);
-            project.registry = registry.unwrap_or(project.registry);
-        }
-        self.host.set_project(file, project);
-        self.host.load_imports_with(file, &mut Importing { common: self.common, rules });
+        // What is checked to know more of it came from the network nevertheless, and reaches no file of this machine.
+        let imports = !import_paths(self.host.db(), file).is_empty();
+        let shown = imports.then(|| self.context.imports.shown_at(&path)).flatten();
+        set_project(&mut self.host, file, rules.meaning(), shown);
+        self.host.load_imports_with(file, &mut Importing { context: self.context, rules });
         file
     }
 
     /// Forgets all programs: they are too many, or an analysis broke off and nobody knows what it left.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.host = AnalysisHost::default().with_listing(prose_config::programs_in);
         self.checked = 0;
     }
 }
 
 /// The diagnostics of a program that is checked alone.
-pub(super) fn diagnose(common: &Common, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
-    Analyst::new(common).diagnose(path, text, rules)
-}
-
-/// The text of another file that a diagnostic refers to. One that has gone meanwhile is as good as empty.
-pub(crate) fn text_of_other(path: &str) -> String {
-    source::read_file(Path::new(path)).unwrap_or_default()
+pub fn diagnose(context: &Context, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
+    Checker::new(context).diagnose(path, text, rules)
 }

@@ -12,32 +12,32 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
-use prose_imports::{Registries, fetched, import_paths, never_fetched};
 use prose_registry::{
     Cache, Client, Freshness, LOCK_FILE, Lock, Locked, Outcome, Problem, Reference, Unreachable, Vendor,
     Visited,
 };
 
-use crate::check::Failure;
-use crate::check::settings::{Rules, identity, shown};
+use super::{Registries, fetched, import_paths, never_fetched, shown_at};
+use crate::files::{Failure, identity, shown};
+use crate::settings::Rules;
 
-/// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
-const LONGEST_CHECK: Duration = Duration::from_secs(60);
+/// ImportOptions long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
+const MAX_CHECK_TIME: Duration = Duration::from_secs(60);
 
-/// How programs get what they import.
+/// ImportOptions programs get what they import.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct How {
+pub struct ImportOptions {
     /// Nobody is asked.
-    pub(crate) offline: bool,
+    pub offline: bool,
     /// Vendored copies do not count: what the hosts have is wanted.
-    pub(crate) past_vendor: bool,
+    pub past_vendor: bool,
     /// What the lock file counts for.
-    pub(crate) lock: LockUse,
+    pub lock: LockUse,
 }
 
 /// What the lock file counts for. There is no way to leave it out (decision 28).
 #[derive(Debug, Clone)]
-pub(crate) enum LockUse {
+pub enum LockUse {
     /// The texts are those that it names, and others are refused.
     Complete,
     /// The texts are those that it names, apart from some that are to be renewed; others are fetched.
@@ -46,7 +46,7 @@ pub(crate) enum LockUse {
 
 impl LockUse {
     /// The one that `--locked` asks for, or that is so without it.
-    pub(crate) fn new(is_locked: bool) -> Self {
+    pub fn new(is_locked: bool) -> Self {
         if is_locked { Self::Complete } else { Self::default() }
     }
 }
@@ -59,14 +59,18 @@ impl Default for LockUse {
 
 /// What is to be renewed in a lock file.
 #[derive(Debug, Clone)]
-pub(crate) enum Update {
+pub enum Update {
+    /// Nothing.
     Nothing,
+    /// Everything.
     All,
+    /// The programs with these references.
     These(BTreeSet<String>),
 }
 
 impl Update {
-    pub(crate) fn includes(&self, reference: &str) -> bool {
+    /// Whether the program with a reference is renewed.
+    pub fn includes(&self, reference: &str) -> bool {
         match self {
             Update::Nothing => false,
             Update::All => true,
@@ -77,15 +81,16 @@ impl Update {
 
 /// What a program imports from elsewhere, itself or through others of this machine.
 #[derive(Debug, Default)]
-pub(crate) struct Needs {
-    pub(crate) roots: Vec<Remote>,
+pub struct Needs {
+    /// The programs.
+    pub roots: Vec<Remote>,
     /// Whether something has to be looked up before the program can be checked.
-    pub(crate) are_unknown: bool,
+    pub are_unknown: bool,
 }
 
 /// What all programs import.
-pub(crate) struct Imports {
-    how: How,
+pub struct Imports {
+    options: ImportOptions,
     cache: Arc<Cache>,
     /// By the file of their settings.
     projects: Mutex<BTreeMap<Option<PathBuf>, Arc<ProjectImports>>>,
@@ -94,15 +99,15 @@ pub(crate) struct Imports {
 }
 
 /// What the programs of a project import.
-pub(crate) struct ProjectImports {
+pub struct ProjectImports {
     registries: Mutex<Registries>,
     /// The registry that its programs are asked of.
-    pub(crate) registry: Registry,
+    pub registry: Registry,
     fetch: FetchMode,
     /// Where the lock file is, or would be.
-    pub(crate) lock_path: PathBuf,
+    pub lock_path: PathBuf,
     /// What it says.
-    pub(crate) lock: Option<Lock>,
+    pub lock: Option<Lock>,
     /// What programs of this machine import.
     roots: Mutex<BTreeSet<Remote>>,
     outcomes: Mutex<HashMap<Remote, Outcome>>,
@@ -111,9 +116,10 @@ pub(crate) struct ProjectImports {
 }
 
 impl Imports {
-    pub(crate) fn new(how: How) -> Self {
+    /// Imports of which nothing is looked up yet.
+    pub fn new(options: ImportOptions) -> Self {
         Self {
-            how,
+            options,
             cache: Arc::new(Cache::of_user()),
             projects: Mutex::default(),
             failures: Mutex::default(),
@@ -122,7 +128,7 @@ impl Imports {
     }
 
     /// Those of the project that has these rules.
-    pub(crate) fn of(&self, rules: &Rules) -> Arc<ProjectImports> {
+    pub fn of(&self, rules: &Rules) -> Arc<ProjectImports> {
         let project = rules.project();
         let mut projects = lock(&self.projects);
         let imports = projects.entry(project.path.clone()).or_insert_with(|| Arc::new(self.project(rules)));
@@ -130,12 +136,12 @@ impl Imports {
     }
 
     /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
-    pub(crate) fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
-        prose_imports::shown_at(&self.cache, path)
+    pub fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
+        shown_at(&self.cache, path)
     }
 
     /// All projects, in the order of their paths.
-    pub(crate) fn projects(&self) -> Vec<Arc<ProjectImports>> {
+    pub fn projects(&self) -> Vec<Arc<ProjectImports>> {
         lock(&self.projects).values().cloned().collect()
     }
 
@@ -156,8 +162,8 @@ impl Imports {
         });
         let config = &project.config.registry;
         let registries = Registries::new(Arc::clone(&self.cache))
-            .with_offline(self.how.offline)
-            .with_vendor(config.vendor.as_path().and_then(|dir| self.vendor(&folder.join(dir))))
+            .with_offline(self.options.offline)
+            .with_vendor(rules.vendor().and_then(|dir| self.vendor(&dir)))
             .with_lock(Some(locked));
         ProjectImports {
             registries: Mutex::new(registries),
@@ -173,7 +179,7 @@ impl Imports {
     }
 
     fn locked(&self, mut lock: Lock) -> Locked {
-        let is_complete = match &self.how.lock {
+        let is_complete = match &self.options.lock {
             LockUse::Complete => true,
             LockUse::Kept(update) => {
                 lock.retain(|reference| !update.includes(reference));
@@ -184,7 +190,7 @@ impl Imports {
     }
 
     fn vendor(&self, dir: &Path) -> Option<Vendor> {
-        if self.how.past_vendor {
+        if self.options.past_vendor {
             return None;
         }
         match Vendor::load(dir) {
@@ -215,20 +221,16 @@ impl Imports {
     }
 
     fn fail(&self, path: &Path, why: impl ToString) {
-        let why = why.to_string();
-        // Some messages start with the path, as that of a failure does.
-        let rest = why.strip_prefix(&*path.to_string_lossy()).unwrap_or(&why);
-        let reason = rest.trim_start_matches(':').trim_start().to_owned();
-        lock(&self.failures).push(Failure { path: shown(path), reason });
+        lock(&self.failures).push(Failure::new(path, why));
     }
 
     /// What could not be read.
-    pub(crate) fn take_failures(&self) -> Vec<Failure> {
+    pub fn take_failures(&self) -> Vec<Failure> {
         std::mem::take(&mut lock(&self.failures))
     }
 
     /// What was wrong with the tokens of the user and with the cache, and that nothing was fetched if so.
-    pub(crate) fn take_remarks(&self) -> Vec<String> {
+    pub fn take_remarks(&self) -> Vec<String> {
         let projects = self.projects();
         let mut remarks = std::mem::take(&mut *lock(&self.remarks));
         for project in &projects {
@@ -247,7 +249,7 @@ impl Imports {
     }
 
     /// Looks up all that is waited for, and what that imports, at once.
-    pub(crate) fn look_up(&self) {
+    pub fn look_up(&self) {
         let projects = self.projects();
         let waiting = projects.iter().filter(|project| project.is_waiting.load(Ordering::Relaxed));
         let looking = waiting.map(|project| async move {
@@ -255,7 +257,7 @@ impl Imports {
                 FetchMode::Automatic => Freshness::Recent,
                 FetchMode::Manual | FetchMode::Off => Freshness::Known,
             };
-            let is_over = tokio::time::timeout(LONGEST_CHECK, project.walk(freshness)).await.is_err();
+            let is_over = tokio::time::timeout(MAX_CHECK_TIME, project.walk(freshness)).await.is_err();
             if is_over {
                 project.give_up();
             }
@@ -275,17 +277,17 @@ impl Imports {
 
 impl ProjectImports {
     /// When programs are fetched.
-    pub(crate) fn fetch(&self) -> FetchMode {
+    pub fn fetch(&self) -> FetchMode {
         self.fetch
     }
 
     /// The client that asks a registry.
-    pub(crate) fn client(&self, registry: &Registry) -> Option<Client> {
+    pub fn client(&self, registry: &Registry) -> Option<Client> {
         lock(&self.registries).client(registry)
     }
 
     /// What is known of a program. None while it has to be looked up.
-    pub(crate) fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
+    pub fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         if remote.is_of_unknown_registry() {
             return None;
         }
@@ -298,19 +300,19 @@ impl ProjectImports {
             }
             return Some(fetched(remote, asker, outcome, &registries.client(&remote.registry)?));
         }
-        let (known, wish) = registries.look(remote, asker);
-        let is_enough = wish.is_none() || self.is_looked_up.load(Ordering::Relaxed);
+        let (known, pending) = registries.look(remote, asker);
+        let is_enough = pending.is_none() || self.is_looked_up.load(Ordering::Relaxed);
         known.filter(|_| is_enough)
     }
 
     /// What a program of this machine imports, and whether it has to be looked up.
-    pub(crate) fn add(&self, needs: Needs) {
+    pub fn add(&self, needs: Needs) {
         lock(&self.roots).extend(needs.roots);
         self.is_waiting.fetch_or(needs.are_unknown, Ordering::Relaxed);
     }
 
     /// Whether its programs import anything from elsewhere.
-    pub(crate) fn imports_anything(&self) -> bool {
+    pub fn imports_anything(&self) -> bool {
         !lock(&self.roots).is_empty()
     }
 
@@ -320,7 +322,7 @@ impl ProjectImports {
     }
 
     /// Looks up what programs of this machine import, and what that imports.
-    pub(crate) async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
+    pub async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
         let mut by_registry: BTreeMap<Registry, Vec<Reference>> = BTreeMap::new();
         let roots = lock(&self.roots).clone();
         for Remote { registry, reference } in roots.into_iter().filter(|root| !root.is_of_unknown_registry())
@@ -350,7 +352,7 @@ impl ProjectImports {
             let Some(url) = remote.reference.urls(&client.settings().registry).into_iter().next() else {
                 continue;
             };
-            let why = Unreachable::TimedOut(LONGEST_CHECK);
+            let why = Unreachable::TimedOut(MAX_CHECK_TIME);
             let result = client.known(&remote.reference).ok_or(Problem::Unreachable { url, why, last: None });
             let outcome = Outcome { reference: remote.reference.to_string(), result };
             lock(&self.outcomes).entry(remote.clone()).or_insert(outcome);
@@ -359,7 +361,7 @@ impl ProjectImports {
 }
 
 /// Does work that waits for the network. Whatever is still under way when it is done is left to itself.
-pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
+pub fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(work);
     runtime.shutdown_background();

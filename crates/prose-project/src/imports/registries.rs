@@ -10,7 +10,7 @@ use prose_reference::Reference;
 use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Problem, Settings, Vendor};
 use url::Url;
 
-use crate::fetched;
+use super::fetched;
 
 /// An address that no path can be appended to.
 const NO_REGISTRY: &str = "unknown:";
@@ -28,7 +28,7 @@ pub struct Registries {
 
 /// A look-up that would take longer than an answer may.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct PendingFetch {
     /// What to look up.
     pub remote: Remote,
     /// Who is to be asked for it.
@@ -39,7 +39,7 @@ pub struct Wish {
 
 /// What a look-up gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fulfilled {
+pub struct FetchResult {
     /// The program, and what there is to say about it.
     pub fetched: Fetched,
     /// Where it failed for a reason that may pass by itself: how long the host wants to be left alone, at least.
@@ -122,7 +122,7 @@ impl Registries {
     }
 
     /// What is known of a program without asking anybody, and what to look up to know better.
-    pub fn look(&mut self, remote: &Remote, asker: &Origin) -> (Option<Fetched>, Option<Wish>) {
+    pub fn look(&mut self, remote: &Remote, asker: &Origin) -> (Option<Fetched>, Option<PendingFetch>) {
         if remote.is_of_unknown_registry() {
             return (None, None);
         }
@@ -134,9 +134,12 @@ impl Registries {
             By::Host | By::HostUnchanged => true,
         });
         let fetched = known.map(|found| fetched::known(remote, asker, found, &client));
-        let wish =
-            (!is_enough).then(|| Wish { remote: remote.clone(), client, freshness: Freshness::Recent });
-        (fetched, wish)
+        let pending = (!is_enough).then(|| PendingFetch {
+            remote: remote.clone(),
+            client,
+            freshness: Freshness::Recent,
+        });
+        (fetched, pending)
     }
 }
 
@@ -163,15 +166,15 @@ fn copies(dir: &Path) -> Option<Vendor> {
     })
 }
 
-impl Wish {
+impl PendingFetch {
     /// Looks it up. Needs a runtime of tokio with time and network.
-    pub async fn fulfil(&self, asker: &Origin) -> Fulfilled {
+    pub async fn fetch(&self, asker: &Origin) -> FetchResult {
         let importer = fetched::importer(asker);
         let outcome = self.client.get(&self.remote.reference, &importer, self.freshness).await;
         let again_after = match &outcome.result {
             Err(Problem::Unreachable { why, .. }) => why.may_pass(),
             _ => None,
         };
-        Fulfilled { fetched: fetched::fetched(&self.remote, asker, &outcome, &self.client), again_after }
+        FetchResult { fetched: fetched::fetched(&self.remote, asker, &outcome, &self.client), again_after }
     }
 }

@@ -1,0 +1,49 @@
+//! Why a command could not do its work.
+
+use std::io::{self, Write};
+
+use prose_project::FileError;
+use prose_state::StateError;
+
+use crate::Status;
+use crate::terminal::{ERROR, Terminal, one_line};
+
+/// Why a command could not do its work.
+pub(crate) enum CommandError {
+    /// The output cannot be written.
+    Output(io::Error),
+    /// Anything else, in words for a person.
+    Message(String),
+}
+
+impl CommandError {
+    /// The status of a command that ended like this. The message is written.
+    pub(crate) fn status(done: Result<(), Self>, terminal: &Terminal) -> io::Result<Status> {
+        match done {
+            Ok(()) => Ok(Status::Clean),
+            Err(Self::Output(error)) => Err(error),
+            Err(Self::Message(message)) => {
+                writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
+                Ok(Status::Trouble)
+            }
+        }
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<FileError> for CommandError {
+    fn from(error: FileError) -> Self {
+        Self::Message(error.to_string())
+    }
+}
+
+impl From<StateError> for CommandError {
+    fn from(error: StateError) -> Self {
+        Self::Message(error.to_string())
+    }
+}

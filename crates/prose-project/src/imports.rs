@@ -1,0 +1,13 @@
+//! Imported programs: what registries, addresses and repositories give becomes programs and notes of the analysis.
+//!
+//! The analysis asks what imports lead to, and [`prose_registry`] looks it up. Neither depends on the other.
+
+mod fetched;
+mod paths;
+mod project;
+mod registries;
+
+pub use fetched::{fetched, importer, never_fetched, not_fetched, too_many};
+pub use paths::{asked_rights, import_paths};
+pub use project::{ImportOptions, Imports, LockUse, Needs, ProjectImports, Update, block_on};
+pub use registries::{FetchResult, PendingFetch, Registries, shown_at};

@@ -1,0 +1,272 @@
+//! The settings that programs are checked and run under: what their `prose.toml` says, after the command line or the client.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_analysis::host;
+use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
+use prose_syntax::fix::Reported;
+use prose_syntax::{Diagnostic, Severity};
+
+use crate::files::{Failure, identity, shown};
+use crate::trust::{TrustStore, accepts_settings, ignored_settings};
+
+/// Where settings come from.
+#[derive(Debug, Clone, Default)]
+pub enum SettingsSource {
+    /// The nearest `prose.toml` of each program.
+    #[default]
+    Nearest,
+    /// One file for all programs.
+    File(PathBuf),
+    /// Nowhere: no file is read.
+    Nowhere,
+}
+
+/// The settings of all programs of a session.
+#[derive(Debug)]
+pub struct Settings {
+    source: SettingsSource,
+    overrides: Arc<Overrides>,
+    projects: Projects,
+    /// Files of settings that the command line names, with their names there.
+    named: BTreeMap<PathBuf, PathBuf>,
+    /// What each file of settings says. A file may just have been fixed and have another text on the disk.
+    rules: HashMap<Option<PathBuf>, Arc<Rules>>,
+}
+
+/// The settings of a project, with what comes before them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    overrides: Arc<Overrides>,
+    project: Arc<Project>,
+    meaning: host::Project,
+}
+
+/// A diagnostic with the severity that it has for its program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosed {
+    /// The diagnostic.
+    pub diagnostic: Diagnostic,
+    /// The severity after profile, levels and ignores.
+    pub severity: Severity,
+}
+
+impl Reported for Diagnosed {
+    fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+
+    fn severity(&self) -> Severity {
+        self.severity
+    }
+}
+
+/// A file of settings that was read.
+pub struct SettingsFile {
+    /// As a person would write it.
+    pub path: PathBuf,
+    /// Whether the command line names it, so that it is reported even if nothing is wrong.
+    pub is_named: bool,
+    project: Arc<Project>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            source: SettingsSource::Nearest,
+            overrides: Arc::default(),
+            projects: projects(false),
+            named: BTreeMap::new(),
+            rules: HashMap::new(),
+        }
+    }
+}
+
+/// The projects whose settings are read: those of other users only if the workspace or their folders are trusted.
+fn projects(is_trusted: bool) -> Projects {
+    Projects::accepting(move |file| is_trusted || accepts_settings(&TrustStore::of_user(), file))
+}
+
+impl Settings {
+    /// Fails if a file is named that cannot be read: everything would be checked under other settings than those asked for.
+    pub fn new(source: SettingsSource, overrides: Overrides) -> Result<Self, Failure> {
+        let mut settings = Self { overrides: Arc::new(overrides), ..Self::default() };
+        settings.source = match source {
+            SettingsSource::File(path) => SettingsSource::File(settings.read(&path)?),
+            source => source,
+        };
+        Ok(settings)
+    }
+
+    /// Reads a file of settings in order to check it, too.
+    pub fn add_named(&mut self, path: &Path) -> Result<(), Failure> {
+        let identity = self.read(path)?;
+        let shown = path.strip_prefix(".").unwrap_or(path).to_owned();
+        self.named.entry(identity).or_insert(shown);
+        Ok(())
+    }
+
+    fn read(&mut self, path: &Path) -> Result<PathBuf, Failure> {
+        let failure = |reason| Failure { path: path.to_owned(), reason };
+        let identity = identity(path);
+        self.projects.at(identity.clone());
+        match self.projects.take_failures().pop() {
+            Some((_, error)) => Err(failure(error.to_string())),
+            None => Ok(identity),
+        }
+    }
+
+    /// Sets what comes before the files. Gives whether that changes anything.
+    pub fn set_overrides(&mut self, overrides: Overrides) -> bool {
+        let changes = *self.overrides != overrides;
+        if changes {
+            self.overrides = Arc::new(overrides);
+            self.rules.clear();
+        }
+        changes
+    }
+
+    /// Reads the files anew, those of other users too if `is_trusted`.
+    pub fn trust(&mut self, is_trusted: bool) {
+        self.projects = projects(is_trusted);
+        self.rules.clear();
+    }
+
+    /// Reads every file again when it is asked for.
+    pub fn forget_files(&mut self) {
+        self.projects.forget();
+        self.rules.clear();
+    }
+
+    /// The rules for a program.
+    pub fn of(&mut self, program: &Path) -> Arc<Rules> {
+        let project = match &self.source {
+            SettingsSource::Nearest if program.is_absolute() => self.projects.of(program),
+            SettingsSource::Nearest => self.projects.of(&identity(program)),
+            SettingsSource::File(path) => self.projects.at(path.clone()),
+            SettingsSource::Nowhere => Arc::default(),
+        };
+        if let Some(rules) = self.rules.get(&project.path) {
+            return Arc::clone(rules);
+        }
+        let path = project.path.clone();
+        let rules = Arc::new(Rules::new(project, Arc::clone(&self.overrides)));
+        self.rules.insert(path, Arc::clone(&rules));
+        rules
+    }
+
+    /// The files that could not be read of those asked for with [`Settings::of`].
+    pub fn take_failures(&mut self) -> Vec<Failure> {
+        let failures = self.projects.take_failures().into_iter();
+        failures.map(|(path, error)| Failure { reason: error.to_string(), path: shown(&path) }).collect()
+    }
+
+    /// Remarks about files of other users, which are not read.
+    pub fn take_ignored(&mut self) -> Vec<String> {
+        self.projects.take_ignored().iter().map(|file| ignored_settings(&shown(file))).collect()
+    }
+
+    /// Every file that was read, in the order of their paths.
+    pub fn files(&self) -> Vec<SettingsFile> {
+        let files = self.projects.files().into_iter();
+        files
+            .filter_map(|project| {
+                let path = project.path.as_deref()?;
+                let named = self.named.get(path);
+                let is_named = named.is_some();
+                Some(SettingsFile { path: named.cloned().unwrap_or_else(|| shown(path)), is_named, project })
+            })
+            .collect()
+    }
+
+    /// From now on, a file of settings has another text.
+    pub fn replace(&mut self, file: &SettingsFile, text: &str) {
+        let path = file.project.path.clone();
+        let rules = self.rules_in(path.clone(), text);
+        self.rules.insert(path, Arc::new(rules));
+    }
+
+    /// The diagnostics of a text that is, or is to be, that of a file of settings.
+    pub fn diagnose(&self, path: &Path, text: &str) -> Vec<Diagnosed> {
+        self.rules_in(Some(identity(path)), text).problems()
+    }
+
+    /// The diagnostics of a file of settings as it was read.
+    pub fn diagnose_file(&self, file: &SettingsFile) -> Vec<Diagnosed> {
+        Rules::new(Arc::clone(&file.project), Arc::clone(&self.overrides)).problems()
+    }
+
+    fn rules_in(&self, path: Option<PathBuf>, text: &str) -> Rules {
+        let (config, problems) = Config::parse(text);
+        let project = Project { path, config, problems, text: text.to_owned(), unreadable: None };
+        Rules::new(Arc::new(project), Arc::clone(&self.overrides))
+    }
+}
+
+impl SettingsFile {
+    /// The text; where the file is not UTF-8, with replacement characters.
+    pub fn text(&self) -> &str {
+        &self.project.text
+    }
+}
+
+impl Rules {
+    fn new(project: Arc<Project>, overrides: Arc<Overrides>) -> Self {
+        let config = &project.config;
+        let meaning = host::Project::new(&config.models, config.registry.url.as_str());
+        Self { overrides, project, meaning }
+    }
+
+    /// The part that changes what programs mean.
+    pub fn meaning(&self) -> host::Project {
+        self.meaning.clone()
+    }
+
+    /// The project.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.project.config
+    }
+
+    /// The folder of `prose.toml`.
+    pub fn folder(&self) -> Option<&Path> {
+        self.project.path.as_deref()?.parent()
+    }
+
+    /// The folder with copies of imported programs that the settings name.
+    pub fn vendor(&self) -> Option<PathBuf> {
+        Some(self.folder()?.join(self.config().registry.vendor.as_path()?))
+    }
+
+    /// The severity of a diagnostic of the file at an absolute path, or none if it is off.
+    pub fn severity(&self, path: &Path, diagnostic: &Diagnostic) -> Option<Severity> {
+        self.project.severity(&self.overrides, path, diagnostic)
+    }
+
+    /// Diagnostics of the file at a path with their severities, without those that are off.
+    pub fn diagnosed(&self, path: &Path, diagnostics: &[Diagnostic]) -> Vec<Diagnosed> {
+        let path = identity(path);
+        let reported = diagnostics.iter().filter_map(|diagnostic| {
+            let severity = self.severity(&path, diagnostic)?;
+            Some(Diagnosed { diagnostic: diagnostic.clone(), severity })
+        });
+        reported.collect()
+    }
+
+    /// The diagnostics of the file of settings itself.
+    pub fn problems(&self) -> Vec<Diagnosed> {
+        let path = self.project.path.as_deref().unwrap_or(Path::new(FILE_NAME));
+        self.diagnosed(path, &self.project.problems)
+    }
+}
+
+/// Whether a path is that of settings and not of a program.
+pub fn is_settings(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == FILE_NAME) && !path.is_dir()
+}
