@@ -214,7 +214,7 @@ test("the status says who answers and when is fetched", async () => {
   await load(editor).extension.activate(context());
   const said = (id) => [editor.status.get(id).text, editor.status.get(id).detail];
   assert.deepEqual(said("prose.harness"), ["Harness from prose.toml", "offline, unless the project sets one"]);
-  assert.deepEqual(said("prose.imports"), ["Imports", "fetched as prose.toml says"]);
+  assert.deepEqual(said("prose.imports"), ["Imports", "fetched according to prose.toml"]);
   Object.assign(settings, { "prose.run.harness": "claude", "prose.registry.fetch": "manual" });
   editor.events.emit("configuration", { affectsConfiguration: () => true });
   assert.deepEqual(said("prose.harness"), ["Harness claude", "set in the editor"]);
@@ -294,7 +294,7 @@ test("the folder of a run is shown, of several the one that is chosen", async ()
   const uri = { scheme: "file", fsPath: path.join(root, "flows/b.prose") };
   editor.module.window.activeTextEditor = { document: { ...program, uri } };
   await open();
-  assert.match(editor.errors.at(-1).message, /^No program has been run here yet/);
+  assert.match(editor.errors.at(-1).message, /^No program has run here yet/);
 
   const run = () => prose(["run", "a.prose", "--json"], { cwd: root, stdio: "pipe" });
   run();
@@ -325,7 +325,7 @@ test("imports are pinned, unless the workspace is not trusted", async () => {
   assert.match(told[0], /nothing to pin/);
   editor.module.workspace.isTrusted = false;
   await editor.commands.get("prose.lock")();
-  assert.match(editor.errors[0].message, /not trusted/);
+  assert.match(editor.errors[0].message, /untrusted workspace/);
 });
 
 test("the code that waits for the server is loaded in no time", () => {

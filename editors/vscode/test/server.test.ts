@@ -56,7 +56,7 @@ test("a relative entry of PATH is passed over", () => {
 });
 
 test("without a program anywhere the message says what to set", () => {
-  assert.match(message({}), /set `prose\.server\.path` to where it is/);
+  assert.match(message({}), /set `prose\.server\.path` to its path/);
   assert.match(message({}, { env: { PATH: "" } }), /nor on PATH/);
 });
 
@@ -94,7 +94,7 @@ test("a setting that is wrong is reported and not replaced by PATH", () => {
   assert.match(message({ path: missing }, { env }), /nowhere\/prose`, which does not exist\. Correct it/);
   assert.match(message({ path: folder }, { env }), /which is a folder/);
   assert.match(message({ path: "bin/prose" }, { env }), /which is a relative path/);
-  assert.match(message({ path: "prose-nightly" }, { env }), /no program of that name is on PATH/);
+  assert.match(message({ path: "prose-nightly" }, { env }), /there is no such program on PATH/);
 });
 
 test("a program without the permission is reported as such", () => {

@@ -87,7 +87,7 @@ player.play(function(seen)
 
   vim.cmd("checkhealth prose")
   seen.health = player.wait_for("the report", function()
-    return vim.bo.filetype == "checkhealth" and player.text():find("runs are kept", 1, true) and player.text()
+    return vim.bo.filetype == "checkhealth" and player.text():find("runs are stored", 1, true) and player.text()
   end)
 
   vim.cmd("edit notes.md")
