@@ -22,13 +22,13 @@ use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_project::trust::accepts_settings;
 use prose_run::{Around, Finished, Markers, Order, Person, Project, RunFailure, Start, Subject};
+use prose_view::View;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use self::failures::FailedSessions;
 use self::given::GivenInputs;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
@@ -360,13 +360,13 @@ fn execute(
     let inputs = given.before(progress.bars());
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
-    let mut failures = FailedSessions::default();
+    let mut view = View::default();
     let mut observer = |event: &Event, is_new: bool| {
-        failures.take_up(event);
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.what, What::Warning { .. }) {
-            progress.tell(event, is_new);
+            progress.tell(&view, event, is_new);
         }
+        view.apply(event);
         if let Some(recorder) = &mut recorder {
             recorder.tell(event);
         }
@@ -431,7 +431,7 @@ fn execute(
         }
     };
     if let Some(error) = end.error.as_ref().filter(|_| is_kept && ended == Ended::Failed)
-        && let Some(prompt) = failures.prompt_of(error)
+        && let Some(prompt) = failures::prompt_of(&view, error)
     {
         let path = folder.as_deref().unwrap_or(Path::new("")).join(prompt);
         let path = shown(&path);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prose_vm::effect::{Binding, RequestId, SessionTask};
+use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, Status, What};
 use rustc_hash::FxHashMap;
@@ -13,9 +13,9 @@ use crate::error::StateError;
 /// The folder of the files, in that of the run.
 pub const PROMPTS_FOLDER: &str = "prompts";
 
-/// The file with the prompt of a session that failed, relative to the folder of the run. `binding` is where its result would have gone.
-pub fn path(binding: &Binding) -> String {
-    format!("{PROMPTS_FOLDER}/{}", binding.path.replace("bindings/", ""))
+/// The file with the prompt of a session that failed, relative to the folder of the run. `binding` is the file of its result.
+pub fn path(binding: &str) -> String {
+    format!("{PROMPTS_FOLDER}/{}", binding.replace("bindings/", ""))
 }
 
 /// Writes the prompts of sessions when they fail.
@@ -36,7 +36,7 @@ impl PromptFiles {
                 if let (true, Status::Failed, Some(task)) = (is_new, status, task) {
                     let line = event.site.map_or(0, |site| site.line);
                     let text = text(&task, line, error.as_deref());
-                    tree.write(&path(&task.binding), text.as_bytes())?;
+                    tree.write(&path(&task.binding.path), text.as_bytes())?;
                 }
             }
             _ => {}

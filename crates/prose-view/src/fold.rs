@@ -368,6 +368,7 @@ impl View {
             place: event.place.clone(),
             site: event.site,
             program: self.program_of(&event.place, event.site),
+            nesting: event.nesting,
             status: Status::Running,
             waits_for: None,
             from: event.active_at(),

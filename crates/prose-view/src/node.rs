@@ -239,6 +239,8 @@ pub struct Node {
     pub site: Option<Site>,
     /// The execution of a program that it belongs to.
     pub program: u32,
+    /// How deep it is nested in statements and frames.
+    pub nesting: u32,
     /// How it goes.
     pub status: Status,
     /// What it waits for.

@@ -1,13 +1,14 @@
 //! Shows how a run goes: a tree of what it does, with times and states.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::Prepared;
-use prose_vm::effect::RequestId;
+use prose_view::View;
+use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, Status, What};
 
 use super::echo::{self, Echo};
@@ -39,24 +40,12 @@ pub(crate) struct Progress<'a> {
     terminal: &'a Terminal,
     bars: Bars,
     is_live: bool,
-    shown: RefCell<Shown>,
+    /// Whether the run has come to what happens now, rather than once more. What is only executed once more is not shown.
+    is_now: Cell<bool>,
+    /// The bars of sessions that run.
+    running: RefCell<HashMap<RequestId, ProgressBar>>,
     /// Given back at the end.
     _echo: Option<Echo>,
-}
-
-#[derive(Default)]
-struct Shown {
-    sessions: HashMap<RequestId, Session>,
-    /// Whether something has happened now, and not only once more.
-    is_live: bool,
-}
-
-struct Session {
-    line: String,
-    started: u64,
-    bar: Option<ProgressBar>,
-    /// Whether it is said that it runs. What is only executed once more is not told of.
-    is_told: bool,
 }
 
 impl<'a> Progress<'a> {
@@ -67,7 +56,15 @@ impl<'a> Progress<'a> {
             bars.set_draw_target(ProgressDrawTarget::hidden());
         }
         let echo = is_live.then(echo::hide_control_characters);
-        Self { is_quiet, terminal, bars: Bars(bars), is_live, shown: RefCell::default(), _echo: echo }
+        Self {
+            is_quiet,
+            terminal,
+            bars: Bars(bars),
+            is_live,
+            is_now: Cell::default(),
+            running: RefCell::default(),
+            _echo: echo,
+        }
     }
 
     /// The lines that have to be hidden while something is asked.
@@ -90,8 +87,8 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Shows an event.
-    pub(crate) fn tell(&self, event: &Event, is_new: bool) {
+    /// Shows an event. The view is that of the run before it.
+    pub(crate) fn tell(&self, view: &View, event: &Event, is_new: bool) {
         if let What::Warning { message } = &event.what
             && is_new
         {
@@ -101,26 +98,30 @@ impl<'a> Progress<'a> {
         if self.is_quiet {
             return;
         }
-        if is_new {
-            self.tell_of_interrupted(event.at);
+        if is_new && !self.is_now.replace(true) {
+            // The sessions that were open when the run stopped are asked once more.
+            for (request, node, task) in view.open_sessions() {
+                let nesting = view.node(node).map_or(0, |node| node.nesting);
+                self.session_started(request, session_line(nesting, task));
+            }
         }
-        let indent = "  ".repeat(event.nesting.min(12) as usize);
+        let indent = indent(event.nesting);
         match &event.what {
             What::SessionStarted { request, task } => {
-                let who = task.agent.as_ref().map_or(String::new(), |agent| format!("{agent}: "));
-                let retry = if task.attempt > 0 {
-                    format!(" (retry {} of {})", task.attempt, task.retries)
-                } else {
-                    String::new()
-                };
-                let text = if task.task.is_empty() { task.binding.name.as_str() } else { &task.task };
-                let line = format!("{indent}{who}{}{retry}", beginning(text));
-                self.session_started(*request, line, event.at);
+                if self.is_now.get() {
+                    self.session_started(*request, session_line(event.nesting, task));
+                }
             }
             What::SessionEnded { request, status, error } => {
                 let why =
                     error.as_ref().map_or(String::new(), |error| format!(": {}", beginning(&error.message)));
-                self.session_ended(*request, *status, &why, event.at);
+                if let (Some((_, attempt)), Some(task), true) =
+                    (view.attempt(*request), view.task(*request), self.is_now.get())
+                {
+                    let line = session_line(event.nesting, task);
+                    let took = event.active_at().saturating_sub(attempt.started());
+                    self.session_ended(*request, *status, &line, &why, took);
+                }
             }
             _ if !is_new => {}
             What::Resumed { .. } => self.line(format_args!("What was recorded is done; the run goes on.")),
@@ -161,69 +162,34 @@ impl<'a> Progress<'a> {
     /// Takes the lines away that show what is under way.
     pub(crate) fn finish(&self) {
         // Those of sessions that were interrupted would be drawn again by their clocks.
-        for session in self.shown.borrow_mut().sessions.values_mut() {
-            if let Some(bar) = session.bar.take() {
-                bar.finish_and_clear();
-            }
+        for bar in self.running.borrow().values() {
+            bar.finish_and_clear();
         }
         _ = self.bars.0.clear();
     }
 
-    fn session_started(&self, request: RequestId, line: String, at: u64) {
-        let mut shown = self.shown.borrow_mut();
-        let is_told = shown.is_live;
-        shown.sessions.insert(request, Session { line, started: at, bar: None, is_told });
-        if is_told {
-            self.show_session(&mut shown, request);
-        }
-    }
-
-    /// Tells of the sessions that were at work when the run stopped and are asked once more.
-    fn tell_of_interrupted(&self, now: u64) {
-        let mut shown = self.shown.borrow_mut();
-        if std::mem::replace(&mut shown.is_live, true) {
-            return;
-        }
-        let mut requests: Vec<RequestId> = shown.sessions.keys().copied().collect();
-        requests.sort();
-        for request in requests {
-            if let Some(session) = shown.sessions.get_mut(&request) {
-                session.started = now;
-            }
-            self.show_session(&mut shown, request);
-        }
-    }
-
-    fn show_session(&self, shown: &mut Shown, request: RequestId) {
-        let running = shown.sessions.values().filter(|session| session.bar.is_some()).count();
-        let Some(session) = shown.sessions.get_mut(&request) else { return };
-        session.is_told = true;
+    fn session_started(&self, request: RequestId, line: String) {
+        let mut running = self.running.borrow_mut();
         if !self.is_live {
-            self.line(format_args!("… {}", session.line));
-        } else if running < MOST {
+            self.line(format_args!("… {line}"));
+        } else if running.len() < MOST {
             let bar = self.bars.0.add(ProgressBar::new_spinner());
             // What is too long for the terminal is cut off: a line that wraps is not taken away as a whole everywhere.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:.dim}") {
                 bar.set_style(style);
             }
-            bar.set_message(session.line.clone());
+            bar.set_message(line);
             bar.enable_steady_tick(Duration::from_millis(120));
-            session.bar = Some(bar);
+            running.insert(request, bar);
         }
     }
 
-    fn session_ended(&self, request: RequestId, status: Status, why: &str, at: u64) {
-        let Some(session) = self.shown.borrow_mut().sessions.remove(&request) else { return };
-        if let Some(bar) = session.bar {
+    fn session_ended(&self, request: RequestId, status: Status, line: &str, why: &str, took: u64) {
+        if let Some(bar) = self.running.borrow_mut().remove(&request) {
             bar.finish_and_clear();
             self.bars.0.remove(&bar);
         }
-        if !session.is_told {
-            return;
-        }
-        let took = Duration::from_millis(at.saturating_sub(session.started));
-        let took = humantime::format_duration(took);
-        let line = session.line;
+        let took = humantime::format_duration(Duration::from_millis(took));
         match status {
             Status::Complete => self.line(format_args!("{HELP}✓{HELP:#} {line} ({took})")),
             _ => self.line(format_args!("{ERROR}✗{ERROR:#} {line} ({took}){why}")),
@@ -237,6 +203,21 @@ impl<'a> Progress<'a> {
         };
         if self.is_live { self.bars.0.suspend(write) } else { write() }
     }
+}
+
+/// What is shown of a session.
+fn session_line(nesting: u32, task: &SessionTask) -> String {
+    let who = task.agent.as_ref().map_or(String::new(), |agent| format!("{agent}: "));
+    let retry = match task.attempt {
+        0 => String::new(),
+        attempt => format!(" (retry {attempt} of {})", task.retries),
+    };
+    let text = if task.task.is_empty() { task.binding.name.as_str() } else { &task.task };
+    format!("{}{who}{}{retry}", indent(nesting), beginning(text))
+}
+
+fn indent(nesting: u32) -> String {
+    "  ".repeat(nesting.min(12) as usize)
 }
 
 /// The beginning of a text, on one line.
