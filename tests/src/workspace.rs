@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,6 +26,8 @@ pub struct Workspace {
     pub client: LspClient,
     capabilities: Value,
     settings: Value,
+    /// The files that are open in the server.
+    open: BTreeSet<String>,
 }
 
 /// A server that keeps what it fetches and what the person trusts in the folder: what other tests fetched and trusted is not known in this one.
@@ -56,7 +59,7 @@ impl Workspace {
     pub fn with_settings(capabilities: Value, settings: Value, files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let client = server(&folder);
-        let mut workspace = Self { folder, client, capabilities, settings };
+        let mut workspace = Self { folder, client, capabilities, settings, open: BTreeSet::new() };
         for (name, text) in files {
             workspace.write(name, text);
         }
@@ -101,6 +104,7 @@ impl Workspace {
     }
 
     fn introduce(&mut self) {
+        self.open.clear();
         let params = json!({
             "processId": null,
             "rootUri": self.uri(""),
@@ -155,6 +159,7 @@ impl Workspace {
     pub fn open(&mut self, name: &str, text: &str) {
         let uri = self.uri(name);
         self.client.open(&uri, 1, text);
+        self.open.insert(uri);
     }
 
     /// Opens a file as it lies on the disk.
@@ -171,8 +176,9 @@ impl Workspace {
 
     /// Closes a file.
     pub fn close(&mut self, name: &str) {
-        let params = json!({ "textDocument": { "uri": self.uri(name) } });
-        self.client.notify("textDocument/didClose", params);
+        let uri = self.uri(name);
+        self.client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+        self.open.remove(&uri);
     }
 
     /// The codes of the next diagnostics that are sent of a file.
@@ -185,8 +191,13 @@ impl Workspace {
     #[track_caller]
     pub fn pushed_whole(&mut self, name: &str) -> Value {
         let uri = self.uri(name);
+        // The scan of the workspace may have found the file before it was opened; what it says then has no version.
+        let is_open = self.open.contains(&uri);
         let is_wanted = |message: &Value| {
-            message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri.as_str()
+            let params = &message["params"];
+            message["method"] == "textDocument/publishDiagnostics"
+                && params["uri"] == uri.as_str()
+                && (!is_open || params["version"].is_number())
         };
         self.client.wait_for(is_wanted)["params"].clone()
     }

@@ -108,9 +108,12 @@ fn watched(
         if let Err(error) = &telling {
             tracing::error!("a thread could not be started, so nobody is told of a run: {error}");
         }
-        let mut observer = |event: &Event, _: bool| {
-            // Who hears it lives as long as the program runs.
-            let _ = events.send(event.clone());
+        let mut last = None;
+        let mut observer = |event: &Event, _: bool| match event.what {
+            // The client asks for lenses when it gets this event, and until its files are released, the run counts as running.
+            What::RunEnded(_) => last = Some(event.clone()),
+            // The receiver lives as long as the program runs.
+            _ => drop(events.send(event.clone())),
         };
         let finished = prepared.execute(Around {
             inputs: Arc::new(inputs),
@@ -118,6 +121,9 @@ fn watched(
             interrupted: Box::pin(interrupted),
             narration: None,
         });
+        if let Some(event) = last {
+            let _ = events.send(event);
+        }
         drop(events);
         finished
     });
