@@ -56,7 +56,7 @@ const commands: Record<PanelCommand, HTMLButtonElement> = {
 };
 const tools = element("div", "tools", ...Object.values(commands));
 tools.setAttribute("role", "toolbar");
-tools.setAttribute("aria-label", "The run");
+tools.setAttribute("aria-label", "Run");
 
 // What is shown, and how.
 const shows: Record<Shown, HTMLButtonElement> = {
@@ -67,23 +67,23 @@ const shows: Record<Shown, HTMLButtonElement> = {
 const filters = Object.fromEntries(
   Object.entries(FILTERS).map(([key, { label }]) => [key, choice(label, () => filter(key))]),
 );
-const followButton = button("follow", "Follow what happens", () => follow(!follows));
+const followButton = button("follow", "Follow the run", () => follow(!follows));
 const view = element(
   "div",
   "view",
-  group("What is shown", ...Object.values(shows)),
+  group("Panes", ...Object.values(shows)),
   group("Sessions", ...Object.values(filters)),
   element("span", "space"),
   followButton,
-  button("minus", "Show more of the time", () => timeline.zoom(1.4)),
-  button("plus", "Show less of the time", () => timeline.zoom(1 / 1.4)),
-  button("fit", "Show all", () => {
+  button("minus", "Zoom out", () => timeline.zoom(1.4)),
+  button("plus", "Zoom in", () => timeline.zoom(1 / 1.4)),
+  button("fit", "Show the whole run", () => {
     timeline.fit();
     graph.fit();
   }),
 );
 view.setAttribute("role", "toolbar");
-view.setAttribute("aria-label", "The view");
+view.setAttribute("aria-label", "View");
 
 const timeline = new Timeline({
   select(item) {
@@ -127,7 +127,7 @@ chosen.hidden = true;
 
 const separator = element("div", "separator");
 separator.setAttribute("role", "separator");
-separator.setAttribute("aria-label", "Share of the timeline");
+separator.setAttribute("aria-label", "Size of the timeline");
 separator.tabIndex = 0;
 const split = element("div", "split", timeline.element, separator, graph.element);
 

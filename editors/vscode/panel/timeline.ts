@@ -198,7 +198,7 @@ export class Timeline {
     if (model?.root === undefined || this.size.height === 0) return;
     this.refreshRows();
     this.empty.hidden = this.list.length > 0;
-    setText(this.empty, this.filter === undefined ? "Nothing has happened yet." : "There is no such session in this run.");
+    setText(this.empty, this.filter === undefined ? "No events yet." : "No such session in this run.");
     const { from } = model.root;
     const to = model.root.to ?? Math.max(now, model.last);
     this.all = { from, to: from + Math.max(50, to - from) * (1 + MARGIN) };

@@ -198,7 +198,7 @@ test("a session is a document with its prompt, its context, its memory and its r
 
 test("a session that goes on has no reply yet", () => {
   const text = sessionAsText([{ ...SESSION, reply: null, status: null, ended: null, memory: null, context: [] }]);
-  assert.match(text, /## Reply\n\n\*It is not there yet/);
+  assert.match(text, /## Reply\n\n\*No reply yet/);
   assert.match(text, /None was passed/);
   assert.doesNotMatch(text, /Memory/);
 });

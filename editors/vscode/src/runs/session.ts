@@ -34,27 +34,27 @@ export interface Session {
 /** The attempts of a session as one document: what it was told last, and why the others failed. */
 export function sessionAsText(attempts: readonly Session[]): string {
   const session = attempts.at(-1);
-  if (session === undefined) return "Nothing is known of this session.\n";
+  if (session === undefined) return "No data about this session.\n";
   const parts = [`# ${session.agent ?? "Session"}: ${firstLine(session.task) || session.name}\n`, `${factsOf(session).join(" · ")}\n`];
   for (const { attempt, error } of attempts.slice(0, -1)) {
-    parts.push(`Attempt ${attempt + 1} failed: ${error ?? "it has no end"}\n`);
+    parts.push(`Attempt ${attempt + 1} failed: ${error ?? "it did not end"}\n`);
   }
   for (const warning of session.warnings ?? []) parts.push(`Warning: ${warning}\n`);
   if (session.error !== null) parts.push(`## Error\n\n${fenced(session.error)}\n`);
   else if (session.reply !== null) parts.push(`## Reply\n\n${fenced(session.reply)}\n`);
-  else parts.push(`## Reply\n\n*${session.ended === null ? "It is not there yet." : "There is none."}*\n`);
+  else parts.push(`## Reply\n\n*${session.ended === null ? "No reply yet." : "No reply."}*\n`);
   parts.push(`## Prompt\n\n${fenced(session.prompt)}\n`);
   if (session.system !== null) parts.push(`## System prompt\n\n${fenced(session.system)}\n`);
   parts.push(`## Context\n`);
-  if (session.context.length === 0) parts.push("*None was passed.*\n");
+  if (session.context.length === 0) parts.push("*No context.*\n");
   for (const { name, text } of session.context) {
-    parts.push(`### ${name}\n\n${text === null ? "*The file is no longer there.*" : fenced(text)}\n`);
+    parts.push(`### ${name}\n\n${text === null ? "*The file no longer exists.*" : fenced(text)}\n`);
   }
   const { memory } = session;
   if (memory !== null) {
     parts.push(`## Memory\n\n${SCOPES[memory.scope] ?? ""}\n`);
-    const before = memory.before ?? (memory.resumes ? "" : "*It started fresh.*");
-    parts.push(`### Before\n\n${memory.before === null ? before || "*There was none yet.*" : fenced(memory.before)}\n`);
+    const before = memory.before ?? (memory.resumes ? "" : "*Started without memory.*");
+    parts.push(`### Before\n\n${memory.before === null ? before || "*No memory yet.*" : fenced(memory.before)}\n`);
     if (memory.after !== null) parts.push(`### After\n\n${fenced(memory.after)}\n`);
   }
   const files: [string, string | null | undefined][] = [
@@ -68,10 +68,10 @@ export function sessionAsText(attempts: readonly Session[]): string {
 }
 
 const SCOPES: Record<string, string> = {
-  execution: "It lasts as long as the run.",
-  project: "It lasts as long as the project.",
-  user: "It lasts as long as the person keeps it.",
-  custom: "It lasts as long as the folder that the program names.",
+  execution: "Scope: this run.",
+  project: "Scope: this project.",
+  user: "Scope: all projects of the user.",
+  custom: "Scope: the folder that the program names.",
 };
 
 function factsOf(session: Session): string[] {

@@ -95,7 +95,7 @@ export class RunsView implements vscode.Disposable {
   private changed(entry: Entry | undefined): void {
     this.shown.message = this.store.problems.length > 0 ? this.store.problems.join("\n") : undefined;
     const running = this.store.list.filter((known) => known.isRunning).length;
-    this.shown.badge = running === 0 ? undefined : { value: running, tooltip: running === 1 ? "1 run goes on" : `${running} runs go on` };
+    this.shown.badge = running === 0 ? undefined : { value: running, tooltip: running === 1 ? "1 run in progress" : `${running} runs in progress` };
     if (entry === undefined) return;
     for (const { uri } of vscode.workspace.textDocuments) {
       if (uri.scheme !== SESSION) continue;
@@ -158,7 +158,7 @@ export class RunsView implements vscode.Disposable {
     const lines = entry.lines(document.getText());
     const first = lines.now(site.line - 1);
     if (first === undefined) {
-      void vscode.window.setStatusBarMessage("This statement has been edited since the run.", 4000);
+      void vscode.window.setStatusBarMessage("This statement has changed since the run.", 4000);
       return;
     }
     const range = document.lineAt(first).range;
@@ -184,7 +184,7 @@ export class RunsView implements vscode.Disposable {
   private async sessionText(uri: vscode.Uri): Promise<string> {
     const { folder, requests } = JSON.parse(uri.query) as SessionQuery;
     const client = this.client();
-    if (client === undefined) return "The language server does not run, so that nothing is known of this session.\n";
+    if (client === undefined) return "The language server is not running, so the session cannot be shown.\n";
     try {
       const attempts = await Promise.all(
         requests.map((request) => client.sendRequest<Session>("prose/session", { folder, request })),
