@@ -192,14 +192,14 @@ test("a session is a document with its prompt, its context, its memory and its r
   assert.match(text, /complete · model opus · line 9 · took 1.5 s · waited 2.0 s · attempt 2 of 3 · 10 tokens read, 5 written, \$0.25/);
   assert.match(text, /Attempt 1 failed: the agent is gone/);
   assert.match(text, /````\nLook for facts\n```\nin code\n```\n````/);
-  assert.match(text, /The file is no longer there/);
+  assert.match(text, /The file no longer exists/);
   assert.match(text, /- \[draft\]\(file:\/\/\/d.md\)/);
 });
 
 test("a session that goes on has no reply yet", () => {
   const text = sessionAsText([{ ...SESSION, reply: null, status: null, ended: null, memory: null, context: [] }]);
   assert.match(text, /## Reply\n\n\*No reply yet/);
-  assert.match(text, /None was passed/);
+  assert.match(text, /No context/);
   assert.doesNotMatch(text, /Memory/);
 });
 

@@ -255,7 +255,7 @@ test("a part leads to its statement, where that is now", async () => {
   assert.deepEqual([uri, options.selection.start.line, options.preserveFocus], [URI, 18, false]);
   editor.program = PROGRAM.replace("let draft = session: writer", "let draft = session: critic");
   await editor.commands.get("prose.runs.reveal")(draft);
-  assert.match(editor.shown[1].message, /has been edited/);
+  assert.match(editor.shown[1].message, /has changed since the run/);
 });
 
 test("a run is stopped, resumed and run again with its inputs", async () => {
