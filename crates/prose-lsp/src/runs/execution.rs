@@ -43,13 +43,19 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     let Launch { order, uri, first_line, given, session, answer, .. } = launch;
     let is_dry = order.start == Start::Dry;
     let name = order.program.name.clone();
+    // A client that has its answer must not find a run to stop.
+    let forget = || drop(runs.runs.remove(&ticket));
     let prepared = match prose_run::prepare(order) {
         Ok(prepared) => prepared,
-        Err(failure) => return refuse(answer, shown(&failure)),
+        Err(failure) => {
+            forget();
+            return refuse(answer, shown(&failure));
+        }
     };
     let given = given.into_iter().collect();
     if is_dry {
         let prompts = dry_run(prepared, first_line, MadeUp(given), stopped);
+        forget();
         return send(
             answer,
             prompts.map(|prompts| text(&prompts)).map_err(crate::protocol::request::Failure::Refused),

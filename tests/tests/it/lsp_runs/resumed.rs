@@ -112,12 +112,12 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
     );
 
     std::fs::write(&script, answers.replace("delay = \"10m\"\n", "")).unwrap();
+    workspace.client.take_all();
     let answer = execute(&mut workspace, "prose.resume", resume);
     assert_eq!(
         answer["result"],
         json!({ "run": id, "folder": answer["result"]["folder"], "harness": "script" })
     );
-    workspace.client.take_all();
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
 }
 
@@ -128,7 +128,7 @@ fn a_changed_program_is_resumed_only_if_that_is_wanted() {
     workspace.open_saved("a.prose");
     let id = run(&mut workspace, "a.prose", json!({}));
     ended(&mut workspace, &id);
-    // Behind its last event, a run still closes its files.
+    // What it says at its end comes after its last event.
     message(&mut workspace);
     workspace.client.take_all();
     workspace.replace("a.prose", 2, &program.replace("two", "2"));
