@@ -7,6 +7,7 @@
 
 mod background;
 mod capabilities;
+mod dispatch;
 mod documents;
 mod features;
 mod imports;

@@ -2,7 +2,7 @@
 
 use crate::documents::message::DocumentMessage;
 use crate::imports::commands::ImportMessage;
-use crate::protocol::request::Answer;
+use crate::protocol::answer::Answer;
 use crate::protocol::session::Session;
 use crate::reads::read::ReadMessage;
 use crate::runs::requests::RunMessage;

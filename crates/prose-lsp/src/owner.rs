@@ -18,7 +18,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use futures_channel::mpsc::UnboundedSender;
 use prose_analysis::location::Origin;
 use prose_analysis::{AnalysisHost, SourceFile};
 use prose_project::checker::set_project;
@@ -40,12 +39,14 @@ use crate::mailbox::Mailbox;
 use crate::messages::{Message, SessionMessage};
 use crate::owner::project_files::ProjectFiles;
 use crate::panics::guard;
+use crate::protocol::answer::send;
+use crate::protocol::client::Client;
 use crate::protocol::json::json;
 use crate::protocol::lsp::{MessageType, WatchKind};
-use crate::protocol::notification::{Notification, next_id};
+use crate::protocol::notification::Notification;
 use crate::protocol::position::ContentChange;
 use crate::protocol::progress::Progress;
-use crate::protocol::request::{ANYWHERE, Failure, NEWS, send};
+use crate::protocol::request::{ANYWHERE, Failure, NEWS};
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 use crate::reads::queue::Reads;
@@ -70,7 +71,7 @@ pub(crate) struct Owner {
     names: HashMap<PathBuf, DocumentUri>,
     programs: Arc<Programs>,
     reads: Reads,
-    to_client: UnboundedSender<Vec<Notification>>,
+    client: Client,
     /// What the client is told next.
     waiting: Vec<Notification>,
     /// The documents whose diagnostics the client does not have yet, in the order in which they were first changed.
@@ -98,11 +99,7 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// `to_self` brings back what a read has to say to the owner.
-    pub(crate) fn new(
-        to_self: &Sender<Message>,
-        to_client: UnboundedSender<Vec<Notification>>,
-        runs: Arc<Runs>,
-    ) -> Self {
+    pub(crate) fn new(to_self: &Sender<Message>, client: Client, runs: Arc<Runs>) -> Self {
         Self {
             session: Arc::default(),
             host: AnalysisHost::default().with_listing(prose_config::programs_in),
@@ -117,7 +114,7 @@ impl Owner {
             fetcher: Fetcher::new(Mailbox::new(to_self)),
             runs,
             progress: Progress::new("Fetching imported programs", "fetching"),
-            to_client,
+            client,
             waiting: Vec::new(),
             unpublished: VecDeque::new(),
             edited: Vec::new(),
@@ -366,7 +363,7 @@ impl Owner {
                 megabytes(MAX_ANALYSED_BYTES)
             );
             let params = serde_json::json!({ "type": MessageType::WARNING, "message": message });
-            self.notify(Notification { method: "window/showMessage", params, id: None });
+            self.notify(Notification::new("window/showMessage", &params));
         }
     }
 
@@ -567,5 +564,5 @@ fn watching() -> Notification {
         "registerOptions": { "watchers": watchers },
     });
     let params = serde_json::json!({ "registrations": [registration] });
-    Notification { method: "client/registerCapability", params, id: Some(next_id()) }
+    Notification::request("client/registerCapability", &params)
 }

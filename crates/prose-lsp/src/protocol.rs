@@ -1,8 +1,11 @@
 //! The protocol: its types, the wire, and conversion between what the client and what the analysis says.
 
+pub(crate) mod answer;
+pub(crate) mod client;
 pub(crate) mod convert;
 pub(crate) mod flow_graph;
 pub(crate) mod framing;
+pub(crate) mod incoming;
 pub(crate) mod json;
 mod last_line;
 pub(crate) mod lsp;
@@ -14,7 +17,6 @@ pub(crate) mod progress;
 pub(crate) mod questions;
 pub(crate) mod recording;
 pub(crate) mod request;
-pub(crate) mod results;
 pub(crate) mod session;
 pub(crate) mod shown;
 pub(crate) mod uri;

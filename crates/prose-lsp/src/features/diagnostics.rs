@@ -6,15 +6,15 @@ use prose_analysis::Database;
 use prose_analysis::diagnostics::diagnostics;
 use prose_project::Diagnosed;
 use prose_syntax::{Diagnostic, Severity};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::documents::closed::ClosedProgram;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::convert::{Converter, Reported};
-use crate::protocol::json::{Digest, Json, json as text};
+use crate::protocol::json::{Digest, Json, fields, json as text, list};
 use crate::protocol::lsp;
-use crate::protocol::notification::{Notification, next_id};
+use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
 use crate::protocol::shown::Shown;
@@ -46,24 +46,16 @@ fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
     items
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report<'a, T> {
-    kind: &'static str,
-    result_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<T>,
-}
-
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
 pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -> Json {
     let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view, session)).collect();
+    let items = text(&items);
     let id = Digest::of(&items).id();
-    text(&if previous == Some(id.as_str()) {
-        Report { kind: "unchanged", result_id: &id, items: None }
+    if previous == Some(id.as_str()) {
+        fields([("kind", text(&"unchanged")), ("resultId", text(&id))])
     } else {
-        Report { kind: "full", result_id: &id, items: Some(&items) }
-    })
+        fields([("kind", text(&"full")), ("resultId", text(&id)), ("items", items)])
+    }
 }
 
 /// A report that a client still has.
@@ -92,20 +84,21 @@ pub(crate) fn workspace_report(
         if before.is_none() && items.is_empty() {
             continue;
         }
+        let items = text(&items);
         let id = Digest::of(&items).id();
         let is_same = before == Some(id.as_str());
         has_news |= !is_same;
-        reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(&items)));
+        reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(items)));
     }
     // What is gone has no findings, which the client has to be told once.
-    let none: Vec<lsp::Diagnostic> = Vec::new();
+    let none = text(&[(); 0]);
     let id = Digest::of(&none).id();
     let is_told = |(uri, before): &(&str, &str)| *before == id || views.programs.has_open(uri);
     for (uri, _) in previous.into_iter().filter(|report| !is_told(report)) {
         has_news = true;
-        reports.push(workspace_entry(uri, &id, Some(&none)));
+        reports.push(workspace_entry(uri, &id, Some(none.clone())));
     }
-    if has_news { Ok(text(&json!({ "items": reports }))) } else { Err(Failure::NothingNew) }
+    if has_news { Ok(fields([("items", list(reports))])) } else { Err(Failure::NothingNew) }
 }
 
 fn closed_items(views: &Views, program: &ClosedProgram, session: &Session) -> Vec<lsp::Diagnostic> {
@@ -118,14 +111,11 @@ fn closed_items(views: &Views, program: &ClosedProgram, session: &Session) -> Ve
     items(&View { snapshot: &snapshot, db, programs, cache, runs }, session)
 }
 
-fn workspace_entry(uri: &str, id: &str, items: Option<&Vec<lsp::Diagnostic>>) -> serde_json::Value {
+fn workspace_entry(uri: &str, id: &str, items: Option<Json>) -> Json {
+    let kind = if items.is_some() { "full" } else { "unchanged" };
     // Null is the version of a file that is not open.
-    let mut report = json!({ "uri": uri, "version": null, "kind": "unchanged", "resultId": id });
-    if let Some(items) = items {
-        report["kind"] = json!("full");
-        report["items"] = json!(items);
-    }
-    report
+    let entry = [("uri", text(&uri)), ("version", text(&())), ("kind", text(&kind)), ("resultId", text(&id))];
+    fields(entry.into_iter().chain(items.map(|items| ("items", items))))
 }
 
 /// What tells a client the diagnostics of one version of a document, or of a file that is not open.
@@ -136,13 +126,16 @@ pub(crate) fn publication<'a>(
     session: &'a Session,
 ) -> (Notification, Digest) {
     let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view, session)).collect();
-    let mut params = json!({ "uri": &**uri, "diagnostics": items });
-    if let Some(version) = version {
-        params["version"] = json!(version);
-    }
     let is_nothing = version.is_none() && items.is_empty();
-    let digest = if is_nothing { Digest::default() } else { Digest::of(&params) };
-    (Notification { method: PUBLISH, params, id: None }, digest)
+    let publication = of_items(uri, version, &items);
+    let digest = if is_nothing { Digest::default() } else { Digest::of(&publication.params) };
+    (publication, digest)
+}
+
+fn of_items(uri: &str, version: Option<i32>, items: &[lsp::Diagnostic]) -> Notification {
+    let version = version.map(|version| ("version", text(&version)));
+    let params = fields([("uri", text(&uri)), ("diagnostics", text(&items))].into_iter().chain(version));
+    Notification { method: PUBLISH, params, id: None }
 }
 
 /// What tells a client what is wrong with settings.
@@ -160,11 +153,7 @@ pub(crate) fn of_settings(
         uri,
         place: &|_| None,
     });
-    let mut params = json!({ "uri": &**uri, "diagnostics": converter.diagnostics(reported) });
-    if let Some(version) = version {
-        params["version"] = json!(version);
-    }
-    Notification { method: PUBLISH, params, id: None }
+    of_items(uri, version, &converter.diagnostics(reported))
 }
 
 /// The answer to `textDocument/diagnostic` for a document that is no program.
@@ -174,13 +163,12 @@ pub(crate) fn no_report() -> Json {
 
 /// What takes the diagnostics of a closed document from the client's view.
 pub(crate) fn withdrawal(uri: &DocumentUri) -> Notification {
-    let params = json!({ "uri": &**uri, "diagnostics": [] });
-    Notification { method: PUBLISH, params, id: None }
+    of_items(uri, None, &[])
 }
 
 /// What has a client ask for all diagnostics again.
 pub(crate) fn refresh() -> Notification {
-    Notification { method: "workspace/diagnostic/refresh", params: json!(null), id: Some(next_id()) }
+    Notification::request("workspace/diagnostic/refresh", &())
 }
 
 const PUBLISH: &str = "textDocument/publishDiagnostics";

@@ -7,7 +7,7 @@ use prose_project::imports::FetchResult;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::protocol::request::Answer;
+use crate::protocol::answer::Answer;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::requests;
 
@@ -30,22 +30,22 @@ pub(crate) fn names() -> Vec<&'static str> {
 
 /// A command with its arguments.
 pub(crate) struct Command {
-    pub(crate) uri: DocumentUri,
-    /// The path of the import as it is written.
-    pub(crate) path: String,
     pub(crate) what: CommandKind,
+    pub(crate) import: Import,
     pub(crate) answer: Answer,
 }
 
+/// The import that a command is about.
 #[derive(Deserialize)]
-struct Argument {
-    uri: String,
-    path: String,
+pub(crate) struct Import {
+    pub(crate) uri: DocumentUri,
+    /// The path as it is written.
+    pub(crate) path: String,
 }
 
-impl Command {
+impl Import {
     /// Reads the parameters of `workspace/executeCommand`.
-    pub(crate) fn read(params: &Value, answer: Answer) -> Result<Self, String> {
+    pub(crate) fn read(params: &Value) -> Result<(CommandKind, Self), String> {
         let name = params.get("command").and_then(Value::as_str).unwrap_or_default();
         let what = match name {
             FETCH => CommandKind::Fetch,
@@ -55,10 +55,10 @@ impl Command {
             }
         };
         let argument = params.pointer("/arguments/0").unwrap_or(&Value::Null);
-        let Argument { uri, path } = Argument::deserialize(argument).map_err(|problem| {
+        let import = Self::deserialize(argument).map_err(|problem| {
             format!("`{name}` takes one argument, {{ \"uri\": …, \"path\": … }}: {problem}")
         })?;
-        Ok(Self { uri: uri.into(), path, what, answer })
+        Ok((what, import))
     }
 }
 

@@ -11,11 +11,11 @@ use prose_project::imports::FetchResult;
 
 use super::{Notification, Owner};
 use crate::documents::public_interface::Face;
-use crate::imports::commands::{Command, CommandKind};
+use crate::imports::commands::{Command, CommandKind, Import};
 use crate::imports::fetcher::{Imports, WHY_NEVER, When};
+use crate::protocol::answer::send;
 use crate::protocol::json::json;
 use crate::protocol::lsp::MessageType;
-use crate::protocol::request::send;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 use crate::workspace::settings::FileConfig;
 
@@ -86,7 +86,7 @@ impl Owner {
     }
 
     /// Does what a person asks for at an import.
-    pub(super) fn execute(&mut self, Command { uri, path, what, answer }: Command) {
+    pub(super) fn execute(&mut self, Command { what, import: Import { uri, path }, answer }: Command) {
         self.sync_all();
         let uri = self.known_name(&uri);
         let file = self.sync(&uri).map(|(file, _)| file);
@@ -122,7 +122,7 @@ impl Owner {
             Err(message) => (MessageType::ERROR, message),
         };
         let params = serde_json::json!({ "type": kind, "message": message });
-        self.notify(Notification { method: "window/showMessage", params, id: None });
+        self.notify(Notification::new("window/showMessage", &params));
     }
 
     pub(super) fn tell_progress(&mut self) {

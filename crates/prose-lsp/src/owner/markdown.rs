@@ -163,7 +163,7 @@ mod tests {
     use crate::documents::message::DocumentMessage;
     use crate::mailbox::Mailbox;
     use crate::messages::Message;
-    use crate::protocol::notification::Notification;
+    use crate::protocol::client::{Client, Outgoing};
     use crate::protocol::questions::Questions;
     use crate::runs::registry::Runs;
     use crate::workspace::message::WorkspaceMessage;
@@ -189,17 +189,17 @@ More:
     struct Desk {
         owner: Owner,
         queries: Arc<Mutex<Vec<String>>>,
-        told: futures_channel::mpsc::UnboundedReceiver<Vec<Notification>>,
+        told: tokio::sync::mpsc::UnboundedReceiver<Outgoing>,
         version: i32,
     }
 
     impl Desk {
         fn open(text: &str) -> Self {
             let (to_self, _) = channel();
-            let (to_client, told) = futures_channel::mpsc::unbounded();
-            let questions = Questions::new(to_client.clone());
-            let runs = Runs::new(Mailbox::new(&to_self), to_client.clone(), questions);
-            let mut owner = Owner::new(&to_self, to_client, runs);
+            let (client, told) = Client::new();
+            let questions = Questions::new(client.clone());
+            let runs = Runs::new(Mailbox::new(&to_self), client.clone(), questions);
+            let mut owner = Owner::new(&to_self, client, runs);
             let queries: Arc<Mutex<Vec<String>>> = Arc::default();
             let log = Arc::clone(&queries);
             owner.host =
@@ -251,14 +251,15 @@ More:
         /// What the client was told last: the version and, for each diagnostic, line, column and code.
         fn told(&mut self) -> Value {
             let mut last = Value::Null;
-            while let Ok(told) = self.told.try_recv() {
-                for notification in told {
+            while let Ok(Outgoing::Messages(told)) = self.told.try_recv() {
+                for message in told {
+                    let message: Value = serde_json::from_slice(&message.into_pieces().concat()).unwrap();
                     let of = |item: &Value| {
                         let start = &item["range"]["start"];
                         json!([start["line"], start["character"], item["code"]])
                     };
-                    let items = notification.params["diagnostics"].as_array().unwrap().iter().map(of);
-                    last = json!([notification.params["version"], items.collect::<Vec<_>>()]);
+                    let items = message["params"]["diagnostics"].as_array().unwrap().iter().map(of);
+                    last = json!([message["params"]["version"], items.collect::<Vec<_>>()]);
                 }
             }
             last

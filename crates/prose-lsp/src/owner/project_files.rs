@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::documents::document::Document;
 use crate::features::diagnostics;
+use crate::protocol::json::Json;
 use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
@@ -17,7 +16,7 @@ use crate::workspace::settings::{Problems, Settings};
 /// open.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectFiles {
-    told: HashMap<DocumentUri, Value>,
+    told: HashMap<DocumentUri, Json>,
 }
 
 impl ProjectFiles {

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{Notification, Owner};
 use crate::documents::document::{Document, Published};
 use crate::features::diagnostics;
-use crate::protocol::notification::next_id;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
@@ -42,7 +39,7 @@ impl Owner {
             // What an import takes and gives is shown, too.
             if self.session.refreshes_hints {
                 let method = "workspace/inlayHint/refresh";
-                self.notify(Notification { method, params: Value::Null, id: Some(next_id()) });
+                self.notify(Notification::request(method, &()));
             }
         } else if let Some(uri) = self.unpublished.pop_front() {
             self.publish(&uri);
@@ -106,8 +103,7 @@ impl Owner {
 
     pub(super) fn send_waiting(&mut self) {
         if !self.waiting.is_empty() {
-            // The channel closes when the connection does, and then there is nobody to tell.
-            let _ = self.to_client.unbounded_send(std::mem::take(&mut self.waiting));
+            self.client.notify(std::mem::take(&mut self.waiting));
         }
     }
 }

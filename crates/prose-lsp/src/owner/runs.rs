@@ -16,10 +16,10 @@ use smol_str::SmolStr;
 use super::{Notification, Owner};
 use crate::documents::snapshot::Snapshot;
 use crate::imports::fetcher::When;
+use crate::protocol::answer::{Answer, send};
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json};
-use crate::protocol::notification::next_id;
-use crate::protocol::request::{Answer, Failure, send};
+use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::execution::Launch;
 use crate::runs::history::{block_of, path_of_block};
@@ -74,7 +74,7 @@ impl Owner {
             let selection = converter.range(first.range);
             let params =
                 serde_json::json!({ "uri": &*snapshot.uri, "takeFocus": true, "selection": selection });
-            self.notify(Notification { method: "window/showDocument", params, id: Some(next_id()) });
+            self.notify(Notification::request("window/showDocument", &params));
         }
         Ok(json(&()))
     }

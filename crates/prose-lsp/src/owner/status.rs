@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Owner;
-use crate::protocol::request::{Answer, send};
+use crate::protocol::answer::{Answer, send};
 
 impl Owner {
     /// The answer to `prose/status`.

@@ -1,18 +1,15 @@
 //! The frames of the wire: `Content-Length: N`, an empty line, N bytes of JSON.
 //!
-//! The transport library stops reading at the first frame that it cannot decode. [`relay`] stands before it and passes on
-//! only frames that decode; what it finds in the place of a broken one is up to the caller, so that every mistake of the client
-//! is answered and none ends the session. It stands behind the library, too, where results are put into their frames.
+//! A frame that cannot be read is an error with a message, and reading goes on with the next frame.
 
 use std::{fmt, io};
 
-use futures_util::FutureExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The longest message that is read. Positions inside a document are 32 bits wide and a message is held in memory several times.
-const LONGEST_BODY: usize = 1 << 30;
+const MAX_BODY: usize = 1 << 30;
 /// The longest header line that is read as one. A longer one is no header, and garbage need not be held in memory.
-const LONGEST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 const LENGTH_HEADER: &str = "content-length:";
 
 /// What is wrong with a frame, apart from its JSON.
@@ -39,7 +36,7 @@ impl fmt::Display for FrameError {
             FrameError::NoLength => f.write_str("the headers of this message lack `Content-Length`"),
             FrameError::BadLength(text) => write!(
                 f,
-                "`Content-Length` must be a number of bytes from 0 to {LONGEST_BODY}, found {text:?}; everything up to the next \
+                "`Content-Length` must be a number of bytes from 0 to {MAX_BODY}, found {text:?}; everything up to the next \
                  `Content-Length` is skipped"
             ),
             FrameError::CutOff => f.write_str("the input ended in the middle of a message"),
@@ -47,41 +44,15 @@ impl fmt::Display for FrameError {
     }
 }
 
-/// Passes frames from `input` to `output` until the input ends. `change` gives the pieces of the body that is passed on;
-/// without any the frame is left out.
-pub(crate) async fn relay(
-    input: impl AsyncBufRead + Unpin,
-    mut output: impl AsyncWrite + Unpin,
-    change: impl Fn(Result<Vec<u8>, FrameError>) -> Vec<Vec<u8>>,
-) -> io::Result<()> {
-    let mut frames = FrameReader::new(input);
-    while let Some(frame) = frames.next().await? {
-        let pieces = change(frame);
-        if pieces.is_empty() {
-            continue;
-        }
-        let length: usize = pieces.iter().map(Vec::len).sum();
-        let header = format!("Content-Length: {length}\r\n\r\n");
-        if length <= SHORT_BODY {
-            // One write is one wake-up of the reader.
-            output.write_all(&[header.into_bytes(), pieces.concat()].concat()).await?;
-        } else {
-            output.write_all(header.as_bytes()).await?;
-            for piece in pieces {
-                output.write_all(&piece).await?;
-            }
-        }
-        // Of many frames in a row each would wake the reader; those that are there already go out together.
-        let next = frames.input.fill_buf().now_or_never();
-        if !matches!(next, Some(Ok(next)) if !next.is_empty()) {
-            output.flush().await?;
-        }
+/// Writes one frame, without flushing it.
+pub(crate) async fn write_frame(output: &mut (impl AsyncWrite + Unpin), body: &[Vec<u8>]) -> io::Result<()> {
+    let length: usize = body.iter().map(Vec::len).sum();
+    output.write_all(format!("Content-Length: {length}\r\n\r\n").as_bytes()).await?;
+    for piece in body {
+        output.write_all(piece).await?;
     }
-    output.flush().await
+    Ok(())
 }
-
-/// How long a body is cheaper to copy than to write piece by piece.
-const SHORT_BODY: usize = 64 * 1024;
 
 /// Reads frames.
 pub(crate) struct FrameReader<R> {
@@ -118,7 +89,7 @@ impl<R: AsyncBufRead + Unpin> FrameReader<R> {
                 }
             }
             match header_value(text) {
-                Some(value) => match value.parse().ok().filter(|length| *length <= LONGEST_BODY) {
+                Some(value) => match value.parse().ok().filter(|length| *length <= MAX_BODY) {
                     Some(value) => length = Some(value),
                     None => {
                         self.garbage = Some(Vec::new());
@@ -142,13 +113,13 @@ impl<R: AsyncBufRead + Unpin> FrameReader<R> {
         Ok(if body.len() == length { Ok(body) } else { Err(FrameError::CutOff) })
     }
 
-    /// One line with its end, or the first [`LONGEST_LINE`] bytes of it; empty at the end of the input.
+    /// One line with its end, or the first [`MAX_LINE`] bytes of it; empty at the end of the input.
     async fn line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = std::mem::take(&mut self.already_read);
         if line.ends_with(b"\n") {
             return Ok(line);
         }
-        (&mut self.input).take(LONGEST_LINE as u64).read_until(b'\n', &mut line).await?;
+        (&mut self.input).take(MAX_LINE as u64).read_until(b'\n', &mut line).await?;
         Ok(line)
     }
 
@@ -190,52 +161,51 @@ fn is_other_header(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What [`relay`] makes of `input`: the bodies that it passes on, errors in angle brackets.
-    fn relayed(input: &[u8]) -> Vec<String> {
+    /// The bodies of the frames in `input`, errors in angle brackets.
+    fn read(input: &[u8]) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let mut output = Vec::new();
-        let vet = |frame: Result<Vec<u8>, FrameError>| {
-            vec![frame.unwrap_or_else(|error| format!("<{error}>").into_bytes())]
-        };
         // A buffer of a few bytes has every header and body arrive in pieces.
-        let input = tokio::io::BufReader::with_capacity(5, input);
-        runtime.block_on(relay(input, &mut output, vet)).unwrap();
-
+        let mut frames = FrameReader::new(tokio::io::BufReader::with_capacity(5, input));
         let mut bodies = Vec::new();
-        let mut rest = String::from_utf8(output).unwrap();
-        while !rest.is_empty() {
-            let (header, after) = rest.split_once("\r\n\r\n").unwrap();
-            let length = header.strip_prefix("Content-Length: ").unwrap().parse().unwrap();
-            let (body, after) = after.split_at(length);
-            bodies.push(body.to_owned());
-            rest = after.to_owned();
+        while let Some(frame) = runtime.block_on(frames.next()).unwrap() {
+            bodies.push(
+                frame.map_or_else(|error| format!("<{error}>"), |body| String::from_utf8(body).unwrap()),
+            );
         }
         bodies
+    }
+
+    #[test]
+    fn a_frame_is_written_with_its_length() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut output = Vec::new();
+        runtime.block_on(write_frame(&mut output, &[b"[1,".to_vec(), b"2]".to_vec()])).unwrap();
+        assert_eq!(String::from_utf8(output).unwrap(), "Content-Length: 5\r\n\r\n[1,2]");
     }
 
     const SKIPPED: &str = "everything up to the next `Content-Length` is skipped";
 
     #[test]
     fn good_frames_pass() {
-        assert_eq!(relayed(b"Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\n[{}]"), ["{}", "[{}]"]);
+        assert_eq!(read(b"Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\n[{}]"), ["{}", "[{}]"]);
     }
 
     #[test]
     fn header_names_have_no_case_and_other_headers_are_allowed() {
         let input = b"content-type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-LENGTH:2\r\n\r\n{}";
-        assert_eq!(relayed(input), ["{}"]);
+        assert_eq!(read(input), ["{}"]);
     }
 
     #[test]
     fn lines_may_end_with_a_line_feed_alone() {
-        assert_eq!(relayed(b"Content-Length: 2\n\n{}"), ["{}"]);
+        assert_eq!(read(b"Content-Length: 2\n\n{}"), ["{}"]);
     }
 
     #[test]
     fn garbage_costs_one_error_and_the_next_frame_is_read() {
         let input = b"hello\nworld CoContent-Length: 2\r\n\r\n{}";
         let error = format!("<expected a header such as `Content-Length: 52`, found \"hello\"; {SKIPPED}>");
-        assert_eq!(relayed(input), [error, "{}".to_owned()]);
+        assert_eq!(read(input), [error, "{}".to_owned()]);
     }
 
     #[test]
@@ -243,7 +213,7 @@ mod tests {
         let input = b"Content-Length: 2\r\n\r\n{} and more}Content-Length: 2\r\n\r\n[]";
         let found = "found \" and more}Content-Length: 2\"";
         let error = format!("<expected a header such as `Content-Length: 52`, {found}; {SKIPPED}>");
-        assert_eq!(relayed(input), ["{}".to_owned(), error, "[]".to_owned()]);
+        assert_eq!(read(input), ["{}".to_owned(), error, "[]".to_owned()]);
     }
 
     #[test]
@@ -252,29 +222,26 @@ mod tests {
             let input = format!("Content-Length: {length}\r\n\r\n{{}}Content-Length: 2\r\n\r\n[]");
             let range = "must be a number of bytes from 0 to 1073741824";
             let error = format!("<`Content-Length` {range}, found {length:?}; {SKIPPED}>");
-            assert_eq!(relayed(input.as_bytes()), [error, "[]".to_owned()]);
+            assert_eq!(read(input.as_bytes()), [error, "[]".to_owned()]);
         }
     }
 
     #[test]
     fn headers_without_a_length_cost_one_error() {
         let input = b"Content-Type: x\r\n\r\nContent-Length: 2\r\n\r\n{}";
-        assert_eq!(relayed(input), ["<the headers of this message lack `Content-Length`>", "{}"]);
+        assert_eq!(read(input), ["<the headers of this message lack `Content-Length`>", "{}"]);
     }
 
     #[test]
     fn a_long_line_of_garbage_is_not_held_in_memory() {
-        let mut input = vec![b'x'; 3 * LONGEST_LINE];
+        let mut input = vec![b'x'; 3 * MAX_LINE];
         input.extend(b"Content-Length: 2\r\n\r\n{}");
-        assert_eq!(relayed(&input).last().map(String::as_str), Some("{}"));
+        assert_eq!(read(&input).last().map(String::as_str), Some("{}"));
     }
 
     #[test]
     fn an_input_that_ends_inside_a_frame_says_so() {
-        assert_eq!(
-            relayed(b"Content-Length: 20\r\n\r\n{}"),
-            ["<the input ended in the middle of a message>"]
-        );
-        assert_eq!(relayed(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
+        assert_eq!(read(b"Content-Length: 20\r\n\r\n{}"), ["<the input ended in the middle of a message>"]);
+        assert_eq!(read(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
     }
 }

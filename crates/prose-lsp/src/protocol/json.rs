@@ -52,10 +52,10 @@ pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
 pub(crate) struct Digest(u64);
 
 impl Digest {
-    /// That of what the client would get, so that an answer is repeated only when something in it has changed.
-    pub(crate) fn of(told: &impl Serialize) -> Self {
+    /// The digest of what the client would get, so that an answer is repeated only when something in it has changed.
+    pub(crate) fn of(told: &Json) -> Self {
         let mut hasher = DefaultHasher::new();
-        json(told).hash(&mut hasher);
+        told.hash(&mut hasher);
         Self(hasher.finish())
     }
 
@@ -64,7 +64,52 @@ impl Digest {
     }
 }
 
+/// An object of fields whose values are JSON already.
+pub(crate) fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
+    let mut object = Json::default();
+    for (index, (name, value)) in fields.into_iter().enumerate() {
+        object.push(if index == 0 { b"{" } else { b"," });
+        // The names are those of the protocol, and need no escapes.
+        object.push(format!("\"{name}\":").as_bytes());
+        object.append(value);
+    }
+    object.push(if object.0.is_empty() { b"{}" } else { b"}" });
+    object
+}
+
+/// A list of items that are JSON already.
+pub(crate) fn list(items: impl IntoIterator<Item = Json>) -> Json {
+    let mut list = Json::default();
+    list.push(b"[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            list.push(b",");
+        }
+        list.append(item);
+    }
+    list.push(b"]");
+    list
+}
+
 impl Json {
+    /// Appends bytes to the last piece if it has room.
+    fn push(&mut self, bytes: &[u8]) {
+        match self.0.last_mut() {
+            Some(piece) if piece.len() + bytes.len() <= PIECE => piece.extend_from_slice(bytes),
+            _ => self.0.push(bytes.to_vec()),
+        }
+    }
+
+    /// Appends JSON. Short pieces are copied, long ones are moved.
+    fn append(&mut self, other: Json) {
+        for piece in other.0 {
+            match self.0.last_mut() {
+                Some(last) if last.len() + piece.len() <= PIECE => last.extend_from_slice(&piece),
+                _ => self.0.push(piece),
+            }
+        }
+    }
+
     fn is_empty_list(&self) -> bool {
         let bytes = self.0.iter().flatten().take(3);
         bytes.eq(b"[]")
@@ -99,6 +144,14 @@ impl io::Write for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_and_lists_are_made_of_json() {
+        let text = |json: Json| String::from_utf8(json.into_pieces().concat()).unwrap();
+        let items = list([json(&1), json(&"a")]);
+        assert_eq!(text(fields([("items", items), ("none", json(&()))])), r#"{"items":[1,"a"],"none":null}"#);
+        assert_eq!(text(fields([])) + &text(list([])), "{}[]");
+    }
 
     #[test]
     fn lists_are_joined() {

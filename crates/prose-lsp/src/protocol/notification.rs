@@ -2,15 +2,28 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use serde_json::Value;
+use serde::Serialize;
 
-/// A notification of the server, or a request that it makes.
+use crate::protocol::json::{Json, json};
+
+/// A notification of the server, or a request that it makes. It is encoded where it is made.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Notification {
     pub(crate) method: &'static str,
-    pub(crate) params: Value,
+    pub(crate) params: Json,
     /// Its id, if it is a request. Most answers are ignored.
     pub(crate) id: Option<i64>,
+}
+
+impl Notification {
+    pub(crate) fn new(method: &'static str, params: &impl Serialize) -> Self {
+        Self { method, params: json(params), id: None }
+    }
+
+    /// A request to the client, under a new id.
+    pub(crate) fn request(method: &'static str, params: &impl Serialize) -> Self {
+        Self { method, params: json(params), id: Some(next_id()) }
+    }
 }
 
 /// The id of the next request to the client.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::protocol::notification::{Notification, next_id};
+use crate::protocol::notification::Notification;
 
 /// What the client was last told of one kind of work.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Progress {
         if self.shown.is_none() {
             self.times += 1;
             let params = json!({ "token": self.token() });
-            news.push(Notification { method: "window/workDoneProgress/create", params, id: Some(next_id()) });
+            news.push(Notification::request("window/workDoneProgress/create", &params));
         }
         let value = match (&self.shown, &message) {
             (None, message) => {
@@ -39,7 +39,7 @@ impl Progress {
             (Some(_), None) => json!({ "kind": "end" }),
         };
         let params = json!({ "token": self.token(), "value": value });
-        news.push(Notification { method: "$/progress", params, id: None });
+        news.push(Notification::new("$/progress", &params));
         self.shown = message;
         news
     }
@@ -62,6 +62,7 @@ mod tests {
         for message in [None, Some("a/b"), Some("a/b and 1 more"), Some("a/b and 1 more"), None, Some("c/d")]
         {
             for Notification { method, params, .. } in progress.news(message.map(str::to_owned)) {
+                let params = String::from_utf8(params.into_pieces().concat()).unwrap();
                 told += &format!("{method} {params}\n");
             }
         }

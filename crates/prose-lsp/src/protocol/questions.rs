@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_channel::mpsc::UnboundedSender;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::protocol::client::Client;
 use crate::protocol::notification::{Notification, next_id};
 
 /// What the client answers; none if it refuses or is gone.
@@ -16,12 +16,12 @@ type Reply = oneshot::Sender<Option<Value>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
     waiting: Arc<Mutex<HashMap<i64, Reply>>>,
-    to_client: UnboundedSender<Vec<Notification>>,
+    client: Client,
 }
 
 impl Questions {
-    pub(crate) fn new(to_client: UnboundedSender<Vec<Notification>>) -> Self {
-        Self { waiting: Arc::default(), to_client }
+    pub(crate) fn new(client: Client) -> Self {
+        Self { waiting: Arc::default(), client }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, Reply>> {
@@ -35,7 +35,7 @@ impl Questions {
         let (reply, answer) = oneshot::channel();
         self.lock().insert(id, reply);
         let _asked = Asked { id, questions: self };
-        self.to_client.unbounded_send(vec![Notification { method, params, id: Some(id) }]).ok()?;
+        self.client.notify(vec![Notification { id: Some(id), ..Notification::new(method, &params) }]);
         answer.await.ok().flatten()
     }
 
@@ -58,9 +58,8 @@ impl Drop for Asked<'_> {
     fn drop(&mut self) {
         if self.questions.lock().remove(&self.id).is_some() {
             let params = json!({ "id": self.id });
-            let cancel = Notification { method: "$/cancelRequest", params, id: None };
-            // The channel closes when the connection does, and then there is nobody to tell.
-            let _ = self.questions.to_client.unbounded_send(vec![cancel]);
+            let cancel = Notification::new("$/cancelRequest", &params);
+            self.questions.client.notify(vec![cancel]);
         }
     }
 }

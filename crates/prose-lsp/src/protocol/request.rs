@@ -1,11 +1,12 @@
 //! Requests of the client: their ids and parameters, and how they are answered.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 use crate::panics::Panicked;
-use crate::protocol::json::Json;
 use crate::protocol::lsp::Uri;
 use crate::protocol::uri::DocumentUri;
 
@@ -16,7 +17,8 @@ pub(crate) const ANYWHERE: &str = "";
 pub(crate) const NEWS: &str = "workspace/diagnostic";
 
 /// The id of a request, as the client chose it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub(crate) enum RequestId {
     Number(i64),
     Text(String),
@@ -40,20 +42,59 @@ pub(crate) enum Failure {
     DuplicateId,
     /// The work panicked.
     Panicked(Panicked),
+    /// The request was dropped without an answer, which is a bug.
+    Dropped,
+    /// No request has this method.
+    MethodNotFound(String),
+    /// The parameters are wrong.
+    InvalidParams(String),
+    /// The request came at the wrong time, or is no request.
+    InvalidRequest(String),
+    /// A request came before `initialize`.
+    NotInitialized(String),
+    /// The message cannot be read.
+    Unreadable(String),
 }
 
-/// Where the answer to a request goes.
-pub(crate) type Answer = oneshot::Sender<Result<Json, Failure>>;
-
-/// Gives an answer. Nobody waits for it any more when the connection is gone.
-pub(crate) fn send(answer: Answer, result: Result<Json, Failure>) {
-    let _ = answer.send(result);
+impl Failure {
+    /// The code of the protocol, and the message for the client.
+    pub(crate) fn code_and_message(&self) -> (i64, Cow<'_, str>) {
+        match self {
+            Failure::Cancelled => (REQUEST_CANCELLED, "the request was cancelled".into()),
+            Failure::ContentModified => {
+                (CONTENT_MODIFIED, "the document was edited while the answer was being made".into())
+            }
+            Failure::NotOpen(uri) => (
+                INVALID_PARAMS,
+                format!("{uri} is not open; `textDocument/didOpen` has to come first").into(),
+            ),
+            Failure::NothingNew => (REQUEST_CANCELLED, "there is nothing new".into()),
+            Failure::Refused(reason) => (REQUEST_FAILED, reason.into()),
+            Failure::DuplicateId => {
+                (INVALID_REQUEST, "another request with this id has not been answered yet".into())
+            }
+            Failure::Panicked(panicked) => (INTERNAL_ERROR, panicked.to_string().into()),
+            Failure::Dropped => {
+                (INTERNAL_ERROR, "the server could not answer this request; its log says why".into())
+            }
+            Failure::MethodNotFound(message) => (METHOD_NOT_FOUND, message.into()),
+            Failure::InvalidParams(message) => (INVALID_PARAMS, message.into()),
+            Failure::InvalidRequest(message) => (INVALID_REQUEST, message.into()),
+            Failure::NotInitialized(message) => (SERVER_NOT_INITIALIZED, message.into()),
+            Failure::Unreadable(message) => (PARSE_ERROR, message.into()),
+        }
+    }
 }
 
-/// Answers a request with a refusal.
-pub(crate) fn refuse(answer: Answer, reason: impl Into<String>) {
-    send(answer, Err(Failure::Refused(reason.into())));
-}
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+const INTERNAL_ERROR: i64 = -32603;
+const SERVER_NOT_INITIALIZED: i64 = -32002;
+const REQUEST_FAILED: i64 = -32803;
+const REQUEST_CANCELLED: i64 = -32800;
+const CONTENT_MODIFIED: i64 = -32801;
 
 /// Decodes the parameters of a request or notification.
 pub(crate) fn decode<T: DeserializeOwned>(params: Value) -> serde_json::Result<T> {

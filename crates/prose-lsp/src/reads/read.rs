@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::documents::snapshot::Snapshot;
+use crate::protocol::answer::Answer;
 use crate::protocol::json::Json;
-use crate::protocol::request::{Answer, Failure, RequestId};
+use crate::protocol::request::{Failure, RequestId};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::Views;

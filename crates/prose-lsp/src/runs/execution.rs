@@ -1,6 +1,5 @@
 //! The execution of a run, on its thread.
 
-use prose_vm::value::Value as ProgramValue;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -8,14 +7,15 @@ use std::sync::mpsc::channel;
 use prose_run::{Around, Finished, Order, Prepared, RunFailure, Start};
 use prose_state::StateError;
 use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::protocol::answer::{Answer, refuse, send};
 use crate::protocol::json::json as text;
 use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
-use crate::protocol::request::{Answer, refuse, send};
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::runs::inputs::{EditorInputs, MadeUp};
@@ -265,5 +265,5 @@ fn shown(failure: &RunFailure) -> String {
 
 fn tell(runs: &Runs, kind: MessageType, message: String) {
     let params = json!({ "type": kind, "message": message });
-    runs.tell_client(vec![Notification { method: "window/showMessage", params, id: None }]);
+    runs.tell_client(vec![Notification::new("window/showMessage", &params)]);
 }

@@ -6,13 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use futures_channel::mpsc::UnboundedSender;
 use prose_run::Project;
 use prose_view::View;
 use ropey::Rope;
 use smol_str::SmolStr;
 
 use crate::mailbox::Mailbox;
+use crate::protocol::client::Client;
 use crate::protocol::notification::Notification;
 use crate::protocol::questions::Questions;
 use crate::protocol::request::Failure;
@@ -32,7 +32,7 @@ pub(crate) struct Runs {
     history: History,
     pub(super) under_way: UnderWay,
     owner: Mailbox<RunMessage>,
-    to_client: UnboundedSender<Vec<Notification>>,
+    client: Client,
     pub(super) questions: Questions,
 }
 
@@ -72,18 +72,14 @@ impl Stop {
 }
 
 impl Runs {
-    pub(crate) fn new(
-        owner: Mailbox<RunMessage>,
-        to_client: UnboundedSender<Vec<Notification>>,
-        questions: Questions,
-    ) -> Arc<Self> {
+    pub(crate) fn new(owner: Mailbox<RunMessage>, client: Client, questions: Questions) -> Arc<Self> {
         Arc::new(Self {
             runs: DashMap::new(),
             next: AtomicU64::new(0),
             history: History::default(),
             under_way: UnderWay::default(),
             owner,
-            to_client,
+            client,
             questions,
         })
     }
@@ -215,8 +211,7 @@ impl Runs {
     }
 
     pub(super) fn tell_client(&self, notifications: Vec<Notification>) {
-        // The channel closes when the connection does, and then there is nobody to tell.
-        let _ = self.to_client.unbounded_send(notifications);
+        self.client.notify(notifications);
     }
 }
 

@@ -1,16 +1,16 @@
 //! The commands about runs, with their arguments.
 
-use crate::protocol::uri::path_of_uri;
+use std::path::PathBuf;
+
 use prose_vm::effect::RequestId;
 use prose_vm::value::Value as ProgramValue;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
-use std::path::PathBuf;
 
-use crate::protocol::request::Answer;
-use crate::protocol::uri::DocumentUri;
+use crate::protocol::answer::Answer;
+use crate::protocol::uri::{DocumentUri, path_of_uri};
 
 /// What a person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,22 +75,8 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// The inputs and the parameters, which are the inputs of the program that runs a block.
-    pub(crate) fn inputs(&self) -> Vec<(SmolStr, ProgramValue)> {
-        let given = self.inputs.iter().chain(&self.arguments);
-        given.map(|(name, value)| (name.into(), ProgramValue::from_json(value))).collect()
-    }
-}
-
-impl RunCommand {
-    /// Which of the commands about runs the parameters of `workspace/executeCommand` name, if they name one.
-    pub(crate) fn kind(params: &Value) -> Option<RunCommandKind> {
-        let name = name(params);
-        COMMANDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
-    }
-
-    /// Reads the parameters of `workspace/executeCommand`.
-    pub(crate) fn read(what: RunCommandKind, params: &Value, answer: Answer) -> Result<Self, String> {
+    /// Reads the argument of a command from the parameters of `workspace/executeCommand`.
+    pub(crate) fn read(what: RunCommandKind, params: &Value) -> Result<Self, String> {
         let name = name(params);
         let argument = params.pointer("/arguments/0").unwrap_or(&Value::Null);
         let given = Given::deserialize(argument).map_err(|problem| {
@@ -101,7 +87,21 @@ impl RunCommand {
                 "`{name}` has to be told which program it is about: {{ \"uri\": \"file:///…\" }}"
             ));
         }
-        Ok(Self { what, given, answer })
+        Ok(given)
+    }
+
+    /// The inputs and the parameters, which are the inputs of the program that runs a block.
+    pub(crate) fn inputs(&self) -> Vec<(SmolStr, ProgramValue)> {
+        let given = self.inputs.iter().chain(&self.arguments);
+        given.map(|(name, value)| (name.into(), ProgramValue::from_json(value))).collect()
+    }
+}
+
+impl RunCommandKind {
+    /// The command about runs that the parameters of `workspace/executeCommand` name, if they name one.
+    pub(crate) fn named(params: &Value) -> Option<Self> {
+        let name = name(params);
+        COMMANDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 }
 

@@ -7,7 +7,7 @@ use prose_vm::event::{Event, What};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use crate::protocol::notification::{Notification, next_id};
+use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::{Runs, Ticket, progress_token};
@@ -33,8 +33,7 @@ impl Teller<'_> {
     pub(super) fn begin(&self, title: &str) {
         if self.session.shows_progress {
             let params = json!({ "token": progress_token(&self.id) });
-            let create =
-                Notification { method: "window/workDoneProgress/create", params, id: Some(next_id()) };
+            let create = Notification::request("window/workDoneProgress/create", &params);
             let begin = self.progress(&json!({ "kind": "begin", "title": title, "cancellable": true }));
             self.runs.tell_client(vec![create, begin]);
         }
@@ -82,7 +81,7 @@ impl Teller<'_> {
         }
         if self.session.hears_events {
             let params = json!({ "run": self.id, "uri": &*self.uri, "events": events });
-            self.runs.tell_client(vec![Notification { method: "prose/runEvent", params, id: None }]);
+            self.runs.tell_client(vec![Notification::new("prose/runEvent", &params)]);
         }
     }
 
@@ -105,7 +104,7 @@ impl Teller<'_> {
 
     fn progress(&self, value: &Value) -> Notification {
         let params = json!({ "token": progress_token(&self.id), "value": value });
-        Notification { method: "$/progress", params, id: None }
+        Notification::new("$/progress", &params)
     }
 
     fn refresh_hints(&self) {
@@ -121,7 +120,7 @@ impl Teller<'_> {
     }
 
     fn refresh(&self, method: &'static str) {
-        self.runs.tell_client(vec![Notification { method, params: Value::Null, id: Some(next_id()) }]);
+        self.runs.tell_client(vec![Notification::request(method, &())]);
     }
 }
 

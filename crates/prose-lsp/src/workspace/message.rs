@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::protocol::request::Answer;
+use crate::protocol::answer::Answer;
 use crate::workspace::moves::Moves;
 use crate::workspace::scan::Scanned;
 
