@@ -40,3 +40,4 @@ mod run_official_programs;
 mod tree_sitter_corpus;
 mod tree_sitter_mutations;
 mod tree_sitter_statements;
+mod two_faces;

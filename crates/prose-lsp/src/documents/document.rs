@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_files::Limit;
 use prose_syntax::{Diagnostic, TextRange, TextSize};
 use ropey::Rope;
 
@@ -34,7 +35,7 @@ pub(crate) struct Document {
 }
 
 /// Larger documents are not analysed: a program on the disk may not be larger either.
-pub(crate) const MAX_ANALYSED_BYTES: usize = 16 << 20;
+pub(crate) const MAX_ANALYSED_BYTES: usize = Limit::PROGRAM.bytes as usize;
 
 /// The diagnostics that the client was last told, to see cheaply whether there are others.
 #[derive(Debug, Clone)]

@@ -1,10 +1,13 @@
 //! Markdown documents: each of their fenced code blocks with a program is a program like any other, with a name of its own, and where it is shown
 //! is the only thing that the rest of the server knows of it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_markdown::{Fence, is_markdown, path_of_program};
+use prose_project::files::check_size;
+use prose_project::parts::no_part;
 
 use super::Owner;
 use crate::documents::document::Document;
@@ -120,34 +123,27 @@ impl Owner {
     pub(super) fn program_named(&mut self, asked: &DocumentUri) -> Result<DocumentUri, Failure> {
         self.sync_all();
         let known = self.known_name(asked);
-        let Some(markdown) = self.markdown.get(&known) else { return Ok(known) };
-        let name = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
-        let programs = &markdown.programs;
-        let is_part = asked.rsplit('/').next().is_some_and(|name| name.contains('#'));
-        match programs.as_slice() {
-            _ if is_part => Err(Failure::Refused(format!(
-                "{} is no program any more; the document has {} now",
-                name(asked),
-                counted(programs.len())
-            ))),
-            [] => Err(Failure::Refused(format!(
-                "{} has no program: a block that starts with ```prose would be one",
-                name(&known)
-            ))),
-            [only] => Ok(Arc::clone(only)),
-            [first, ..] => Err(Failure::Refused(format!(
-                "{} has {}; say which one is meant, as with the lens above it: the first one is {}",
-                name(&known),
-                counted(programs.len()),
-                name(first)
-            ))),
+        let markdown = self.markdown.get(&known);
+        if let Some(document) = markdown.map(|it| &it.document).or_else(|| self.documents.get(&known)) {
+            let refused = |reason| Failure::Refused(format!("`{}` {reason}", file_name(&document.path)));
+            check_size(document.text().len_bytes()).map_err(refused)?;
         }
+        let Some(markdown) = markdown else { return Ok(known) };
+        let asked = asked.rsplit('/').next().unwrap_or_default();
+        let is_part = asked.contains('#');
+        if let (false, [only]) = (is_part, markdown.programs.as_slice()) {
+            return Ok(Arc::clone(only));
+        }
+        let name = if is_part { asked.into() } else { file_name(&markdown.document.path) };
+        let paths = self.paths_of_programs(&known);
+        let names: Vec<PathBuf> = paths.iter().filter_map(|path| path.file_name().map(Into::into)).collect();
+        let reason = no_part(names.iter().map(PathBuf::as_path), is_part);
+        Err(Failure::Refused(format!("`{name}` {reason}")))
     }
 }
 
-/// `1 program`, `2 programs`
-fn counted(programs: usize) -> String {
-    if programs == 1 { "1 program".to_owned() } else { format!("{programs} programs") }
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
 }
 
 #[cfg(test)]

@@ -1,0 +1,548 @@
+//! The command line and the server accept, refuse and run the same programs, with the same diagnostics and reasons: one table for both.
+
+use std::fs;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::process::Output;
+
+use prose_tests::registry::TestRegistry;
+use prose_tests::workspace::{CACHE, Workspace, codes};
+use serde_json::{Value, json};
+
+/// What becomes of a program.
+enum Expected {
+    Runs,
+    /// Both refuse it, with this in the message.
+    Refused(&'static str),
+    /// The same, where a dry run is not refused.
+    RefusedUnlessDry(&'static str),
+}
+
+use Expected::{Refused, RefusedUnlessDry, Runs};
+
+struct Case {
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    /// What `prose.toml` says. `URL` is the registry.
+    settings: Option<&'static str>,
+    /// What is prepared when the files lie there.
+    prepare: fn(&World),
+    /// The path of the program.
+    program: &'static str,
+    /// The diagnostics of its file.
+    codes: &'static [&'static str],
+    expected: Expected,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            name: "",
+            files: &[],
+            settings: None,
+            prepare: |_| {},
+            program: "main.prose",
+            codes: &[],
+            expected: Runs,
+        }
+    }
+}
+
+/// A folder with a server and a registry.
+struct World {
+    workspace: Workspace,
+    registry: TestRegistry,
+}
+
+impl World {
+    fn of(case: &Case) -> Self {
+        let registry = TestRegistry::start(&[
+            ("alice/research", RESEARCH),
+            ("alice/through", THROUGH),
+            ("alice/reader", READER),
+        ]);
+        let able = json!({ "window": { "workDoneProgress": true } });
+        let world = Self { workspace: Workspace::with(able, case.files), registry };
+        if let Some(settings) = case.settings {
+            world.workspace.write("prose.toml", &settings.replace("URL", &world.registry.url()));
+        }
+        (case.prepare)(&world);
+        world
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.workspace.folder.path().join(name)
+    }
+
+    #[track_caller]
+    fn prose(&self, arguments: &[&str]) -> Output {
+        let mut command = self.workspace.prose();
+        command.env("PROSE_CACHE_DIR", self.path(CACHE)).env("NO_COLOR", "1");
+        command.args(arguments).stdin(std::process::Stdio::null()).output().unwrap()
+    }
+
+    /// Has everything in the cache that `main.prose` imports, fetched long ago, and nothing to be had any more.
+    fn lose_registry(&self) {
+        assert!(self.prose(&["fetch", "main.prose"]).status.success());
+        for entry in fs::read_dir(self.path(CACHE).join("entries")).unwrap() {
+            let path = entry.unwrap().path();
+            let entry = fs::read_to_string(&path).unwrap();
+            let mut entry: Value = serde_json::from_str(&entry).unwrap();
+            assert!(entry["fetched"].is_string(), "{entry}");
+            entry["fetched"] = json!("2020-01-01T00:00:00Z");
+            fs::write(&path, entry.to_string()).unwrap();
+        }
+        self.registry.set_down(true);
+    }
+
+    /// Has the lock file name another text than there is.
+    fn pin_another_text(&self) {
+        assert!(self.prose(&["lock"]).status.success());
+        let lock = fs::read_to_string(self.path("prose.lock")).unwrap();
+        let hash = lock.lines().find_map(|line| line.strip_prefix("sha256 = ")).unwrap();
+        self.workspace.write("prose.lock", &lock.replace(hash, &format!("\"{}\"", "0".repeat(64))));
+    }
+
+    /// The codes that `prose check` finds in a file.
+    #[track_caller]
+    fn checked(&self, file: &str) -> Vec<String> {
+        let output = self.prose(&["check", "--output-format", "json", file]);
+        let found: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let found = found.as_array().unwrap().iter();
+        let found = found.filter(|finding| finding["path"].as_str().unwrap().ends_with(file));
+        found.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Runs a program in the editor that has its file open. Gives why it is refused.
+    #[track_caller]
+    fn run_in_editor(&mut self, command: &str, program: &str) -> Result<(), String> {
+        let argument = json!({ "uri": self.workspace.uri("") + program });
+        let params = json!({ "command": command, "arguments": [argument] });
+        let answer = self.workspace.client.request("workspace/executeCommand", params);
+        match answer["error"]["message"].as_str() {
+            Some(message) => Err(message.to_owned()),
+            None => {
+                assert!(!answer["result"].is_null(), "{answer}");
+                Ok(())
+            }
+        }
+    }
+}
+
+const RESEARCH: &str = "input topic: \"What to look for\"\noutput findings = session \"Look up {topic}\"\n";
+const THROUGH: &str = "use \"alice/research\"\noutput found = research(topic: \"tides\")\n";
+const READER: &str = "output found = session \"Sum up\"\n  context:\n    file: \"docs/a.md\"\n";
+const USES: &str =
+    "use \"alice/research\"\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
+const USES_THROUGH: &str = "use \"alice/through\"\nlet all = through()\nsession \"Tell of {all.found}\"\n";
+const USES_FILE: &str = "use \"./other.prose\" as other\nother()\n";
+const REGISTRY: Option<&str> = Some("[registry]\nurl = \"URL\"\n");
+const TWO_PROGRAMS: &str = "# Guide\n\n```prose\nsession \"one\"\n```\n\n```prose\nsession: nobody\n```\n";
+
+#[test]
+fn levels_and_settings() {
+    let settings = |name, settings, expected| Case {
+        name,
+        files: &[("main.prose", "session \"x\"\n")],
+        settings: Some(settings),
+        expected,
+        ..Case::default()
+    };
+    check_all(&[
+        Case { name: "sound", files: &[("main.prose", "session \"x\"\n")], ..Case::default() },
+        Case {
+            name: "with errors",
+            files: &[("main.prose", "session: nobody\nsession: none\n")],
+            codes: &["E007", "E007"],
+            expected: Refused("has 2 errors and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "with a warning",
+            files: &[("main.prose", "session \"\"\n")],
+            codes: &["W001"],
+            ..Case::default()
+        },
+        Case {
+            name: "with a warning that is an error here",
+            files: &[("main.prose", "session \"\"\n")],
+            settings: Some("[check.levels]\nW001 = \"error\"\n"),
+            codes: &["W001"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "with an error that is ignored in this file",
+            files: &[("main.prose", "session \"\"\n")],
+            settings: Some(
+                "[check]\nlevels = { W001 = \"error\" }\nper-file-ignores = { \"main.*\" = [\"W001\"] }\n",
+            ),
+            ..Case::default()
+        },
+        settings(
+            "settings with an error in how to run",
+            "[run]\nmax-parallel = 0\n",
+            Refused("is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` should be"),
+        ),
+        settings("settings with an error elsewhere", "[check]\nprofile = \"x\"\nodd = 1\n", Runs),
+        settings("settings that are no TOML", "[run\n", Refused("is not run: fix FOLDER/prose.toml:1:5: ")),
+        settings(
+            "a harness that nobody has trusted",
+            "[run]\nharness = \"command\"\ncommand = [\"true\"]\n",
+            RefusedUnlessDry("is not trusted yet, and the harness `command` would start `true`"),
+        ),
+        Case {
+            name: "settings that are too large",
+            files: &[("main.prose", "session \"x\"\n")],
+            prepare: |world| fs::write(world.path("prose.toml"), vec![b'#'; (1 << 20) + 1]).unwrap(),
+            expected: Refused("prose.toml` is too large: a file of settings has at most 1 MiB"),
+            ..Case::default()
+        },
+    ]);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let unreadable = |name, prepare, reason| Case {
+        name,
+        files: &[("main.prose", USES_FILE)],
+        prepare,
+        codes: &["E143"],
+        expected: Refused(reason),
+        ..Case::default()
+    };
+    check_all(&[
+        Case {
+            name: "an import that is missing",
+            files: &[("main.prose", USES_FILE)],
+            codes: &["E139"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "an import with errors",
+            files: &[("main.prose", USES_FILE), ("other.prose", "session: nobody\n")],
+            codes: &["E145"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        unreadable(
+            "an import in UTF-16",
+            |world| fs::write(world.path("other.prose"), b"\xff\xfes\0").unwrap(),
+            "has 1 error and is not run",
+        ),
+        unreadable(
+            "an import that is not UTF-8",
+            |world| fs::write(world.path("other.prose"), b"session \"\xff\"").unwrap(),
+            "has 1 error and is not run",
+        ),
+        unreadable(
+            "an import that is too large",
+            |world| fs::File::create(world.path("other.prose")).unwrap().set_len((16 << 20) + 1).unwrap(),
+            "has 1 error and is not run",
+        ),
+        unreadable(
+            "an import that is a folder",
+            |world| fs::create_dir(world.path("other.prose")).unwrap(),
+            "has 1 error and is not run",
+        ),
+        Case {
+            name: "a program that is too large",
+            prepare: |world| fs::write(world.path("main.prose"), vec![b'#'; (16 << 20) + 1]).unwrap(),
+            expected: Refused("`main.prose` is too large: a program has at most 16 MiB"),
+            ..Case::default()
+        },
+    ]);
+}
+
+#[test]
+fn registries_and_lock_files() {
+    let remote = |name, prepare, codes, expected| Case {
+        name,
+        files: &[("main.prose", USES)],
+        settings: REGISTRY,
+        prepare,
+        codes,
+        expected,
+        ..Case::default()
+    };
+    check_all(&[
+        remote("a program of a registry", |_| {}, &[], Runs),
+        remote(
+            "a program of a registry that is gone",
+            |world| world.registry.set_down(true),
+            &["W143"],
+            Refused("has 1 error and is not run"),
+        ),
+        remote("an earlier text of such a program", World::lose_registry, &["W143"], Runs),
+        remote(
+            "a text that is not the one in the lock file",
+            World::pin_another_text,
+            &["E146"],
+            Refused("has 1 error and is not run"),
+        ),
+        remote(
+            "an earlier text that is not the one in the lock file",
+            |world| {
+                world.pin_another_text();
+                let lock = fs::read_to_string(world.path("prose.lock")).unwrap();
+                fs::remove_file(world.path("prose.lock")).unwrap();
+                world.lose_registry();
+                world.workspace.write("prose.lock", &lock);
+            },
+            &["W143"],
+            Refused("has 1 error and is not run"),
+        ),
+        Case {
+            name: "a text that is not the one in the lock file, where that is no error",
+            files: &[("main.prose", USES)],
+            settings: Some("[registry]\nurl = \"URL\"\n[check.levels]\nE146 = \"info\"\n"),
+            prepare: |world| world.workspace.write("prose.lock", "<<<<<<< HEAD\n"),
+            codes: &["E146"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "a program that imports one of a registry that is gone",
+            files: &[("main.prose", USES_THROUGH)],
+            settings: REGISTRY,
+            prepare: |world| {
+                assert!(world.prose(&["fetch", "alice/through"]).status.success());
+                world.registry.set_down(true);
+                let entries = fs::read_dir(world.path(CACHE).join("entries")).unwrap();
+                for path in entries.map(|entry| entry.unwrap().path()) {
+                    if fs::read_to_string(&path).unwrap().contains("\"alice/research\"") {
+                        fs::remove_file(path).unwrap();
+                    }
+                }
+            },
+            expected: Refused("is not run: `alice/research` could not be fetched: 127.0.0.1 "),
+            ..Case::default()
+        },
+        Case {
+            name: "nothing is fetched",
+            files: &[("main.prose", USES)],
+            settings: Some("[registry]\nurl = \"URL\"\nfetch = \"off\"\n"),
+            codes: &["W143"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "nothing is fetched unasked",
+            files: &[("main.prose", USES)],
+            settings: Some("[registry]\nurl = \"URL\"\nfetch = \"manual\"\n"),
+            codes: &["W143"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "no registry is known",
+            files: &[("main.prose", USES)],
+            settings: Some("[registry]\nurl = \"nowhere\"\n"),
+            expected: Refused(
+                "is not run: it imports `alice/research`, and `registry.url` of prose.toml has an error",
+            ),
+            ..Case::default()
+        },
+        Case {
+            name: "copies that cannot be read",
+            files: &[("main.prose", USES), ("copies/index.toml", "<<<<<<< HEAD\n")],
+            settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
+            expected: Refused("copies/index.toml` "),
+            ..Case::default()
+        },
+        Case {
+            name: "a fetched program that asks for rights",
+            files: &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")],
+            settings: REGISTRY,
+            expected: Refused("`alice/reader` was fetched and asks for `files:docs/a.md`"),
+            ..Case::default()
+        },
+    ]);
+}
+
+#[test]
+fn programs_of_documents() {
+    check_all(&[
+        Case {
+            name: "a document with a program",
+            files: &[("main.md", "```prose\nsession \"one\"\n```\n")],
+            program: "main.md",
+            ..Case::default()
+        },
+        Case {
+            name: "a document with several programs",
+            files: &[("main.md", TWO_PROGRAMS)],
+            program: "main.md",
+            codes: &["E007"],
+            expected: Refused(
+                "`main.md` has several programs; say which one is meant: `main.md#1`, `main.md#2`",
+            ),
+            ..Case::default()
+        },
+        Case {
+            name: "a sound program of a document",
+            files: &[("main.md", TWO_PROGRAMS)],
+            program: "main.md#1",
+            codes: &["E007"],
+            ..Case::default()
+        },
+        Case {
+            name: "a program of a document with errors",
+            files: &[("main.md", TWO_PROGRAMS)],
+            program: "main.md#2",
+            codes: &["E007"],
+            expected: Refused("`main.md#2` has 1 error and is not run"),
+            ..Case::default()
+        },
+        Case {
+            name: "a program that a document does not have",
+            files: &[("main.md", TWO_PROGRAMS)],
+            program: "main.md#3",
+            codes: &["E007"],
+            expected: Refused("`main.md#3` is not there; the document has `main.md#1`, `main.md#2`"),
+            ..Case::default()
+        },
+        Case {
+            name: "a document without programs",
+            files: &[("main.md", "# Guide\n")],
+            program: "main.md",
+            expected: Refused("`main.md` has no program: a block that starts with ```prose would be one"),
+            ..Case::default()
+        },
+        Case {
+            name: "a level that is an error only where it is reported",
+            files: &[("main.md", "```prose\nagent writer:\n  model: opus\n```\n")],
+            settings: Some(
+                "[check.levels]\nW115 = \"error\"\nW116 = \"error\"\nW117 = \"error\"\nW119 = \"error\"\nW120 = \"error\"\n",
+            ),
+            program: "main.md",
+            ..Case::default()
+        },
+    ]);
+}
+
+#[track_caller]
+fn check_all(cases: &[Case]) {
+    let fails = |case: &&Case| std::panic::catch_unwind(AssertUnwindSafe(|| check(case))).is_err();
+    let failed: Vec<&str> = cases.iter().filter(fails).map(|case| case.name).collect();
+    assert_eq!(failed, [] as [&str; 0]);
+}
+
+/// Pipes, which are not everywhere.
+#[test]
+#[cfg(unix)]
+fn pipes() {
+    check(&Case {
+        name: "an import that is a pipe",
+        files: &[("main.prose", USES_FILE)],
+        prepare: |world| make_pipe(&world.path("other.prose")),
+        codes: &["E143"],
+        expected: Refused("has 1 error and is not run"),
+        ..Case::default()
+    });
+    check(&Case {
+        name: "settings in a pipe",
+        files: &[("main.prose", "session \"x\"\n")],
+        prepare: |world| make_pipe(&world.path("prose.toml")),
+        expected: Refused("prose.toml` is a named pipe, not a file"),
+        ..Case::default()
+    });
+}
+
+#[cfg(unix)]
+fn make_pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[track_caller]
+fn check(case: &Case) {
+    let mut world = World::of(case);
+    let file = case.program.split('#').next().unwrap();
+    let folder = world.workspace.folder.path().canonicalize().unwrap();
+    let masked = |text: &str| text.replace(&format!("{}/", folder.display()), "FOLDER/");
+    // Settings are shown as they are named from here.
+    let relative = |text: &str| text.replace("FOLDER/", "");
+    let is_readable = !matches!(case.expected, Refused(reason) if reason.contains("too large: a program"));
+    if is_readable {
+        assert_eq!(world.checked(file), case.codes, "{}: `prose check`", case.name);
+    }
+    let mut terminal = Vec::new();
+    for arguments in [&["run"][..], &["run", "--dry-run"]] {
+        let output = world.prose(&[arguments, &[case.program]].concat());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        terminal.push(match output.status.code() {
+            Some(0) => Ok(()),
+            Some(2) => Err(stderr),
+            status => panic!("{}: {status:?} {stderr}", case.name),
+        });
+    }
+
+    world.workspace.open_saved(file);
+    // Where there are none, none need be sent.
+    while is_readable
+        && !case.codes.is_empty()
+        && codes(&world.workspace.pushed_whole(file)["diagnostics"]) != case.codes
+    {}
+    let mut editor = Vec::new();
+    for command in ["prose.run", "prose.dryRun"] {
+        editor.push(loop {
+            match world.run_in_editor(command, case.program) {
+                // It is being fetched, which takes as long as it takes.
+                Err(message) if message.contains("which is not fetched yet") => {
+                    let is_end = |message: &Value| message["params"]["value"]["kind"] == "end";
+                    world.workspace.client.wait_for(is_end);
+                }
+                done => break done,
+            }
+        });
+    }
+    assert_eq!(world.workspace.pulled(file), if is_readable { case.codes } else { &[] }, "{}", case.name);
+    for (index, (terminal, editor)) in terminal.iter().zip(&editor).enumerate() {
+        let reason = match case.expected {
+            Refused(reason) => Some(reason),
+            RefusedUnlessDry(reason) => (index == 0).then_some(reason),
+            Runs => None,
+        };
+        let Some(reason) = reason else {
+            assert_eq!(terminal, &Ok(()), "{}: `prose run`", case.name);
+            assert_eq!(editor, &Ok(()), "{}: the editor", case.name);
+            continue;
+        };
+        let (terminal, editor) = (terminal.as_ref().unwrap_err(), editor.as_ref().unwrap_err());
+        let terminal = relative(&masked(terminal));
+        assert!(terminal.contains(&relative(reason)), "{}: `prose run` says: {terminal}", case.name);
+        let editor = relative(&masked(editor));
+        assert!(editor.contains(&relative(reason)), "{}: the editor says: {editor}", case.name);
+    }
+}
+
+#[test]
+fn warnings_are_shown_at_the_start_of_a_run() {
+    let case = Case {
+        files: &[("main.prose", "session \"\"\n")],
+        settings: Some("[check]\nodd = 1\n"),
+        codes: &["W001"],
+        ..Case::default()
+    };
+    let world = World::of(&case);
+    let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
+    assert!(stderr.contains("main.prose:1:9: warning[W001]"), "{stderr}");
+    assert!(stderr.contains("warning[W141]: prose.toml:2:1"), "{stderr}");
+}
+
+#[test]
+fn that_an_earlier_text_is_used_is_said_at_the_start_of_a_run() {
+    let case = Case { files: &[("main.prose", USES)], settings: REGISTRY, ..Case::default() };
+    let world = World::of(&case);
+    world.lose_registry();
+    for program in ["main.prose", "alice/research"] {
+        let output = world
+            .prose(&["run", program, "-i", "topic=tides"][..if program == "main.prose" { 2 } else { 4 }]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        assert!(stderr.contains("warning[W143]"), "{stderr}");
+        assert!(stderr.contains("; the last text known is used"), "{stderr}");
+    }
+}
