@@ -1,22 +1,22 @@
-# Functions for the scripts in this folder; to be sourced.
+# Functions for the scripts in this folder, which source this file.
 
 say() { printf '%s\n' "$*" >&2; }
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Runs a command as root, where that is possible without asking anybody.
+# Runs a command as root, if possible without a password.
 as_root() {
     if [[ $(id -u) == 0 ]]; then
         "$@"
     elif has sudo && sudo -n true 2>/dev/null; then
         sudo -n --preserve-env=DEBIAN_FRONTEND "$@"
     else
-        say "error: this needs root: $*"
+        say "error: this command requires root: $*"
         return 2
     fi
 }
 
-# Installs Debian packages; those that are there cost nothing.
+# Installs Debian packages that are missing.
 apt_install() {
     local missing=() package
     for package in "$@"; do
