@@ -1,48 +1,43 @@
 //! From the text of a `prose.toml` to its settings.
 
-use std::collections::HashSet;
-
 use prose_syntax::{Code, Diagnostic, TextRange};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use prose_toml::{Document, MAX_PROBLEMS};
 
 use crate::Config;
-use crate::repair::{self, Lines, Repaired};
 use crate::setting::{Reader, Setting};
 use crate::values::RegistryUrl;
 
 /// No settings are that long; reading more would only keep an editor waiting.
-const LONGEST: usize = 16 << 20;
-
-/// More of a kind tell nobody more, and take their time.
-pub(crate) const MOST_PROBLEMS: usize = 100;
+const MAX_BYTES: usize = 16 << 20;
 
 pub(crate) fn read(text: &str) -> (Config, Vec<Diagnostic>) {
-    if text.len() > LONGEST {
-        let message = format!("prose.toml is longer than {} MiB, so none of it is read", LONGEST >> 20);
+    if text.len() > MAX_BYTES {
+        let message = format!("prose.toml is longer than {} MiB, so none of it is read", MAX_BYTES >> 20);
         let problem = Diagnostic::new(Code::E141, TextRange::default(), message);
         let mut config = Config::default();
         config.registry.url = RegistryUrl::unknown();
         return (config, vec![problem]);
     }
-    let Repaired { text: toml, positions, mut problems, is_sound } = repair::repair(text);
-    let (table, _) = DeTable::parse_recoverable(&toml);
-    let span = table.span();
-    let root = Spanned::new(span, DeValue::Table(table.into_inner()));
-    let mut reader = Reader::new(text, &positions);
-    let mut config = Config::read(&root, &mut reader).unwrap_or_default();
-    let is_url_lost = reader.has_stray_address || !problems.is_empty();
+    let document = Document::parse(text);
+    let mut reader = Reader::new(text, &document);
+    let mut config = Config::read(&document.root(), &mut reader).unwrap_or_default();
+    let is_url_lost = reader.has_stray_address || !document.problems.is_empty();
     if is_url_lost && config.registry.url == RegistryUrl::default() {
         config.registry.url = RegistryUrl::unknown();
     }
+    let mut problems: Vec<Diagnostic> = document
+        .problems
+        .iter()
+        .map(|problem| {
+            Diagnostic::new(Code::E141, problem.range, problem.message.clone()).with_fix(problem.fix.clone())
+        })
+        .collect();
     // Keys and values that are left of broken TOML say nothing about what was meant.
-    if is_sound {
-        let lines = Lines::new(text);
-        let line = |problem: &Diagnostic| lines.line_at(problem.range.start().into());
-        let broken: HashSet<usize> = problems.iter().map(line).collect();
-        problems.extend(reader.problems.into_iter().filter(|problem| !broken.contains(&line(problem))));
+    if document.is_complete {
+        let is_sound = |problem: &Diagnostic| !document.is_broken_at(problem.range.start());
+        problems.extend(reader.problems.into_iter().filter(is_sound));
     }
     problems.sort_by_key(|problem| (problem.range.start(), problem.range.end()));
-    problems.truncate(MOST_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
     (config, problems)
 }

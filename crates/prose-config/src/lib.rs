@@ -7,7 +7,6 @@
 mod document;
 mod file;
 mod project;
-mod repair;
 mod rights;
 mod setting;
 mod settings;

@@ -1,16 +1,16 @@
 //! What every setting can do, and the macro that makes a table of settings of a struct.
 
-use std::fmt::Display;
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+use prose_syntax::text::{self, enumerated, quoted};
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, TextEdit, TextRange};
+use prose_toml::{Document, MAX_PROBLEMS};
 use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use crate::document::MOST_PROBLEMS;
-use crate::repair::Positions;
 use crate::values::RegistryUrl;
 
 /// The type of a setting.
@@ -104,7 +104,7 @@ pub(crate) use settings;
 /// Where reading stands, and what was found to be wrong.
 pub(crate) struct Reader<'a> {
     text: &'a str,
-    positions: &'a Positions,
+    document: &'a Document<'a>,
     /// The keys that lead to the value.
     path: Vec<String>,
     /// The keys of the table that is being read.
@@ -115,10 +115,10 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str, positions: &'a Positions) -> Self {
+    pub(crate) fn new(text: &'a str, document: &'a Document<'a>) -> Self {
         Self {
             text,
-            positions,
+            document,
             path: Vec::new(),
             siblings: Vec::new(),
             problems: Vec::new(),
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn range(&self, span: Range<usize>) -> TextRange {
-        self.positions.range(span)
+        self.document.range(span)
     }
 
     /// The keys that lead to the value, as they are written in one line.
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
             !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         };
         let keys = self.path.iter().map(|key| if is_bare(key) { key.clone() } else { format!("{key:?}") });
-        shorten(&keys.collect::<Vec<_>>().join("."))
+        shorten(&keys.collect::<Vec<_>>().join(".")).into_owned()
     }
 
     /// Reports a value that is not what it should be. Returns `None`, which is what is left of it.
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         fix: impl Into<Option<Fix>>,
     ) {
-        if self.problems.len() < MOST_PROBLEMS {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Diagnostic::new(code, self.range(span), message).with_fix(fix));
         }
     }
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
         value: &Spanned<DeValue<'_>>,
     ) {
         self.has_stray_address |= RegistryUrl::is_in(value.get_ref());
-        if self.problems.len() >= MOST_PROBLEMS {
+        if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
         let name = key.get_ref();
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         } else if let Some(home) = home_of(name) {
             (format!("it belongs into `[{home}]`"), None)
         } else {
-            (format!("`{table}` knows {}", one_of(known, "and")), None)
+            (format!("`{table}` knows {}", enumerated(known.into_iter().map(quoted), "and")), None)
         };
         self.report(Code::W141, key.span(), format!("`{}` is no setting; {hint}", self.name()), fix);
     }
@@ -329,22 +329,10 @@ fn keys(schema: &Value) -> Vec<&str> {
     schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect()
 }
 
-/// `a`, `b` or `c`.
-pub(crate) fn one_of(words: impl IntoIterator<Item: Display>, conjunction: &str) -> String {
-    let words: Vec<_> = words.into_iter().map(|word| format!("`{word}`")).collect();
-    match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} {conjunction} {last}", rest.join(", ")),
-        _ => words.concat(),
-    }
-}
-
 /// A text from the file for a message, without its end if it is long.
-pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
+    const MAX_SHOWN: usize = 40;
+    text::shorten(text, MAX_SHOWN)
 }
 
 impl Setting for NonZeroU32 {

@@ -5,19 +5,20 @@ use std::fmt;
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
+use prose_syntax::text::enumerated;
 use prose_syntax::{Code, Level, Profile};
 use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::setting::{Reader, Setting, one_of, shorten};
+use crate::setting::{Reader, Setting, shorten};
 
 /// Makes a setting of a type whose values are a few words.
 macro_rules! words {
     ($($type:ty)*) => {
         $(impl Setting for $type {
             fn expected() -> String {
-                one_of(Self::ALL.iter().map(|value| format!("\"{}\"", value.as_str())), "or")
+                enumerated(Self::ALL.iter().map(|value| format!("`\"{}\"`", value.as_str())), "or")
             }
 
             fn schema() -> Value {

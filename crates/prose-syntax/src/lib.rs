@@ -22,6 +22,7 @@ pub mod properties;
 mod reparse;
 pub mod suggest;
 mod syntax_kind;
+pub mod text;
 
 pub use codes::{Code, Level, Profile, Tag};
 pub use diagnostic::{Diagnostic, Fix, FixSafety, Related, Severity, TextEdit};

@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "prose-reference",
     "prose-rights",
     "prose-config",
+    "prose-toml",
     "prose-analysis",
     "prose-ide",
     "prose-format",
@@ -54,7 +55,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("prose-rights", &["prose-reference"]),
     ("prose-format", &["prose-syntax"]),
     ("prose-markdown", &["prose-syntax"]),
-    ("prose-config", &["prose-files", "prose-reference", "prose-rights", "prose-syntax"]),
+    ("prose-toml", &["prose-syntax"]),
+    ("prose-config", &["prose-files", "prose-reference", "prose-rights", "prose-syntax", "prose-toml"]),
     ("prose-registry", &["prose-files", "prose-reference"]),
     ("prose-analysis", &["prose-reference", "prose-rights", "prose-syntax"]),
     ("prose-ide", &["prose-analysis", "prose-reference", "prose-syntax"]),
@@ -75,8 +77,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("prose-state", &["prose-files", "prose-rights", "prose-syntax", "prose-view", "prose-vm"]),
-    ("prose-narration", &["prose-view", "prose-vm"]),
-    ("prose-harness", &["prose-files", "prose-syntax", "prose-vm"]),
+    ("prose-narration", &["prose-syntax", "prose-view", "prose-vm"]),
+    ("prose-harness", &["prose-files", "prose-syntax", "prose-toml", "prose-vm"]),
     (
         "prose-run",
         &[

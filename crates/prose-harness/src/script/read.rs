@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use prose_syntax::suggest;
+use prose_syntax::text::{quoted, shorten};
+use prose_syntax::{TextRange, suggest};
+use prose_toml::Document;
 use prose_vm::effect::{Choice, Failure, Memory, Outcome, Reply, Verdict};
 use prose_vm::error::ErrorKind;
 use prose_vm::value::Value;
@@ -12,7 +14,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::de::value::{Error as PlainError, StrDeserializer};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
 
@@ -59,36 +61,32 @@ impl fmt::Display for ScriptErrors {
 impl std::error::Error for ScriptErrors {}
 
 pub(super) fn read(name: &str, text: &str) -> Result<File, ScriptErrors> {
-    let newlines = text.match_indices('\n').map(|(at, _)| at + 1);
-    let lines = std::iter::once(0).chain(newlines).collect();
-    let mut reader = Reader { text, lines, errors: Vec::new() };
-    let file = match DeTable::parse(text) {
-        Ok(table) => reader.file(table.get_ref()),
-        Err(error) => {
-            reader.report(error.span().unwrap_or_default(), error.message().to_owned());
-            File { entries: Vec::new(), is_offline: false }
-        }
-    };
-    if reader.errors.is_empty() {
+    let document = Document::parse(text);
+    let mut reader = Reader { text, document: &document, errors: Vec::new() };
+    for problem in &document.problems {
+        reader.report_at(problem.range, problem.message.clone());
+    }
+    let file = reader.file(document.root().get_ref());
+    let Reader { mut errors, .. } = reader;
+    if errors.is_empty() {
         return Ok(file);
     }
-    reader.errors.sort_by_key(|error| (error.line, error.column));
-    Err(ScriptErrors { name: name.to_owned(), errors: reader.errors })
+    errors.sort_by_key(|error| (error.line, error.column));
+    Err(ScriptErrors { name: name.to_owned(), errors })
 }
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 struct Reader<'a> {
     text: &'a str,
-    /// Where its lines start; the first one does at 0.
-    lines: Vec<usize>,
+    document: &'a Document<'a>,
     errors: Vec<ScriptError>,
 }
 
 impl Reader<'_> {
-    fn file(&mut self, table: &DeTable<'_>) -> File {
+    fn file(&mut self, root: &DeValue<'_>) -> File {
         let mut file = File { entries: Vec::new(), is_offline: false };
-        for (key, value) in table.iter() {
+        for (key, value) in root.as_table().into_iter().flatten() {
             let name: &str = key.get_ref();
             if name == "unmatched" {
                 file.is_offline = self.unmatched(value);
@@ -144,7 +142,7 @@ impl Reader<'_> {
             self.number("times", times)
         });
         let entry = Entry {
-            line: self.position(value.span().start).0,
+            line: self.document.position(self.document.range(value.span()).start()).0,
             kind: info.kind,
             agent: get("agent").and_then(|value| self.string("agent", value)),
             name: get("name").and_then(|value| self.string("name", value)),
@@ -170,6 +168,9 @@ impl Reader<'_> {
     ) -> Option<(Vec<Said>, bool)> {
         let mut given = info.answers.iter().filter_map(|key| get(key).map(|value| (*key, value)));
         let Some((key, value)) = given.next() else {
+            if self.is_broken() {
+                return None;
+            }
             let keys: Vec<String> = info.answers.iter().map(|key| format!("`{key}`")).collect();
             let message = format!("this entry answers nothing; it needs {}", keys.join(" or "));
             self.report(span, message);
@@ -182,7 +183,7 @@ impl Reader<'_> {
             );
             return None;
         }
-        if let Some(kind) = get("kind").filter(|_| key != "fail") {
+        if let Some(kind) = get("kind").filter(|_| key != "fail" && !self.is_broken()) {
             self.report(kind.span(), "`kind` is the kind of an error, so it needs `fail`".to_owned());
         }
         let reason = get("reason").and_then(|value| self.string("reason", value)).unwrap_or_default();
@@ -357,26 +358,28 @@ impl Reader<'_> {
         self.report(span, format!("{of} has no `{name}`; {hint}"));
     }
 
+    /// Whether the file is not TOML, so that a key may only seem to be missing.
+    fn is_broken(&self) -> bool {
+        !self.document.problems.is_empty()
+    }
+
     /// A part of the file, for messages.
     fn shown(&self, span: Range<usize>) -> String {
-        const LONGEST: usize = 40;
-        let text = self.text.get(span).unwrap_or_default();
-        let line = text.lines().next().unwrap_or_default();
-        match line.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("`{}…`", &line[..end]),
-            None => format!("`{line}`"),
+        const MAX_SHOWN: usize = 40;
+        let text = &self.text[self.document.range(span)];
+        quoted(shorten(text.lines().next().unwrap_or_default(), MAX_SHOWN))
+    }
+
+    /// Reports a mistake in what was read. Keys and values that are left of broken TOML say nothing about what was meant.
+    fn report(&mut self, span: Range<usize>, message: String) {
+        let range = self.document.range(span);
+        if self.document.is_complete && !self.document.is_broken_at(range.start()) {
+            self.report_at(range, message);
         }
     }
 
-    fn report(&mut self, span: Range<usize>, message: String) {
-        let (line, column) = self.position(span.start);
+    fn report_at(&mut self, range: TextRange, message: String) {
+        let (line, column) = self.document.position(range.start());
         self.errors.push(ScriptError { line, column, message });
-    }
-
-    fn position(&self, byte: usize) -> (usize, usize) {
-        let byte = self.text.floor_char_boundary(byte);
-        let line = self.lines.partition_point(|start| *start <= byte);
-        let start = self.lines[line - 1];
-        (line, self.text[start..byte].chars().count() + 1)
     }
 }

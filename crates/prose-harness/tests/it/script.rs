@@ -360,6 +360,26 @@ kind = "timeout"
     );
     check_errors(
         "[[session]]\nreply = \"a",
-        expect![[r#"answers.toml:2:11: invalid basic string, expected `"`"#]],
+        expect![[r#"answers.toml:2:11: this is not TOML: invalid basic string, expected `"`"#]],
+    );
+}
+
+#[test]
+fn a_broken_line_hides_no_other_mistake() {
+    check_errors(
+        r#"unmatched = error
+[[session]]
+reply = "a
+[[session]
+label = "b"
+[[session]]
+reply = "c"
+times = 0
+"#,
+        expect![[r#"
+            answers.toml:1:13: `error` is no value of TOML; text is written in quotes
+            answers.toml:3:11: this is not TOML: invalid basic string, expected `"`
+            answers.toml:4:11: this is not TOML: unclosed array table, expected `]`
+            answers.toml:8:9: `times` is a whole number from 1, not `0`"#]],
     );
 }
