@@ -108,12 +108,12 @@ impl<'db> CallGraph<'db> {
     /// Whether a run of one of some blocks may come to a call of a block. Where very many blocks lead there, one of them is taken to be
     /// one of those.
     pub(crate) fn may_be_reached_from(&self, to: &str, blocks: &FxHashSet<SmolStr>) -> bool {
-        const MOST_CALLERS: usize = 1000;
+        const MAX_CALLERS: usize = 1000;
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let mut waiting = vec![to];
         while let Some(block) = waiting.pop() {
             for caller in self.callers.get(block).into_iter().flatten() {
-                if blocks.contains(caller) || seen.len() > MOST_CALLERS {
+                if blocks.contains(caller) || seen.len() > MAX_CALLERS {
                     return true;
                 }
                 if seen.insert(caller) {

@@ -40,8 +40,8 @@ impl<T: Copy + PartialEq> Neighbours<T> {
 
 fn rests(word: &str) -> Vec<u64> {
     // Nobody looks for words that are near to longer ones.
-    const LONGEST: usize = 64;
-    if word.len() > LONGEST {
+    const MAX_WORD: usize = 64;
+    if word.len() > MAX_WORD {
         return Vec::new();
     }
     let letters: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();

@@ -6,6 +6,7 @@ mod document;
 use std::io::{self, Write};
 
 use prose_syntax::codes::{CodeInfo, Tag};
+use prose_syntax::text::shorten;
 use prose_syntax::{Code, Level};
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use crate::cli::{ExplainArgs, ExplainFormat};
 use crate::terminal::{self, BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Texts are wrapped at the width of the terminal, but no wider than is easy to read.
-const WIDEST: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// A row of the table, as JSON.
 #[derive(Serialize)]
@@ -76,7 +77,7 @@ fn row(code: Code) -> Row {
 }
 
 fn write_code(info: &CodeInfo, out: &mut dyn Write) -> io::Result<()> {
-    let width = terminal::width().unwrap_or(WIDEST).clamp(20, WIDEST);
+    let width = terminal::width().unwrap_or(MAX_WIDTH).clamp(20, MAX_WIDTH);
     writeln!(out, "{BOLD}{}: {}{BOLD:#}\n", info.name, info.title)?;
     writeln!(out, "{}\n", textwrap::fill(&format!("Severity: {}", levels(info)), width))?;
     writeln!(out, "{}\n", textwrap::fill(info.explanation, width))?;
@@ -105,7 +106,7 @@ struct ExampleFile<'a> {
 }
 
 /// How many characters of a line of an example are shown.
-const LONGEST_LINE: usize = 200;
+const MAX_LINE: usize = 200;
 
 /// The files of an example. A line `//- /path` starts each, unless it is a single program.
 fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
@@ -117,10 +118,7 @@ fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
         }
         if let (None, Some(file)) = (header, files.last_mut()) {
             // The example of a text that is too long need not be read to its end.
-            match line.char_indices().nth(LONGEST_LINE) {
-                Some((end, _)) => file.text.extend([&line[..end], "…\n"]),
-                None => file.text.extend([line, "\n"]),
-            }
+            file.text.extend([&*shorten(line, MAX_LINE), "\n"]);
         }
     }
     files

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+pub(crate) use prose_syntax::text::counted;
 
 use crate::cli::ColorWhen;
 
@@ -91,12 +92,6 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 #[cfg(test)]

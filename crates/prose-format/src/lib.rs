@@ -69,7 +69,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Programs with more such statements than this finds are left as they are.
-    const MOST_ATTEMPTS: u32 = 200;
+    const MAX_ATTEMPTS: u32 = 200;
 
     fn find_changed(&mut self, statements: &[TextRange], found: &mut Vec<TextRange>) {
         // Both are in the order of the text. An edit between two statements is within neither.
@@ -79,7 +79,7 @@ impl Search<'_> {
         };
         let edits: Vec<TextEdit> = self.edits.iter().filter(is_within).cloned().collect();
         self.attempts += 1;
-        if edits.is_empty() || self.attempts > Self::MOST_ATTEMPTS || is_same(self.parse, self.text, &edits) {
+        if edits.is_empty() || self.attempts > Self::MAX_ATTEMPTS || is_same(self.parse, self.text, &edits) {
             return;
         }
         if let [statement] = statements {

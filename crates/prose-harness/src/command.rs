@@ -25,7 +25,7 @@ pub use self::environment::ALWAYS_PASSED;
 pub use self::presets::Agent;
 
 /// No reply may be longer: 64 MiB.
-pub const LONGEST_REPLY: usize = 64 << 20;
+pub const MAX_REPLY_BYTES: usize = 64 << 20;
 
 /// How an agent's program is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,7 +211,7 @@ impl Command {
             folder: self.workplace.root.clone(),
             variables: environment::passed(&settings.variables),
             input,
-            limits: Limits { time: settings.timeout, idle: settings.idle, output: LONGEST_REPLY },
+            limits: Limits { time: settings.timeout, idle: settings.idle, output: MAX_REPLY_BYTES },
         })
     }
 
@@ -332,9 +332,9 @@ impl Command {
 
     /// How a person can find out more.
     fn by_hand(&self, arguments: &[String], prompt: &str) -> String {
-        const LONGEST: usize = 60;
+        const MAX_ARGUMENT: usize = 60;
         let shown = arguments.iter().map(|argument| match argument {
-            argument if argument == prompt || argument.len() > LONGEST => quoted("Say hello"),
+            argument if argument == prompt || argument.len() > MAX_ARGUMENT => quoted("Say hello"),
             argument => quoted(argument),
         });
         let mut command = quoted(&self.settings.program);
@@ -472,11 +472,11 @@ fn claude_reply(text: &str) -> Result<Reply, String> {
 
 /// The end of what a program has written, for messages.
 fn last_lines(text: &str) -> String {
-    const LINES: usize = 8;
-    const LONGEST: usize = 1_000;
+    const MAX_LINES: usize = 8;
+    const MAX_BYTES: usize = 1_000;
     let text = text.trim();
-    let start = text.rmatch_indices('\n').nth(LINES - 1).map_or(0, |(at, _)| at + 1);
-    let start = start.max(text.ceil_char_boundary(text.len().saturating_sub(LONGEST)));
+    let start = text.rmatch_indices('\n').nth(MAX_LINES - 1).map_or(0, |(at, _)| at + 1);
+    let start = start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES)));
     text[start..].to_owned()
 }
 

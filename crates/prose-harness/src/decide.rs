@@ -6,10 +6,12 @@
 mod answers;
 mod marks;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use prose_syntax::text;
 use prose_vm::effect::{
     Choice, ContextItem, Extent, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary,
     Verdict,
@@ -240,10 +242,7 @@ fn undecided(harness: &str, request: &Request, what: &str, said: &str) -> Failur
 }
 
 /// As much of a text as a message or a question has room for.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 400;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
+fn shorten(text: &str) -> Cow<'_, str> {
+    const MAX_SHOWN: usize = 400;
+    text::shorten(text, MAX_SHOWN)
 }

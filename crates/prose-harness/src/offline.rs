@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 pub const MARK: &str = "[offline]";
 
 /// After at most so many iterations the condition of a loop ends it.
-const MOST_ITERATIONS: u64 = 3;
+const MAX_ITERATIONS: u64 = 3;
 
 /// The default harness: generates placeholder replies without a model.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +75,7 @@ impl Offline {
             return Verdict { met, reason, no_progress: false };
         };
         // The same for all iterations, so that the number of iterations is drawn once for each loop.
-        let last = self.draw(before, &question.text).u64(1..=MOST_ITERATIONS);
+        let last = self.draw(before, &question.text).u64(1..=MAX_ITERATIONS);
         let ends = number >= last;
         let reason = format!("iteration {number} of {last} {MARK}");
         Verdict { met: ends != (kind == LoopKind::While), reason, no_progress: false }

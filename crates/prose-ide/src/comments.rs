@@ -3,10 +3,11 @@
 use prose_analysis::index::Site;
 use prose_analysis::statements::parse;
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::text::shorten;
 use prose_syntax::{SyntaxKind, SyntaxToken};
 
 use crate::entity::binding_range;
-use crate::markdown::{cut, escaped};
+use crate::markdown::escaped;
 
 /// The comment that stands right above the statement that binds a name, as Markdown.
 pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
@@ -65,12 +66,12 @@ fn comment_text(comment: &str) -> &str {
 
 /// Lines of a comment as Markdown, without those that are only drawn.
 fn comment(lines: &[String]) -> String {
-    const MOST: usize = 20;
-    const LONGEST: usize = 400;
+    const MAX_LINES: usize = 20;
+    const MAX_LINE: usize = 400;
     let has_words = |line: &&String| {
         line.is_empty() || line.chars().any(char::is_alphanumeric) && !line.starts_with("prose: ignore")
     };
-    let lines: Vec<String> =
-        lines.iter().filter(has_words).take(MOST).map(|line| cut(line, LONGEST)).collect();
+    let lines: Vec<_> =
+        lines.iter().filter(has_words).take(MAX_LINES).map(|line| shorten(line, MAX_LINE)).collect();
     escaped(lines.join("\n").trim())
 }

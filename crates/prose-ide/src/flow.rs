@@ -3,6 +3,7 @@
 use prose_analysis::model::{Body, Expr, ExprId, ListId, NameId, Property, Stmt, StmtId, Target, Value};
 use prose_analysis::statements::{body, statements};
 use prose_analysis::{Db, SourceFile};
+use prose_syntax::text;
 use prose_syntax::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -414,7 +415,7 @@ impl Builder<'_> {
     fn beginning(&self, expr: ExprId) -> Option<String> {
         let Some(text) = self.body.text(expr) else { return Some(self.shown(Value::Expr(expr))) };
         let content = self.text.get(std::ops::Range::from(text.content + self.start))?;
-        content.lines().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+        Some(shorten(text::first_line(content))).filter(|line| !line.is_empty())
     }
 }
 
@@ -470,11 +471,8 @@ fn property(properties: &[Property], name: &str) -> Option<ExprId> {
 
 /// A node has room for a line, and whoever wants more goes to the text.
 fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
+    const MAX_SHOWN: usize = 60;
+    text::shorten(text, MAX_SHOWN).into_owned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Putting texts of programs into Markdown, where they must be shown as what they are.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use prose_syntax::text::{self, one_line, shorten};
 
 /// A block of code, fenced so that nothing in it ends it.
 pub(crate) fn fenced(language: &str, code: &str) -> String {
@@ -16,8 +19,9 @@ pub(crate) fn fenced(language: &str, code: &str) -> String {
 
 /// Code in a line of text.
 pub(crate) fn inline(code: &str) -> String {
-    const LONGEST: usize = 200;
-    let code = cut(&code.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST);
+    const MAX_CODE: usize = 200;
+    let code = one_line(code);
+    let code = shorten(&code, MAX_CODE);
     if code.is_empty() {
         return "``` ```".to_owned();
     }
@@ -58,34 +62,26 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// The first line, cut to a length that fits a hover.
-pub(crate) fn first_line(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    cut(line, LONGEST)
-}
-
-/// The beginning of a text.
-pub(crate) fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
+pub(crate) fn first_line(text: &str) -> Cow<'_, str> {
+    const MAX_LINE: usize = 120;
+    shorten(text::first_line(text), MAX_LINE)
 }
 
 /// The beginning of a long text: a few lines, without the indentation that they share.
 pub(crate) fn excerpt(text: &str) -> String {
-    const LINES: usize = 6;
-    const LONGEST: usize = 160;
-    let lines: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty()).take(LINES + 1).collect();
+    const MAX_LINES: usize = 6;
+    const MAX_LINE: usize = 160;
+    let lines: Vec<&str> =
+        text.lines().skip_while(|line| line.trim().is_empty()).take(MAX_LINES + 1).collect();
     // Text may begin right behind the quotes, where it has no indentation.
     let indented = lines.iter().skip(usize::from(!text.starts_with(['\n', '\r'])));
     let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
     let common = indented.filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
     let mut shown = String::new();
-    for line in lines.iter().take(LINES) {
-        let _ = writeln!(shown, "{}", cut(line[indent(line).min(common)..].trim_end(), LONGEST));
+    for line in lines.iter().take(MAX_LINES) {
+        let _ = writeln!(shown, "{}", shorten(line[indent(line).min(common)..].trim_end(), MAX_LINE));
     }
-    let more = text.trim().lines().count() > LINES;
+    let more = text.trim().lines().count() > MAX_LINES;
     let shown = shown.trim_end();
     if more { format!("{shown}\n…") } else { shown.to_owned() }
 }

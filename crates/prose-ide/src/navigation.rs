@@ -113,10 +113,10 @@ struct Seen<'db>(FxHashSet<Site<'db>>);
 
 impl<'db> Seen<'db> {
     /// How many places values are followed to: nobody looks at more, and each may be one step deeper than the one before.
-    const MOST: usize = 1000;
+    const MAX_PLACES: usize = 1000;
 
     fn insert(&mut self, site: Site<'db>) -> bool {
-        self.0.len() < Self::MOST && self.0.insert(site)
+        self.0.len() < Self::MAX_PLACES && self.0.insert(site)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The outline of a file.
 
+use prose_syntax::text;
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, TextRange, WalkEvent};
 
 /// One entry of the outline.
@@ -212,23 +213,18 @@ fn inside(literal: &SyntaxNode) -> String {
 }
 
 fn one_line(node: &SyntaxNode) -> String {
-    let text = node.text().to_string();
-    shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    shorten(&text::one_line(&node.text().to_string()))
 }
 
 fn first_line(text: &str) -> String {
-    shorten(text.trim().lines().next().unwrap_or_default().trim_end())
+    shorten(text::first_line(text))
 }
 
 /// An outline is narrow, and whoever wants more jumps there.
 fn shorten(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
+    const MAX_SHOWN: usize = 60;
+    text::shorten(text, MAX_SHOWN).into_owned()
 }
-
-const LONGEST: usize = 60;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,10 @@
 //! Values as they stand in narrations: each on one line.
 
+pub(crate) use prose_syntax::text::one_line;
 use prose_vm::value::Value;
 
 /// How many characters of a value a narration shows that is only a view of a run.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// How much of a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(crate) fn quoted(text: &str, length: Length) -> String {
         Length::Whole => whole(text),
         Length::Shortened => {
             let line = one_line(text);
-            match line.char_indices().nth(SHOWN) {
+            match line.char_indices().nth(MAX_SHOWN) {
                 Some((end, _)) => {
                     let start = whole(line[..end].trim_end_matches(['.', '…', ' ']));
                     format!("{}...\"", &start[..start.len() - 1])
@@ -51,13 +52,8 @@ pub(crate) fn message(text: &str, length: Length) -> String {
         && !text.starts_with(['"', '\'', '`', '“', '<'])
         && !text.ends_with("...")
         && !text.ends_with(['…', '"']);
-    let is_short = length == Length::Whole || text.chars().count() <= 2 * SHOWN;
+    let is_short = length == Length::Whole || text.chars().count() <= 2 * MAX_SHOWN;
     if is_plain && is_short { text.to_owned() } else { quoted(text, length) }
-}
-
-/// A text with each run of white space as one space.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A value. Keys that are names are written without quotes, as the protocol's examples do.

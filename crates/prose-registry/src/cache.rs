@@ -24,10 +24,10 @@ use crate::program::{Hash, Program, Source};
 pub const CACHE_DIR: &str = "PROSE_CACHE_DIR";
 
 /// The largest text that is kept or read; also that of what is fetched.
-pub const MOST_BYTES: usize = 1024 * 1024;
+pub const MAX_BYTES: usize = 1024 * 1024;
 
 /// The largest description of an entry: addresses may have a few kilobytes.
-const MOST_ENTRY_BYTES: usize = 64 * 1024;
+const MAX_ENTRY_BYTES: usize = 64 * 1024;
 
 /// The form of the entries. Those of another form are fetched again.
 const VERSION: u32 = 1;
@@ -104,7 +104,7 @@ impl Cache {
         }
         let dir = self.dir()?;
         let path = entry_path(dir, url);
-        let entry = read(&path, MOST_ENTRY_BYTES)?;
+        let entry = read(&path, MAX_ENTRY_BYTES)?;
         let program = parse_entry(&entry)
             .filter(|source| source.url == *url)
             .and_then(|source| Some(Program { text: self.text(source.sha256)?.into(), source }));
@@ -121,7 +121,7 @@ impl Cache {
             return Some(found.text.to_string());
         }
         let path = text_path(self.dir()?, sha256);
-        let bytes = read(&path, MOST_BYTES)?;
+        let bytes = read(&path, MAX_BYTES)?;
         let text = String::from_utf8(bytes).ok().filter(|text| Hash::of(text) == sha256);
         if text.is_none() {
             remove(&path);
@@ -154,7 +154,7 @@ impl Cache {
     /// none that can be written to.
     pub fn show(&self, program: &Program) -> Option<PathBuf> {
         let path = shown_path(self.dir()?, &program.source);
-        if read(&path, MOST_BYTES).is_some_and(|shown| shown == program.text.as_bytes()) {
+        if read(&path, MAX_BYTES).is_some_and(|shown| shown == program.text.as_bytes()) {
             return Some(path);
         }
         write_atomically(&path, program.text.as_bytes()).ok()?;
@@ -184,7 +184,7 @@ impl Cache {
         let mut sources: Vec<Source> = self.memory.iter().map(|program| program.source.clone()).collect();
         let entries = self.dir().and_then(|dir| fs::read_dir(dir.join(ENTRIES)).ok());
         for entry in entries.into_iter().flatten().flatten() {
-            let source = read(&entry.path(), MOST_ENTRY_BYTES).and_then(|bytes| parse_entry(&bytes));
+            let source = read(&entry.path(), MAX_ENTRY_BYTES).and_then(|bytes| parse_entry(&bytes));
             sources.extend(source.filter(|source| !self.memory.contains_key(&source.url)));
         }
         sources.sort_by(|a, b| (&a.reference, &a.url).cmp(&(&b.reference, &b.url)));
@@ -346,7 +346,7 @@ fn parse_entry(bytes: &[u8]) -> Option<Source> {
 fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
     // The text comes first: an entry without its text would be dropped by whoever reads it in between.
     let text = text_path(dir, program.source.sha256);
-    if read(&text, MOST_BYTES).is_none_or(|bytes| bytes != program.text.as_bytes()) {
+    if read(&text, MAX_BYTES).is_none_or(|bytes| bytes != program.text.as_bytes()) {
         write_atomically(&text, program.text.as_bytes())?;
     }
     let entry = Entry { version: VERSION, source: program.source.clone() };

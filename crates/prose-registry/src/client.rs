@@ -21,10 +21,10 @@ use crate::settings::Settings;
 use crate::web::{Answer, Content, Failure, Question, Web};
 
 /// How many programs may import each other on the way from the workspace to one of them.
-pub const MOST_DEPTH: usize = 16;
+pub const MAX_DEPTH: usize = 16;
 
 /// How many near names are told for a program that was not found.
-const MOST_NEAR: usize = 3;
+const MAX_NEAR: usize = 3;
 
 /// Who imports a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -185,8 +185,8 @@ impl Client {
         if reference.is_local() {
             return refused(Refusal::Local);
         }
-        if importer.depth() >= MOST_DEPTH {
-            return refused(Refusal::TooDeep(MOST_DEPTH));
+        if importer.depth() >= MAX_DEPTH {
+            return refused(Refusal::TooDeep(MAX_DEPTH));
         }
         let urls = reference.urls(&self.inner.settings.registry);
         let Some(url) = urls.first().cloned() else {
@@ -305,7 +305,7 @@ impl Inner {
             Ok(Some(answer)) => self.clone().keep(name.clone(), key.url, answer, last, moment).await,
             Ok(None) => {
                 let (inner, wanted) = (self.clone(), name.clone());
-                let near = on_disk(move || inner.cache.near(&wanted, MOST_NEAR)).await.unwrap_or_default();
+                let near = on_disk(move || inner.cache.near(&wanted, MAX_NEAR)).await.unwrap_or_default();
                 Err(Problem::NotFound { asked: urls, near })
             }
             Err((failure, url)) => Err(problem(failure, &url, last)),
@@ -320,17 +320,17 @@ impl Inner {
     }
 
     fn remember_failure(&self, key: FlightKey, outcome: &Outcome) {
-        const MOST: usize = 1_000;
+        const MAX_FAILURES: usize = 1_000;
         // Whoever wants to know it now has it tried now, and what comes of that counts for all.
         let key = FlightKey { freshness: Freshness::Recent, ..key };
         if outcome.result.is_ok() {
             self.failures.remove(&key);
             return;
         }
-        if self.failures.len() >= MOST {
+        if self.failures.len() >= MAX_FAILURES {
             self.failures.retain(|_, (time, _)| time.elapsed() < self.settings.failed_for);
         }
-        if self.failures.len() < MOST {
+        if self.failures.len() < MAX_FAILURES {
             self.failures.insert(key, (Instant::now(), outcome.clone()));
         }
     }

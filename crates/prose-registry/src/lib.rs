@@ -20,8 +20,8 @@ mod walk;
 mod web;
 
 pub use addresses::{Names, SystemNames};
-pub use cache::{CACHE_DIR, Cache, CacheProblem, Cleaned, MOST_BYTES};
-pub use client::{Client, Freshness, Importer, MOST_DEPTH};
+pub use cache::{CACHE_DIR, Cache, CacheProblem, Cleaned, MAX_BYTES};
+pub use client::{Client, Freshness, Importer, MAX_DEPTH};
 pub use credentials::{CREDENTIALS_FILE, Credentials, CredentialsProblem, TOKENS};
 pub use lock::{LOCK_FILE, Lock, LockError, LockMismatch, Pin};
 pub use outcome::{By, Found, NotAProgram, Outcome, Problem, Refusal, Unreachable};
@@ -32,4 +32,4 @@ pub use serve::RegistryServer;
 pub use settings::{ALLOW_HTTP, Limits, Locked, OFFLINE, Proxies, Settings};
 pub use tls::EXTRA_CA;
 pub use vendor::{Vendor, VendorError};
-pub use walk::{MOST_PROGRAMS, Visited};
+pub use walk::{MAX_PROGRAMS, Visited};

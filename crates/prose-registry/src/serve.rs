@@ -16,11 +16,11 @@ use prose_files::Limit;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::cache::MOST_BYTES;
+use crate::cache::MAX_BYTES;
 use crate::program::Hash;
 
 /// How many connections are served at once.
-const MOST_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 
 /// A registry for development. For `/handle/slug`, with or without `@`, it gives the file `handle/slug.prose`,
 /// `handle/slug/index.prose` or `handle/slug`, as it is at that moment.
@@ -57,7 +57,7 @@ impl RegistryServer {
 
     /// Serves until it is dropped.
     pub async fn run(self) {
-        let (dir, places) = (Arc::new(self.dir), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
+        let (dir, places) = (Arc::new(self.dir), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
         loop {
             // The semaphore is never closed.
             let Ok(place) = places.clone().acquire_owned().await else { return };
@@ -165,5 +165,5 @@ fn decode(segment: &str) -> Option<String> {
 /// The text of a file that really lies in the folder.
 fn read_within(dir: &Path, path: &Path) -> Option<Vec<u8>> {
     let path = dir.join(path).canonicalize().ok().filter(|path| path.starts_with(dir))?;
-    prose_files::read(&path, Limit { what: "a program of a registry", bytes: MOST_BYTES as u64 }).ok()
+    prose_files::read(&path, Limit { what: "a program of a registry", bytes: MAX_BYTES as u64 }).ok()
 }

@@ -128,7 +128,7 @@ impl Default for Limits {
             retries: 2,
             retry_delay: Duration::from_millis(300),
             redirects: 5,
-            bytes: crate::MOST_BYTES,
+            bytes: crate::MAX_BYTES,
             // So that 100 imports take less than ten round trips, and a small registry is not flooded.
             requests_per_host: 16,
             requests: 48,

@@ -164,7 +164,7 @@ fn is_plain(file: &str) -> bool {
 
 /// A name for the copy of a program: its reference with `--` for slashes, as `handle--slug` in the language's run folders.
 fn file_name(reference: &str, taken: &mut BTreeSet<String>) -> String {
-    const MOST_CHARS: usize = 100;
+    const MAX_CHARS: usize = 100;
     let plain: String = reference
         .trim_start_matches("https://")
         .trim_start_matches('@')
@@ -173,7 +173,7 @@ fn file_name(reference: &str, taken: &mut BTreeSet<String>) -> String {
         .chars()
         // No system has special ideas about these.
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-        .take(MOST_CHARS)
+        .take(MAX_CHARS)
         .collect();
     let mut name = format!("{plain}.prose");
     let mut count = 1;

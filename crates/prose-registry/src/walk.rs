@@ -10,7 +10,7 @@ use crate::client::{Client, Freshness, Importer};
 use crate::outcome::{Outcome, Problem, Refusal};
 
 /// How many programs are fetched at most for one walk.
-pub const MOST_PROGRAMS: usize = 500;
+pub const MAX_PROGRAMS: usize = 500;
 
 /// A program on a walk, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Visited {
 impl Client {
     /// Looks up programs and all that they import, each of them once, and gives them in the order of their references.
     ///
-    /// `imports` tells the paths that a text imports, since this crate does not know the language. At most [`MOST_PROGRAMS`] are
+    /// `imports` tells the paths that a text imports, since this crate does not know the language. At most [`MAX_PROGRAMS`] are
     /// looked up; the others are told as refused.
     pub async fn walk(
         &self,
@@ -59,8 +59,8 @@ impl Client {
                         continue;
                     }
                     let imported_by = Some(found.reference.to_string());
-                    if seen.len() > MOST_PROGRAMS {
-                        let result = Err(Problem::Refused(Refusal::TooMany(MOST_PROGRAMS)));
+                    if seen.len() > MAX_PROGRAMS {
+                        let result = Err(Problem::Refused(Refusal::TooMany(MAX_PROGRAMS)));
                         let outcome = Outcome { reference: reference.to_string(), result };
                         visited.push(Visited { reference, imported_by, outcome, invalid: Vec::new() });
                         continue;

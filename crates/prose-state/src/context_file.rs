@@ -13,7 +13,7 @@ use crate::disk::is_absent;
 use crate::folder::Project;
 
 /// How large a file may be. A model that shortens it has to read all of it, and none reads more than this.
-const LARGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The content of a file, by the path that a program gives it.
 pub(crate) fn read(project: &Project, file: &FileUse) -> Result<Arc<str>, Failure> {
@@ -95,13 +95,13 @@ fn text_of(file: &Path) -> Result<Arc<str>, String> {
     check_is_file(file)?;
     let mut bytes = Vec::new();
     File::open(file)
-        .and_then(|opened| opened.take(LARGEST + 1).read_to_end(&mut bytes))
+        .and_then(|opened| opened.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(file, error))?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(format!(
             "{} is larger than {} MiB, the most that is passed on; name a part of it in a file of its own",
             file.display(),
-            LARGEST >> 20
+            MAX_BYTES >> 20
         ));
     }
     match String::from_utf8(bytes) {

@@ -15,7 +15,7 @@ use crate::error::StateError;
 const TEMPORARY: &str = ".prose-tmp-";
 
 /// The longest part of a path that common file systems take, with room for the name of a temporary file.
-const MOST_BYTES_OF_PART: usize = 200;
+const MAX_BYTES_OF_PART: usize = 200;
 
 /// How many descriptors are kept for when the agents of a run have taken all others.
 const SPARE: usize = 3;
@@ -282,7 +282,7 @@ pub(crate) fn check_part(part: &str, whole: &str) -> Result<(), StateError> {
             "names of files cannot hold separators, colons or control characters; use letters, digits and `_`",
         );
     }
-    if part.len() > MOST_BYTES_OF_PART {
+    if part.len() > MAX_BYTES_OF_PART {
         return refuse("a name in it is too long for a file; use a shorter one");
     }
     Ok(())

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use prose_files::Limit;
+use prose_syntax::text::{counted, one_line};
 use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, Verdict};
 use prose_vm::event::Event;
 use prose_vm::store::{Recall, Waiting};
@@ -17,7 +18,7 @@ use crate::binding_file;
 use crate::disk::{OwnFile, is_absent, refuse_link};
 use crate::error::StateError;
 use crate::folder::PROGRAM_FILE;
-use crate::program::{Program, one_line};
+use crate::program::Program;
 use crate::recall::later_than;
 use crate::state_file::STATE_FILE;
 use crate::told::Told;
@@ -29,7 +30,7 @@ mod standing;
 const REASON: &str = "as state.md tells";
 
 /// How deep imports of imports are followed, so that a link to a folder around it ends somewhere.
-const MOST_IMPORTS: usize = 32;
+const MAX_IMPORTS: usize = 32;
 
 /// What the files of a run tell that has no journal.
 #[derive(Debug)]
@@ -78,8 +79,8 @@ impl ForeignRecall {
         recall.read_execution(folder, String::new(), Some(text), 0)?;
         let count: usize = recall.executions.values().map(|execution| execution.bindings.len()).sum();
         recall.notes.push(format!(
-            "the run has no journal, so another machine made it. It goes on from {STATE_FILE} and {count} {} of bindings",
-            if count == 1 { "file" } else { "files" }
+            "the run has no journal, so another machine made it. It goes on from {STATE_FILE} and {} of bindings",
+            counted(count, "file")
         ));
         Ok(recall)
     }
@@ -131,7 +132,7 @@ impl ForeignRecall {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if let Ok(import) = entry.file_name().into_string()
                 && is_folder
-                && depth < MOST_IMPORTS
+                && depth < MAX_IMPORTS
             {
                 self.read_execution(&entry.path(), format!("{name}imports/{import}/"), None, depth + 1)?;
             }

@@ -40,7 +40,7 @@ const SYNC_PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_PER_SYNC: u32 = 5;
 
 /// How long it gathers lines at most.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// Seals the first line of a journal: gives a text that only this machine's user could have made of the bytes of the line.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ pub(crate) fn checksum_of(bytes: &[u8], seed: u32) -> u32 {
 }
 
 /// How many bytes of lines wait at most to be written together.
-const MOST_WAITING: usize = 1 << 16;
+const MAX_WAITING: usize = 1 << 16;
 
 impl Journal {
     /// Starts a journal.
@@ -158,7 +158,7 @@ impl Journal {
             return Err(error);
         }
         self.last_seq = event.seq;
-        if self.lines.len() > MOST_WAITING { self.flush() } else { Ok(()) }
+        if self.lines.len() > MAX_WAITING { self.flush() } else { Ok(()) }
     }
 
     /// Writes the events that wait. They survive the end of the process from now on, and are synced soon.
@@ -171,7 +171,7 @@ impl Journal {
         let length = self.lines.len() as u64;
         self.lines.clear();
         // A large reply must not keep its room until the run ends.
-        self.lines.shrink_to(2 * MOST_WAITING);
+        self.lines.shrink_to(2 * MAX_WAITING);
         if let Err(error) = result {
             // Where a part has reached the disk, it is taken off again, so that the journal ends with a whole line.
             let _ = self.file.set_len(self.length);
@@ -342,7 +342,7 @@ fn sync_in_groups(file: &File, shared: &Shared) {
             drop(state);
             let start = Instant::now();
             let result = file.sync_data();
-            pause = (start.elapsed() * PAUSE_PER_SYNC).clamp(SYNC_PAUSE, LONGEST_PAUSE);
+            pause = (start.elapsed() * PAUSE_PER_SYNC).clamp(SYNC_PAUSE, MAX_PAUSE);
             state = shared.lock();
             if let Err(error) = result {
                 state.error = Some(error);

@@ -14,7 +14,7 @@ use crate::error::StateError;
 const LOCK_FILE: &str = ".lock";
 
 /// How often the lock is tried, since who lists runs takes it for a moment.
-const MOST_TRIES: u32 = 20;
+const MAX_TRIES: u32 = 20;
 
 /// How long it is waited between two tries.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
@@ -36,7 +36,7 @@ impl RunLock {
             match file.try_lock() {
                 Ok(()) => break,
                 // Who only looks whether the run is executed has the lock for a moment as well.
-                Err(TryLockError::WouldBlock) if tries < MOST_TRIES => {
+                Err(TryLockError::WouldBlock) if tries < MAX_TRIES => {
                     tries += 1;
                     std::thread::sleep(BETWEEN_TRIES);
                 }

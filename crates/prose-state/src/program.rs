@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use prose_syntax::ast::{self, AstNode};
+use prose_syntax::text::one_line;
 use prose_syntax::{Severity, SyntaxKind, SyntaxNode};
 
 /// The text of a program.
@@ -338,11 +339,6 @@ fn repeats_of(found: &ast::Loop) -> Repeats {
     });
     let condition = found.condition().map(|condition| one_line(&condition.syntax().text().to_string()));
     Repeats { keyword: found.condition_keyword().map(|token| token.kind()), condition, max }
-}
-
-/// A text in one line.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The name that a line gives a value to.

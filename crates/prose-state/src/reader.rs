@@ -18,7 +18,7 @@ use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_o
 
 /// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
 /// its line breaks.
-pub(crate) const MOST_BYTES_OF_LINE: u64 = 1 << 28;
+pub(crate) const MAX_BYTES_OF_LINE: u64 = 1 << 28;
 
 /// What is wrong with a line whose checksum is not that of its content.
 pub(crate) const CHANGED: &str = "has been changed or belongs to another run: its checksum does not fit";
@@ -87,7 +87,7 @@ impl Lines {
     /// Reads the next line. None at the end of the journal.
     pub(crate) fn next(&mut self) -> Result<Option<Glance<'_>>, StateError> {
         self.line.clear();
-        let mut limited = (&mut self.reader).take(MOST_BYTES_OF_LINE);
+        let mut limited = (&mut self.reader).take(MAX_BYTES_OF_LINE);
         let read = limited
             .read_until(b'\n', &mut self.line)
             .map_err(StateError::io("read the journal", &self.path))?;
@@ -237,7 +237,7 @@ pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
             let is_sound = check_line(body, 0).is_ok() || check_line(body, read_seed(path)).is_ok();
             return if is_sound { parse(line, path, 0).map(Some) } else { Ok(None) };
         }
-        if size > MOST_BYTES_OF_LINE {
+        if size > MAX_BYTES_OF_LINE {
             return Ok(None);
         }
         size = size.saturating_mul(8);
@@ -278,7 +278,7 @@ impl Places {
         let mut line = Vec::new();
         self.file
             .seek(SeekFrom::Start(offset))
-            .and_then(|_| BufReader::new(&self.file).take(MOST_BYTES_OF_LINE).read_until(b'\n', &mut line))
+            .and_then(|_| BufReader::new(&self.file).take(MAX_BYTES_OF_LINE).read_until(b'\n', &mut line))
             .map_err(StateError::io("read the journal", &self.path))?;
         // Where a line break is lost, another line follows in the same one.
         let mut events = serde_json::Deserializer::from_slice(&line).into_iter();

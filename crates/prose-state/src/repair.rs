@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use prose_syntax::text::plural;
 use prose_vm::event::What;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -51,7 +52,7 @@ fn note(scan: &Scan, path: &Path, kept: &str) -> String {
         [] => format!("lines of {} are missing", path.display()),
         [fault] => fault.to_string(),
         [first, rest @ ..] => {
-            let lines = if rest.len() == 1 { "line" } else { "lines" };
+            let lines = plural(rest.len(), "line");
             format!("{first}, and {} more {lines} are damaged", rest.len())
         }
     };

@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::journal::{LINE_START, seed_of_run};
-use crate::reader::{CHANGED, HeadGlance, MOST_BYTES_OF_LINE, Places, check_line};
+use crate::reader::{CHANGED, HeadGlance, MAX_BYTES_OF_LINE, Places, check_line};
 
 /// What some editors put in front of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -424,7 +424,7 @@ impl RawLines {
     fn next(&mut self) -> Result<Option<RawLine<'_>>, StateError> {
         self.line.clear();
         let io = || StateError::io("read the journal", &self.path);
-        let mut limited = (&mut self.reader).take(MOST_BYTES_OF_LINE);
+        let mut limited = (&mut self.reader).take(MAX_BYTES_OF_LINE);
         let read = limited.read_until(b'\n', &mut self.line).map_err(io())? as u64;
         if read == 0 {
             return Ok(None);
@@ -432,7 +432,7 @@ impl RawLines {
         let start = self.next;
         self.next += read;
         self.number += 1;
-        if read == MOST_BYTES_OF_LINE && !self.line.ends_with(b"\n") {
+        if read == MAX_BYTES_OF_LINE && !self.line.ends_with(b"\n") {
             self.next += skip_line(&mut self.reader).map_err(io())?;
             self.line = Vec::new();
             return Ok(Some(RawLine { number: self.number, start, bytes: &[], oddity: Some("is too long") }));

@@ -16,7 +16,7 @@ use crate::trace::Trace;
 pub(crate) const STATE_FILE: &str = "state.md";
 
 /// How many branches are listed one by one. Of more, only the numbers are told: nobody reads ten thousand lines.
-const MOST_BRANCHES: usize = 100;
+const MAX_BRANCHES: usize = 100;
 
 /// The state of an execution of a program.
 #[derive(Debug)]
@@ -291,7 +291,7 @@ impl StateFile {
         let before = out.len();
         for Parallel { lines, branches } in self.parallels.values() {
             let _ = writeln!(out, "### Parallel (lines {}-{})\n", lines.0, lines.1);
-            if branches.len() <= MOST_BRANCHES {
+            if branches.len() <= MAX_BRANCHES {
                 for (name, status) in branches {
                     let _ = writeln!(out, "- {name}: {}", status.name());
                 }

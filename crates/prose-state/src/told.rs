@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use prose_syntax::text::one_line;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::program::{Program, one_line};
+use crate::program::Program;
 
 /// The title of the table with the calls on the stack.
 const CALL_STACK: &str = "## Call Stack";

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use prose_syntax::text::one_line;
 use rustc_hash::FxHashMap;
 
 use crate::binding_file::fence_for;
-use crate::program::{Program, one_line};
+use crate::program::Program;
 
 /// The column at which comments start where the line is short enough, as in the specification.
 const COMMENT_COLUMN: usize = 45;

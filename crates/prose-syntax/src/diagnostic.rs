@@ -145,10 +145,10 @@ impl Diagnostic {
 /// The message with very long words cut in their middle: a name may be as long as its file, and nobody reads on behind it.
 fn shortened(message: String) -> String {
     /// Longer than any name or path that somebody wrote by hand.
-    const MOST: usize = 160;
+    const MAX_WORD: usize = 160;
     const START: usize = 60;
     const END: usize = 20;
-    let is_long = |word: &str| word.len() > MOST;
+    let is_long = |word: &str| word.len() > MAX_WORD;
     if !is_long(&message) || !message.split(' ').any(is_long) {
         return message;
     }

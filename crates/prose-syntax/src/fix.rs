@@ -10,11 +10,11 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
 
 /// A fix may uncover what another fix mends, and so on; but a program is never worth more rounds than this.
-const MOST_PASSES: usize = 100;
+const MAX_PASSES: usize = 100;
 
 /// So many passes in a row may leave as many diagnostics as there were. What such a row did is then taken back: fixes that
 /// undo each other, or one that never helps, would go on forever.
-const MOST_IDLE_PASSES: usize = 10;
+const MAX_IDLE_PASSES: usize = 10;
 
 const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
@@ -181,7 +181,7 @@ pub fn fix_all<D: Reported>(
     let mut idle_passes = 0;
     let mut changes = HashSet::new();
     let mut circular = HashSet::new();
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         let tiers = Tier::up_to(safety).map(|tier| {
             let mut fixes = current.fixes(tier, &circular);
             // A guess at what a mistake meant is no reason to remove what then looks unused.
@@ -206,7 +206,7 @@ pub fn fix_all<D: Reported>(
         before_idle_passes.get_or_insert(before);
         idle_passes += 1;
         changes.extend(made);
-        if idle_passes == MOST_IDLE_PASSES {
+        if idle_passes == MAX_IDLE_PASSES {
             current = before_idle_passes.take().unwrap_or(current);
             idle_passes = 0;
             circular.extend(changes.drain());

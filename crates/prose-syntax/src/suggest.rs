@@ -8,8 +8,8 @@ pub fn nearest<T>(
     text: impl Fn(&T) -> &str,
 ) -> Option<T> {
     // The distance takes quadratic time, and no longer word is a slip of the pen.
-    const LONGEST: usize = 64;
-    if word.is_empty() || word.len() > LONGEST {
+    const MAX_WORD: usize = 64;
+    if word.is_empty() || word.len() > MAX_WORD {
         return None;
     }
     let allowed = if word.len() <= 3 { 1 } else { 2 };

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
+use prose_syntax::text::counted;
 use smol_str::SmolStr;
 
 use crate::effect::{
@@ -588,10 +589,9 @@ impl Runner<'_> {
                     if self.agents > 0 {
                         break;
                     }
-                    let sessions = if self.sessions == 1 { "session" } else { "sessions" };
+                    let sessions = counted(self.sessions as usize, "session");
                     return Ok(Some(format!(
-                        "it has started {} {sessions}, which is the most it may (`--max-sessions`)",
-                        self.sessions
+                        "it has started {sessions}, which is the most it may (`--max-sessions`)"
                     )));
                 }
                 self.sessions += 1;

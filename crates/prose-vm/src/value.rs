@@ -17,10 +17,10 @@ const ERROR_KEY: &str = "$error";
 const FILE_KEY: &str = "$file";
 
 /// How large a value may be, in bytes: more than any reply that agents give.
-const LARGEST: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// How deep values may be nested. Readers of JSON stop at 128, and a journal puts some levels around a value.
-const DEEPEST: u32 = 100;
+const MAX_DEPTH: u32 = 100;
 
 /// A value (R9). Clones are cheap.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,7 +97,7 @@ impl Value {
             Value::Number(number) => Some(*number),
             Value::Text(text) => match text.trim().parse().ok().filter(|number: &f64| number.is_finite())? {
                 // The digits of such a number are more than a number could keep, as those of an id.
-                number if number.abs() > LARGEST_EXACT => None,
+                number if number.abs() > MAX_EXACT => None,
                 number => Some(number),
             },
             _ => None,
@@ -117,7 +117,7 @@ impl Value {
 
     /// Whether it is larger or more deeply nested than a run can keep: journals and prompts hold all of it, however many parts of it are the same.
     pub fn is_too_large(&self) -> bool {
-        !self.fits(DEEPEST, &mut { LARGEST })
+        !self.fits(MAX_DEPTH, &mut { MAX_BYTES })
     }
 
     fn fits(&self, depth: u32, left: &mut usize) -> bool {
@@ -155,12 +155,12 @@ impl From<&str> for Value {
 }
 
 /// The largest whole number that no other one is rounded to.
-pub(crate) const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
+pub(crate) const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// A whole number that comes from outside. One with more digits than a number keeps stays text, so that an id is the same when it is passed on.
 fn whole_number(digits: &str) -> Value {
     match digits.parse() {
-        Ok(number) if f64::abs(number) <= LARGEST_EXACT => Value::Number(number),
+        Ok(number) if f64::abs(number) <= MAX_EXACT => Value::Number(number),
         _ => Value::text(digits),
     }
 }

@@ -50,7 +50,7 @@ export type Measure = (text: string, kind: "label" | "detail") => number;
 const SIDE_BY_SIDE = new Set(["parallel", "if", "choice", "try"]);
 const FRAMES = new Set(["block", "do", "chain", "parallel", "parallel-loop", "loop", "if", "choice", "try", "pipeline", "way"]);
 /** So many stand side by side before a new row starts. */
-const MOST_COLUMNS = 6;
+const MAX_COLUMNS = 6;
 
 export const HEADER = 26;
 const LEAF = 28;
@@ -114,7 +114,7 @@ function stack(list: readonly number[], boxes: readonly Box[], gap = GAP): { wid
 function grid({ kind }: FlowNode, inner: readonly number[]): number[][] {
   if (!SIDE_BY_SIDE.has(kind)) return inner.map((index) => [index]);
   const found: number[][] = [];
-  for (let start = 0; start < inner.length; start += MOST_COLUMNS) found.push(inner.slice(start, start + MOST_COLUMNS));
+  for (let start = 0; start < inner.length; start += MAX_COLUMNS) found.push(inner.slice(start, start + MAX_COLUMNS));
   return found;
 }
 

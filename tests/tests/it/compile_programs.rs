@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 /// One program starts some twenty thousand, of which this many show enough.
-const MOST_SESSIONS: &str = "300";
+const MAX_SESSIONS: &str = "300";
 
 /// The exit status of a run that the limit has stopped.
 const INTERRUPTED: Option<i32> = Some(3);
@@ -77,7 +77,7 @@ struct Ran {
 
 fn ran(folder: &Path, name: &str) -> Ran {
     let script =
-        ["--script", "script.toml", "--max-sessions", MOST_SESSIONS, "--allow-unenforced-permissions"];
+        ["--script", "script.toml", "--max-sessions", MAX_SESSIONS, "--allow-unenforced-permissions"];
     let run = prose(
         folder,
         &[&["run", name, "--inputs", "inputs.json", "--json", "--quiet"], &script[..]].concat(),

@@ -22,7 +22,7 @@ use prose_vm::settings::Settings;
 use prose_vm::value::Value;
 
 /// After so many questions a run has shown enough.
-const MOST: usize = 150;
+const MAX_QUESTIONS: usize = 150;
 
 fn has_errors(text: &str) -> bool {
     let (host, file) = analysed(text);
@@ -73,7 +73,7 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
     let mut asked = Vec::new();
     let mut is_lost = false;
     let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
-    while asked.len() < MOST {
+    while asked.len() < MAX_QUESTIONS {
         let said = machine.settle();
         if said.is_empty() {
             break;

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 /// Starts some twenty thousand sessions, of which this many show enough.
 const ENDLESS: &str = "28-gas-town.prose";
-const MOST_SESSIONS: &str = "300";
+const MAX_SESSIONS: &str = "300";
 
 /// No program takes longer; most take a part of a second.
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// The exit status of a run that a limit has stopped.
 const INTERRUPTED: i32 = 3;
@@ -42,10 +42,10 @@ fn prose(folder: &Path, arguments: &[&str]) -> Finished {
         if let Some(status) = child.try_wait().expect("the binary can be waited for") {
             break status;
         }
-        if started.elapsed() > LONGEST {
+        if started.elapsed() > MAX_TIME {
             child.kill().expect("it is ours");
             child.wait().expect("it ends");
-            panic!("{arguments:?} takes longer than {LONGEST:?}");
+            panic!("{arguments:?} takes longer than {MAX_TIME:?}");
         }
         std::thread::sleep(Duration::from_millis(5));
     };
@@ -111,7 +111,7 @@ fn official_programs_run_to_their_end_and_can_be_read_back() {
     for (name, text) in &programs {
         let file = folder.path().join("inputs.json");
         std::fs::write(&file, inputs(text).to_string()).expect("files can be written");
-        let limit: &[&str] = if name.ends_with(ENDLESS) { &["--max-sessions", MOST_SESSIONS] } else { &[] };
+        let limit: &[&str] = if name.ends_with(ENDLESS) { &["--max-sessions", MAX_SESSIONS] } else { &[] };
         // The last narrated line says how it ended; in brackets, as the reader of narrations takes it.
         let arguments = [&["run", name, "--inputs", "inputs.json", "--narrate", "brackets"], limit].concat();
         let run = prose(folder.path(), &arguments);

@@ -1,6 +1,7 @@
 //! Calls: what is given to blocks and programs, and what is taken of the results of programs.
 
 use prose_syntax::suggest::nearest;
+use prose_syntax::text::{counted, enumerated, plural, quoted};
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -104,7 +105,10 @@ impl<'db> Checker<'_, 'db> {
         };
         let message = format!(
             "`{name}` takes {}{list}, and {} given",
-            counted(wanted, "argument"),
+            match wanted {
+                0 => "no arguments".to_owned(),
+                _ => counted(wanted, "argument"),
+            },
             match given {
                 0 => "none is".to_owned(),
                 1 => "1 is".to_owned(),
@@ -332,7 +336,7 @@ impl<'db> Checker<'_, 'db> {
         let message = format!(
             "`{}` needs the {} {}, which {} not given",
             program.name,
-            if names.len() == 1 { "input" } else { "inputs" },
+            plural(names.len(), "input"),
             listed(&names, "and"),
             if names.len() == 1 { "is" } else { "are" },
         );
@@ -548,24 +552,11 @@ fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> 
 }
 
 /// More names than these are not read, and the messages about each of many would be as long as the program.
-const MOST_LISTED: usize = 40;
+const MAX_LISTED: usize = 40;
 
 /// Names one behind the other, as in a sentence.
 pub(super) fn listed(names: &[impl AsRef<str>], conjunction: &str) -> String {
-    let (shown, others) = names.split_at(names.len().min(MOST_LISTED));
-    let mut quoted: Vec<String> = shown.iter().map(|name| format!("`{}`", name.as_ref())).collect();
-    quoted.extend((!others.is_empty()).then(|| format!("{} more", others.len())));
-    match quoted.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
-    }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    match count {
-        0 => format!("no {noun}s"),
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
+    let (shown, others) = names.split_at(names.len().min(MAX_LISTED));
+    let others = (!others.is_empty()).then(|| format!("{} more", others.len()));
+    enumerated(shown.iter().map(|name| quoted(name.as_ref())).chain(others), conjunction)
 }

@@ -9,6 +9,7 @@ mod phrases;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use prose_syntax::text::one_line;
 use prose_syntax::{Code, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -24,10 +25,10 @@ use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::Persist;
 
 /// A statement with more of such sessions than these has one mistake.
-const MOST_IN_STATEMENT: usize = 100;
+const MAX_IN_STATEMENT: usize = 100;
 
 /// What stands farther above is not meant by `the draft`.
-const MOST_BEFORE: usize = 100;
+const MAX_BEFORE: usize = 100;
 
 /// A session that is passed nothing, with the phrases of its prompt that refer to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +107,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
     let mut found = Vec::new();
     for (position, statement) in statements.iter().enumerate() {
         // Each of them looks at all of its statement.
-        for session in isolated(db, *statement).iter().take(MOST_IN_STATEMENT) {
+        for session in isolated(db, *statement).iter().take(MAX_IN_STATEMENT) {
             let place = Place { order: &order, position, statement: *statement, body: body(db, *statement) };
             found.extend(place.check(session).map(|finding| (*statement, finding)));
         }
@@ -213,7 +214,7 @@ impl<'db> Place<'_, 'db> {
         captured: Vec<Captured<'db>>,
     ) -> Finding<'db> {
         let source = self.statement.syntax(self.order.db).text().slice(phrase.range).to_string();
-        let said = source.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = one_line(&source);
         let message = format!(
             "the prompt refers to `{said}`, but the session is passed nothing; `context:` passes values"
         );
@@ -311,7 +312,7 @@ impl<'db> Place<'_, 'db> {
 
     /// The variables whose values the prompt most likely means, and the results that have to be given names for that.
     fn likely_results(&self, session: StmtId, is_plural: bool) -> (Vec<SmolStr>, Vec<Captured<'db>>) {
-        const MOST: usize = 6;
+        const MAX_RESULTS: usize = 6;
         let mut names: Vec<SmolStr> = Vec::new();
         let mut anonymous: Vec<(TopStatement<'db>, StmtId)> = Vec::new();
         for (statement, stmt) in self.statements_before(session) {
@@ -328,7 +329,7 @@ impl<'db> Place<'_, 'db> {
                 _ => break,
             }
             let count = names.len() + anonymous.len();
-            if count >= MOST || count > 0 && !is_plural {
+            if count >= MAX_RESULTS || count > 0 && !is_plural {
                 break;
             }
         }
@@ -374,7 +375,7 @@ impl<'db> Place<'_, 'db> {
         let is_in_block = matches!(body[at].stmt, Stmt::Block { .. });
         let before = if is_in_block { &[] } else { &self.order.statements[..self.position] };
         let before = before.iter().rev().map(|statement| (*statement, StmtId::ROOT));
-        statements.into_iter().chain(before).take(MOST_BEFORE)
+        statements.into_iter().chain(before).take(MAX_BEFORE)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::statements::{TopStatement, body, sequence, summary};
 use crate::summary::{Bound, Persist, Summary};
 
 /// More places than these beside a finding help nobody.
-const MOST_RELATED: usize = 5;
+const MAX_RELATED: usize = 5;
 
 pub(super) type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
@@ -517,7 +517,7 @@ impl<'db> Order<'_, 'db> {
             if let Some(at) = cycles.get(&cycle) {
                 let finding = &mut found[*at].1;
                 // The first of them is that of the block where the cycle was found.
-                if finding.elsewhere.len() <= MOST_RELATED {
+                if finding.elsewhere.len() <= MAX_RELATED {
                     finding.elsewhere.push((Elsewhere::Name(*site), format!("`{name}` is part of it")));
                 }
                 continue;

@@ -12,7 +12,7 @@ use super::{Checker, Finding};
 use crate::model::{self, *};
 
 /// Each pattern is compared with each other one, so not in lists that nobody writes by hand.
-const MOST_PATTERNS: usize = 256;
+const MAX_PATTERNS: usize = 256;
 
 impl Checker<'_, '_> {
     pub(super) fn permissions(&mut self, property: &Property) {
@@ -201,7 +201,7 @@ impl Checker<'_, '_> {
     }
 
     fn contradicting_patterns(&mut self, kind: &str, items: &[Value]) {
-        if items.len() > MOST_PATTERNS {
+        if items.len() > MAX_PATTERNS {
             return;
         }
         let texts: Vec<Option<(&str, TextRange)>> = items

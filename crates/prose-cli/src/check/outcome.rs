@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use prose_syntax::FixSafety;
+use prose_syntax::text::{counted, enumerated};
 
 use prose_project::Failure;
 
@@ -14,7 +15,7 @@ use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
 use crate::output::repository::Repository;
 use crate::output::{concise, github, json, sarif};
-use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
+use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, one_line};
 
 /// Everything that a check has to tell, in the order of the paths.
 #[derive(Default)]
@@ -186,7 +187,7 @@ impl Outcome {
                     1 => "1 file".to_owned(),
                     _ => format!("{affected} of {total} files"),
                 };
-                let mut parts = vec![format!("Found {} in {files}", enumeration(found))];
+                let mut parts = vec![format!("Found {} in {files}", enumerated(found, "and"))];
                 parts.extend(fixable(job, counts));
                 parts
             }
@@ -240,14 +241,5 @@ fn fixable(job: &Job, counts: Counts) -> Option<String> {
             Some(format!("{unsafe_} fixable with `--unsafe-fixes`"))
         }
         _ => None,
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn enumeration(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

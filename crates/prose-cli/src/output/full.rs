@@ -12,9 +12,9 @@ use crate::terminal::{BOLD, one_line};
 use prose_project::Diagnosed;
 
 /// Nobody reads more findings of one file, and a file may have a million.
-const MOST_SHOWN: usize = 1000;
+const MAX_SHOWN: usize = 1000;
 /// Lines longer than this many bytes are shown in part: nobody reads a megabyte to find the caret.
-const LONGEST_SHOWN: usize = 1000;
+const MAX_LINE: usize = 1000;
 /// How many bytes of such a line are shown before and after the range.
 const CONTEXT: usize = 120;
 /// A related place is shown together with the finding if they are at most this many bytes apart. The lines between them are left
@@ -33,11 +33,11 @@ pub(crate) fn renderer(styled: bool, width: Option<usize>) -> Renderer {
 /// Draws the diagnostics of one file, each followed by an empty line.
 pub(crate) fn render(diagnosed: &[Diagnosed], sources: &Sources<'_>, renderer: &Renderer) -> String {
     let mut drawn = String::new();
-    for diagnosed in diagnosed.iter().take(MOST_SHOWN) {
+    for diagnosed in diagnosed.iter().take(MAX_SHOWN) {
         drawn.push_str(&renderer.render(&groups(diagnosed, sources)));
         drawn.push_str("\n\n");
     }
-    let left_out = diagnosed.len().saturating_sub(MOST_SHOWN);
+    let left_out = diagnosed.len().saturating_sub(MAX_SHOWN);
     if left_out > 0 {
         let remark = format!("… and {left_out} more in {}", sources.own.name);
         let written = writeln!(drawn, "{BOLD}{remark}{BOLD:#}\n");
@@ -86,7 +86,7 @@ fn help<'a>(source: &'a Source<'a>, fix: &'a Fix) -> Group<'a> {
         return Group::with_title(title);
     };
     let window = Window::around(source, whole);
-    if window.is_cut || window.text.len() > LONGEST_SHOWN {
+    if window.is_cut || window.text.len() > MAX_LINE {
         return Group::with_title(title);
     }
     title.element(window.patched(&fix.edits))
@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
     fn shows_together(&self, ranges: impl Iterator<Item = TextRange>, other: TextRange) -> bool {
         let whole = ranges.fold(other, TextRange::cover);
         let (start, end) = (usize::from(whole.start()), usize::from(whole.end()));
-        u32::from(whole.len()) <= NEAR && self.index.longest_line_around(start, end) <= LONGEST_SHOWN
+        u32::from(whole.len()) <= NEAR && self.index.longest_line_around(start, end) <= MAX_LINE
     }
 
     /// Adds the lines of the marks, the first of which names the place.
@@ -141,7 +141,7 @@ impl<'a> Window<'a> {
         if text[lines.clone()].starts_with('\u{feff}') && start >= lines.start + '\u{feff}'.len_utf8() {
             lines.start += '\u{feff}'.len_utf8();
         }
-        if index.longest_line_around(start, end) <= LONGEST_SHOWN {
+        if index.longest_line_around(start, end) <= MAX_LINE {
             return Self { source, text: &text[lines.clone()], offset: lines.start, is_cut: false };
         }
         let from = text.floor_char_boundary(start.saturating_sub(CONTEXT)).max(lines.start);

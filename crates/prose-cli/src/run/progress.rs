@@ -16,9 +16,9 @@ use super::printed::shown;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
 /// How many characters of a task or a value are shown.
-const SHOWN: usize = 72;
+const MAX_SHOWN: usize = 72;
 /// How many sessions are shown as running at the same time: more would not fit a terminal.
-const MOST: usize = 12;
+const MAX_SESSIONS: usize = 12;
 
 /// The lines at the bottom of a terminal that show what is under way.
 #[derive(Clone)]
@@ -172,7 +172,7 @@ impl<'a> Progress<'a> {
         let mut running = self.running.borrow_mut();
         if !self.is_live {
             self.line(format_args!("… {line}"));
-        } else if running.len() < MOST {
+        } else if running.len() < MAX_SESSIONS {
             let bar = self.bars.0.add(ProgressBar::new_spinner());
             // What is too long for the terminal is cut off: a line that wraps is not taken away as a whole everywhere.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:.dim}") {
@@ -223,7 +223,7 @@ fn indent(nesting: u32) -> String {
 /// The beginning of a text, on one line.
 fn beginning(text: &str) -> String {
     let line = first_line(text);
-    match line.char_indices().nth(SHOWN) {
+    match line.char_indices().nth(MAX_SHOWN) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::MARK;
 
 /// More of a task says nothing new about what its reply should look like, and takes its time.
-const LONGEST_READ: usize = 4_000;
+const MAX_READ: usize = 4_000;
 
 /// Words that say nothing about what a task is about.
 const COMMON: &[&str] = &[
@@ -137,7 +137,7 @@ form!(
 
 /// A reply to a task, in the form that the task asks for.
 pub(super) fn reply(task: &str, context: &[ContextItem], draw: &mut Rng) -> String {
-    let task = &task[..task.floor_char_boundary(LONGEST_READ)];
+    let task = &task[..task.floor_char_boundary(MAX_READ)];
     let words = Words::new(task);
     if TRUE_OR_FALSE.is_match(task) {
         format!("{} {MARK}", draw.bool())

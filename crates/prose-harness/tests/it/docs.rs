@@ -1,6 +1,6 @@
 //! The examples of `docs/scripts.md`, and what `docs/harnesses.md` lists.
 
-use prose_harness::command::{ALWAYS_PASSED, Agent, LONGEST_REPLY};
+use prose_harness::command::{ALWAYS_PASSED, Agent, MAX_REPLY_BYTES};
 use prose_harness::registry::HARNESSES;
 use prose_harness::script::Script;
 use prose_vm::effect::{Extent, Request};
@@ -73,5 +73,5 @@ fn what_agents_get_of_the_environment_is_listed() {
         let expected = format!("`{}` gets {}", agent.program(), list(&variables));
         assert!(HARNESS_DOCS.contains(&expected), "{expected}");
     }
-    assert!(HARNESS_DOCS.contains(&format!("longer than {} MiB", LONGEST_REPLY >> 20)));
+    assert!(HARNESS_DOCS.contains(&format!("longer than {} MiB", MAX_REPLY_BYTES >> 20)));
 }

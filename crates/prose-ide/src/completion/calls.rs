@@ -95,12 +95,12 @@ fn definition<'a, T>(
 
 /// The first lines of a definition, as Markdown.
 fn first_lines(text: &str, range: TextRange) -> String {
-    const LINES: usize = 8;
-    const CHARS: usize = 120;
+    const MAX_LINES: usize = 8;
+    const MAX_LINE: usize = 120;
     let mut shown = String::from("```prose\n");
     let mut lines = text[range].trim_end().lines();
-    for line in lines.by_ref().take(LINES) {
-        let line = line.char_indices().nth(CHARS).map_or(line, |(end, _)| &line[..end]);
+    for line in lines.by_ref().take(MAX_LINES) {
+        let line = line.char_indices().nth(MAX_LINE).map_or(line, |(end, _)| &line[..end]);
         // Three backticks would end the block of code.
         match line.contains("```") {
             true => shown.push_str(&line.replace("```", "'''")),

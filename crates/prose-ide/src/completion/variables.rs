@@ -49,13 +49,13 @@ impl<'a> Variable<'a> {
 
     /// The line that binds the variable.
     fn line(&self, text: &str) -> String {
-        const LONGEST: usize = 200;
+        const MAX_LINE: usize = 200;
         let at = usize::from(self.at).min(text.len());
         let is_break = |c: char| matches!(c, '\n' | '\r');
         let start = text[..at].rfind(is_break).map_or(0, |newline| newline + 1);
         let end = text[at..].find(is_break).map_or(text.len(), |len| at + len);
         let line = text[start..end].trim();
-        let line = line.char_indices().nth(LONGEST).map_or(line, |(end, _)| &line[..end]);
+        let line = line.char_indices().nth(MAX_LINE).map_or(line, |(end, _)| &line[..end]);
         format!("```prose\n{line}\n```")
     }
 }

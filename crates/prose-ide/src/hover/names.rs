@@ -175,11 +175,11 @@ fn body_has_limit(body: &Body, block: StmtId) -> bool {
 
 /// Who calls a block, and in which lines.
 fn callers<'db>(db: &'db dyn Db, block: &Entity<'db>) -> String {
-    const MOST: usize = 20;
+    const MAX_CALLERS: usize = 20;
     let callee = Callable::Block(block.file, block.name.clone());
     let calls = incoming_calls(db, &callee, &[]);
-    let more = calls.len().saturating_sub(MOST);
-    let callers = calls.iter().take(MOST).map(|calls| {
+    let more = calls.len().saturating_sub(MAX_CALLERS);
+    let callers = calls.iter().take(MAX_CALLERS).map(|calls| {
         let lines = lines(db, block.file, calls.ranges.iter().map(|range| range.start()));
         match &calls.other {
             Callable::Block(_, name) => format!("block {} in {lines}", inline(name)),
@@ -193,12 +193,13 @@ fn callers<'db>(db: &'db dyn Db, block: &Entity<'db>) -> String {
 
 /// Numbers of lines, as a part of a sentence.
 fn lines(db: &dyn Db, file: SourceFile, offsets: impl Iterator<Item = TextSize>) -> String {
-    const MOST: usize = 5;
-    let mut lines: Vec<usize> = offsets.take(MOST + 1).map(|offset| line_number(db, file, offset)).collect();
+    const MAX_LINES: usize = 5;
+    let mut lines: Vec<usize> =
+        offsets.take(MAX_LINES + 1).map(|offset| line_number(db, file, offset)).collect();
     lines.sort_unstable();
     lines.dedup();
-    let more = if lines.len() > MOST { " …" } else { "" };
-    let shown: Vec<String> = lines.iter().take(MOST).map(usize::to_string).collect();
+    let more = if lines.len() > MAX_LINES { " …" } else { "" };
+    let shown: Vec<String> = lines.iter().take(MAX_LINES).map(usize::to_string).collect();
     match shown.as_slice() {
         [line] => format!("line {line}"),
         lines => format!("lines {}{more}", lines.join(", ")),
@@ -292,7 +293,7 @@ fn input_entry(input: &ContractInput) -> String {
 }
 
 fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: &Word) -> Option<String> {
-    const MOST: usize = 5;
+    const MAX_SITES: usize = 5;
     let mut sites = entity.declarations(db);
     let wanted = match word {
         Word::Argument { .. } => Some(NameKind::Input),
@@ -315,8 +316,8 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
             lines.push(line);
         }
     }
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
+    let more = lines.len().saturating_sub(MAX_SITES);
+    lines.truncate(MAX_SITES);
     if more > 0 {
         lines.push(format!("# … and {more} more"));
     }
@@ -424,6 +425,7 @@ fn readers<'db>(db: &'db dyn Db, entity: &Entity<'db>) -> String {
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
     let text = file.text(db).as_str();
     first_line(text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default())
+        .into_owned()
 }
 
 /// The text of a part of a statement.

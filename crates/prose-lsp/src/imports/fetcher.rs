@@ -13,7 +13,7 @@ use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
 use prose_project::files::read_import;
 use prose_project::imports::{PendingFetch, Registries, never_fetched, not_fetched, too_many};
-use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MOST_PROGRAMS, Timestamp};
+use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MAX_PROGRAMS, Timestamp};
 
 use crate::background::Background;
 use crate::imports::commands::ImportMessage;
@@ -80,8 +80,8 @@ impl Fetcher {
             return None;
         }
         if asker.depth() > 0 && !self.of_remotes.contains(remote) {
-            if self.of_remotes.len() >= MOST_PROGRAMS {
-                return Some(too_many(remote, MOST_PROGRAMS));
+            if self.of_remotes.len() >= MAX_PROGRAMS {
+                return Some(too_many(remote, MAX_PROGRAMS));
             }
             self.of_remotes.insert(remote.clone());
         }

@@ -21,10 +21,10 @@ use super::{Registries, fetched, import_paths, never_fetched, shown_at};
 use crate::files::{Failure, identity, shown};
 use crate::settings::Rules;
 
-/// ImportOptions long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
+/// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(60);
 
-/// ImportOptions programs get what they import.
+/// How programs get what they import.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
     /// Nobody is asked.

@@ -96,5 +96,5 @@ fn imports_are_followed_sixteen_programs_deep() {
         error[E145]: `alice/main` imports `deep/n15`, which has an error, so this program does not run either
     "#]]
     .assert_eq(&web.check(MAIN).shown());
-    assert_eq!(web.asked().len(), prose_registry::MOST_DEPTH);
+    assert_eq!(web.asked().len(), prose_registry::MAX_DEPTH);
 }

@@ -88,7 +88,7 @@ fn a_text_that_was_changed_is_dropped() {
 fn a_text_that_is_no_text_or_too_large_is_dropped() {
     let (_dir, cache) = cache();
     let research = program("alice/research", "session \"Look\"\n");
-    for poison in [vec![0xff, 0xfe], vec![b' '; prose_registry::MOST_BYTES + 1]] {
+    for poison in [vec![0xff, 0xfe], vec![b' '; prose_registry::MAX_BYTES + 1]] {
         cache.put(&research);
         fs::write(only_file(&cache, "texts"), poison).unwrap();
         assert_eq!(cache.get(&research.source.url), None);

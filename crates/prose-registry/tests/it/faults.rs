@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use prose_registry::{Cache, Client, Freshness, MOST_BYTES, NotAProgram, Problem, Settings, Unreachable};
+use prose_registry::{Cache, Client, Freshness, MAX_BYTES, NotAProgram, Problem, Settings, Unreachable};
 use url::Url;
 
 use crate::support::{
@@ -296,7 +296,7 @@ async fn a_body_of_100_megabytes_is_not_read() {
     let declared = Reply::raw(vec![head("Content-Length: 100000000\r\n"), Act::Flood(100_000_000)]);
     let server = one_after_the_other(vec![declared]).await;
     let outcome = get(&client(server.url()), "a/b").await;
-    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MOST_BYTES));
+    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MAX_BYTES));
     assert!(server.sent() < 10_000_000, "{}", server.sent());
 
     // Without a length, the limit is met on the way.
@@ -304,15 +304,15 @@ async fn a_body_of_100_megabytes_is_not_read() {
     let server = one_after_the_other(vec![endless]).await;
     let told = told(&server).await;
     assert!(told.ends_with("has more than 1048576 bytes, which no program needs"), "{told}");
-    assert!((MOST_BYTES..20_000_000).contains(&server.sent()), "{}", server.sent());
+    assert!((MAX_BYTES..20_000_000).contains(&server.sent()), "{}", server.sent());
 }
 
 #[tokio::test]
 async fn a_program_of_just_the_largest_size_is_fetched() {
-    let most = Server::start(|_| Reply::text(vec![b'#'; MOST_BYTES])).await;
-    assert_eq!(text(&get(&client(most.url()), "a/b").await).len(), MOST_BYTES);
-    let more = Server::start(|_| Reply::text(vec![b'#'; MOST_BYTES + 1])).await;
-    assert_eq!(not_a_program(&get(&client(more.url()), "a/b").await), &NotAProgram::TooLarge(MOST_BYTES));
+    let most = Server::start(|_| Reply::text(vec![b'#'; MAX_BYTES])).await;
+    assert_eq!(text(&get(&client(most.url()), "a/b").await).len(), MAX_BYTES);
+    let more = Server::start(|_| Reply::text(vec![b'#'; MAX_BYTES + 1])).await;
+    assert_eq!(not_a_program(&get(&client(more.url()), "a/b").await), &NotAProgram::TooLarge(MAX_BYTES));
 }
 
 #[tokio::test]
@@ -322,10 +322,10 @@ async fn a_bomb_of_gzip_is_cut_off() {
         gzip.write_all(&[b'#'; 1_000_000]).unwrap();
     }
     let bomb = gzip.finish().unwrap();
-    assert!(bomb.len() < MOST_BYTES);
+    assert!(bomb.len() < MAX_BYTES);
     let server = Server::start(move |_| Reply::text(&bomb).header("Content-Encoding", "gzip")).await;
     let outcome = get(&client(server.url()), "a/b").await;
-    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MOST_BYTES));
+    assert_eq!(not_a_program(&outcome), &NotAProgram::TooLarge(MAX_BYTES));
 }
 
 #[tokio::test]

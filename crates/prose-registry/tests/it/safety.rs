@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use prose_registry::{Cache, Client, Freshness, Importer, MOST_DEPTH, Proxies, Refusal, Secret, Settings};
+use prose_registry::{Cache, Client, Freshness, Importer, MAX_DEPTH, Proxies, Refusal, Secret, Settings};
 use url::Url;
 
 use crate::support::{
@@ -218,8 +218,8 @@ async fn programs_that_import_each_other_without_end_are_stopped() {
     let mut importer = Importer::Workspace;
     for depth in 0.. {
         let outcome = client.get(&reference("a/b"), &importer, Freshness::Recent).await;
-        if depth == MOST_DEPTH {
-            assert_eq!(refusal(&outcome), &Refusal::TooDeep(MOST_DEPTH));
+        if depth == MAX_DEPTH {
+            assert_eq!(refusal(&outcome), &Refusal::TooDeep(MAX_DEPTH));
             break;
         }
         importer = importer.of(outcome.program().unwrap());

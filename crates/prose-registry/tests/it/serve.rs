@@ -23,7 +23,7 @@ async fn registry() -> (TempDir, SocketAddr) {
     fs::write(dir.join("alice/été.prose"), "session \"Été\"\n").unwrap();
     fs::write(dir.join(".git/config.prose"), "secret").unwrap();
     fs::write(outer.path().join("secret.prose"), "secret").unwrap();
-    fs::write(dir.join("alice/large.prose"), vec![b'#'; prose_registry::MOST_BYTES + 1]).unwrap();
+    fs::write(dir.join("alice/large.prose"), vec![b'#'; prose_registry::MAX_BYTES + 1]).unwrap();
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(outer.path().join("secret.prose"), dir.join("alice/link.prose")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use prose_registry::{Freshness, Invalid, MOST_PROGRAMS, Problem, Refusal, Visited};
+use prose_registry::{Freshness, Invalid, MAX_PROGRAMS, Problem, Refusal, Visited};
 
 use crate::support::{Reply, Server, client, reference};
 
@@ -66,9 +66,9 @@ async fn a_walk_without_end_is_stopped() {
     let walk = tokio::spawn(async move { client.walk([reference("a/n0")], Freshness::Now, imports).await });
     let visited = walk.await.unwrap();
     let refused = |visited: &&Visited| {
-        matches!(visited.outcome.result, Err(Problem::Refused(Refusal::TooMany(MOST_PROGRAMS))))
+        matches!(visited.outcome.result, Err(Problem::Refused(Refusal::TooMany(MAX_PROGRAMS))))
     };
     let refused = visited.iter().filter(refused).count();
     assert!(refused > 0);
-    assert_eq!(server.seen().len(), MOST_PROGRAMS);
+    assert_eq!(server.seen().len(), MAX_PROGRAMS);
 }

@@ -3,12 +3,13 @@
 //! The trace has the first word: what it says has not ended is done again, whatever files there are. A file proves a session only where the trace
 //! says nothing of it, and only in the iteration that the run had come to.
 
+use prose_syntax::text::one_line;
 use prose_vm::effect::{Failure, Outcome, Question, Reply, Request, SessionTask};
 use prose_vm::event::LoopKind;
 use rustc_hash::FxHashSet;
 
 use super::{Execution, ForeignRecall, Stored};
-use crate::program::{Try, bound_name, one_line};
+use crate::program::{Try, bound_name};
 use crate::told::{Mark, frame_of};
 use crate::way::{Standpoint, number, steps};
 

@@ -639,9 +639,9 @@ pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
 
 /// A piece of program text short enough for a message.
 pub(super) fn shorten(text: &str) -> String {
-    const LIMIT: usize = 40;
+    const MAX_SHOWN: usize = 40;
     let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(LIMIT) {
+    match line.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if line.len() < text.len() => format!("{line}…"),
         None => line.to_owned(),

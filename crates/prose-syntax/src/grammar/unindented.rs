@@ -35,8 +35,8 @@ pub(super) fn is_body_below(p: &Parser<'_>, parent: Parent) -> (bool, usize) {
 /// Whether the line that starts `ahead` places on is no header, or one with a body. Headers one below the other are a sketch, and
 /// none of them is the body of the one above.
 fn leads_to_statement(p: &Parser<'_>, mut ahead: usize) -> (bool, usize) {
-    const MOST_HEADERS: usize = 8;
-    for _ in 0..MOST_HEADERS {
+    const MAX_HEADERS: usize = 8;
+    for _ in 0..MAX_HEADERS {
         let end = (ahead..).find(|&at| matches!(p.nth(at), LINE_END | END)).unwrap_or(ahead);
         if p.nth(end - 1) != COLON || p.nth(end + 1) == INDENT {
             return (true, end + 1);

@@ -99,7 +99,7 @@ pub(super) fn text(p: &mut Parser<'_>, property: &str) {
 /// Lines between two lines of `---` at the start of a program.
 pub(super) fn front_matter(p: &mut Parser<'_>) {
     /// Front matter is short, and a program without its end is looked through no farther.
-    const MOST_LEXEMES: usize = 1000;
+    const MAX_LEXEMES: usize = 1000;
     let is_fence = |p: &Parser<'_>, at: usize| {
         let is_dash = |at: usize| p.nth(at) == MINUS && p.nth_text(at) == "-";
         (at..at + 3).all(is_dash)
@@ -114,7 +114,7 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
     let starts_line = |p: &Parser<'_>, at: usize| matches!(p.nth(at - 1), LINE_END | DEDENT);
     let mut depth = 0usize;
     let mut last = None;
-    for at in first + 4..first + MOST_LEXEMES {
+    for at in first + 4..first + MAX_LEXEMES {
         match p.nth(at) {
             INDENT => depth += 1,
             DEDENT => depth = depth.saturating_sub(1),
@@ -127,7 +127,7 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
         }
     }
     let Some(last) = last else {
-        p.looked_ahead(p.nth_range(first).start(), first + MOST_LEXEMES);
+        p.looked_ahead(p.nth_range(first).start(), first + MAX_LEXEMES);
         return;
     };
     p.looked_ahead(p.nth_range(first).start(), last);

@@ -13,7 +13,7 @@ use crate::effect::{Effect, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
 use crate::structure;
-use crate::value::{LARGEST_EXACT, Value};
+use crate::value::{MAX_EXACT, Value};
 
 impl Cx {
     /// The value of what stands where a value is wanted.
@@ -74,7 +74,7 @@ impl Cx {
             }
             Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
             Expr::Number(digits) => match digits.replace('_', "").parse() {
-                Ok(number) if f64::abs(number) <= LARGEST_EXACT => Ok(Value::Number(number)),
+                Ok(number) if f64::abs(number) <= MAX_EXACT => Ok(Value::Number(number)),
                 Ok(_) => self.fail(
                     ErrorKind::Type,
                     format!("`{digits}` is too large for a number; write it as text if it is an id: `\"{digits}\"`"),
@@ -190,9 +190,9 @@ impl Cx {
         };
         match value {
             // It could be another number than it says.
-            Some(Value::Number(number)) if number.is_nan() || number.abs() > LARGEST_EXACT => self.fail(
+            Some(Value::Number(number)) if number.is_nan() || number.abs() > MAX_EXACT => self.fail(
                 ErrorKind::Type,
-                format!("the result is too large for a number, which is exact up to {LARGEST_EXACT}"),
+                format!("the result is too large for a number, which is exact up to {MAX_EXACT}"),
             ),
             Some(value) => Ok(value),
             None => {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use prose_syntax::text::beginning;
 use smol_str::SmolStr;
 
 use super::sessions::Spoken;
-use super::variables::on_one_line;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
@@ -220,12 +220,12 @@ fn parts_of_reply(
                 str::to_owned,
             );
             let section =
-                format!("## Segment {} Summary\n\n{}\n", memory.segment, on_one_line(&result, EXCERPT));
+                format!("## Segment {} Summary\n\n{}\n", memory.segment, beginning(&result, EXCERPT));
             format!("{}\n\n{section}", known.trim_end())
         }
     };
     let record = if record.is_empty() {
-        format!("- Found: {}", on_one_line(&result, EXCERPT))
+        format!("- Found: {}", beginning(&result, EXCERPT))
     } else {
         record.to_owned()
     };

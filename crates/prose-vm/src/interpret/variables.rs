@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use prose_analysis::model::{NameId, NameKind, Target as Assigned, Value as ValueNode};
 use prose_syntax::suggest::nearest;
+use prose_syntax::text;
 use smol_str::SmolStr;
 
 use super::scope::{Found, Scope, Target, Variable};
@@ -16,7 +17,7 @@ use crate::structure;
 use crate::value::Value;
 
 /// How many characters of an earlier value an event shows.
-const WAS: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 impl Cx {
     /// `let x = …`, `const { a, b } = …`
@@ -195,31 +196,9 @@ impl Cx {
 /// The beginning of a value, on one line.
 pub(super) fn beginning(value: &Value) -> SmolStr {
     match value {
-        Value::Text(text) => on_one_line(text, WAS).into(),
-        value => on_one_line(&value.to_string(), WAS).into(),
+        Value::Text(text) => text::beginning(text, MAX_SHOWN).into(),
+        value => text::beginning(&value.to_string(), MAX_SHOWN).into(),
     }
-}
-
-/// The beginning of a text on one line. Of a long text only the beginning is read.
-pub(super) fn on_one_line(text: &str, longest: usize) -> String {
-    let mut line = String::new();
-    let mut count = 0;
-    for word in text.split_whitespace() {
-        if count > 0 {
-            line.push(' ');
-            count += 1;
-        }
-        for c in word.chars() {
-            if count >= longest {
-                line.truncate(line.trim_end().len());
-                line.push('…');
-                return line;
-            }
-            line.push(c);
-            count += 1;
-        }
-    }
-    line
 }
 
 pub(super) fn article(noun: &str) -> String {

@@ -394,7 +394,7 @@ fn pronoun(tokens: &[Token], at: usize, verb: usize) -> Option<Phrase> {
 
 /// `the final draft`, `both analyses`, `your research`.
 fn noun_phrase(tokens: &[Token], at: usize) -> Option<Phrase> {
-    const LONGEST: usize = 4;
+    const MAX_WORDS: usize = 4;
     let determiner = word(tokens, at);
     let is_second = is_determiner(before(tokens, at, 1))
         || before(tokens, at, 1) == "of" && is_determiner(before(tokens, at, 2));
@@ -416,7 +416,7 @@ fn noun_phrase(tokens: &[Token], at: usize) -> Option<Phrase> {
         let word = word(tokens, at);
         !(word.is_empty() || ENDS.contains(&word) || is_determiner(word))
     };
-    let end = (first..first + LONGEST).find(|at| !is_part(*at)).unwrap_or(first + LONGEST);
+    let end = (first..first + MAX_WORDS).find(|at| !is_part(*at)).unwrap_or(first + MAX_WORDS);
     let head = word(tokens, end.checked_sub(1)?);
     if end == first || SPECIFYING.contains(&word(tokens, end)) {
         return None;

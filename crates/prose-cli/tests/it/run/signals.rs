@@ -112,7 +112,7 @@ fn a_run_that_is_executed_is_neither_resumed_nor_removed() {
 /// Several people, or programs, resume a run at the same time after its process was killed.
 #[test]
 fn of_several_that_resume_a_run_one_wins_always() {
-    const MOST: usize = 6;
+    const MAX_RESUMES: usize = 6;
     let workspace = Workspace::new(&[("slow.prose", SLOW)]);
     let mut winner = started(&workspace);
     let run = workspace.run_folder();
@@ -123,7 +123,7 @@ fn of_several_that_resume_a_run_one_wins_always() {
         let mut command = workspace.command();
         command.args(["resume", &id, "-q", "--delay", "1h"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut waiting: Vec<Child> =
-            (0..MOST).map(|_| command.spawn().expect("the binary starts")).collect();
+            (0..MAX_RESUMES).map(|_| command.spawn().expect("the binary starts")).collect();
         let mut losers = Vec::new();
         let deadline = Instant::now() + Duration::from_secs(60);
         while waiting.len() > 1 {

@@ -104,9 +104,9 @@ pub(in crate::grammar) fn range_call(p: &mut Parser<'_>) {
 }
 
 fn numbers_in_a_row(p: &mut Parser<'_>, range: TextRange, bounds: Option<(u32, u32)>) {
-    const LONGEST: u32 = 20;
+    const MAX_NUMBERS: u32 = 20;
     let array =
-        bounds.filter(|(first, last)| first <= last && last - first < LONGEST).map(|(first, last)| {
+        bounds.filter(|(first, last)| first <= last && last - first < MAX_NUMBERS).map(|(first, last)| {
             let numbers: Vec<String> = (first..=last).map(|number| number.to_string()).collect();
             format!("[{}]", numbers.join(", "))
         });
