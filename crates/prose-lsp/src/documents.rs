@@ -3,6 +3,7 @@
 pub(crate) mod closed;
 pub(crate) mod document;
 pub(crate) mod message;
+pub(crate) mod open;
 pub(crate) mod programs;
 pub(crate) mod public_interface;
 pub(crate) mod sent_tokens;

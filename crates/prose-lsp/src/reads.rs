@@ -3,4 +3,5 @@
 mod pool;
 pub(crate) mod queue;
 pub(crate) mod read;
+pub(crate) mod requests;
 pub(crate) mod views;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::dispatch::{Dispatcher, Event};
 use crate::mailbox::Mailbox;
 use crate::messages::{Message, SessionMessage};
-use crate::owner::Owner;
+use crate::owner::state::Owner;
 use crate::protocol::client::{Client, Outgoing};
 use crate::protocol::framing::{FrameReader, write_frame};
 use crate::protocol::incoming::decode_message;

@@ -4,4 +4,5 @@ pub(crate) mod files;
 pub(crate) mod message;
 pub(crate) mod moves;
 pub(crate) mod scan;
+pub(crate) mod scanner;
 pub(crate) mod settings;

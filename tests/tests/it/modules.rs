@@ -22,7 +22,6 @@ const STILL_WITH_CYCLES: &[&str] = &[
     "prose-format",
     "prose-harness",
     "prose-ide",
-    "prose-lsp",
     "prose-narration",
     "prose-reference",
     "prose-registry",

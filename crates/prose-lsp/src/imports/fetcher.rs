@@ -19,6 +19,7 @@ use crate::background::Background;
 use crate::imports::commands::ImportMessage;
 use crate::imports::retries::Retries;
 use crate::mailbox::Mailbox;
+use crate::protocol::progress::Progress;
 use crate::workspace::settings::Settings;
 
 /// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
@@ -32,6 +33,7 @@ pub(crate) struct Fetcher {
     registries: Registries,
     owner: Mailbox<ImportMessage>,
     background: Background,
+    pub(crate) progress: Progress,
     /// What will be looked up if it still stands in a program then.
     waiting: HashMap<Remote, PendingFetch>,
     under_way: HashSet<Remote>,
@@ -46,6 +48,7 @@ impl Fetcher {
             registries: Registries::new(Cache::of_user()),
             owner,
             background: Background::default(),
+            progress: Progress::new("Fetching imported programs", "fetching"),
             waiting: HashMap::new(),
             under_way: HashSet::new(),
             retries: Retries::default(),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use prose_analysis::SourceFile;
 use prose_analysis::imports::{imported_programs, remote, unfound};
@@ -9,25 +10,45 @@ use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
 use prose_project::imports::FetchResult;
 
-use super::{Notification, Owner};
 use crate::documents::public_interface::Face;
-use crate::imports::commands::{Command, CommandKind, Import};
+use crate::imports::commands::{Command, CommandKind, Import, ImportMessage};
 use crate::imports::fetcher::{Imports, WHY_NEVER, When};
+use crate::owner::state::Owner;
 use crate::protocol::answer::send;
 use crate::protocol::json::json;
 use crate::protocol::lsp::MessageType;
+use crate::protocol::notification::Notification;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 use crate::workspace::settings::FileConfig;
 
 impl Owner {
+    pub(super) fn import_message(&mut self, message: ImportMessage) {
+        match message {
+            ImportMessage::Command(command) => self.execute(command),
+            ImportMessage::Fetched(remote, result) => self.fetched(&remote, result),
+            ImportMessage::RetryDue(remote) => self.fetch_again(&remote),
+            ImportMessage::Due(remote) => {
+                let asker = self.analysis.host.asker(&remote);
+                self.fetcher.due(&remote, asker);
+                self.tell_progress();
+            }
+            ImportMessage::Pinned(Ok((message, lock_file))) => {
+                // Not every client watches files.
+                self.files_changed(&[lock_file]);
+                self.tell(&Ok(message));
+            }
+            ImportMessage::Pinned(Err(error)) => self.tell(&Err(error)),
+        }
+    }
+
     pub(super) fn load_imports(&mut self, file: SourceFile, config: &FileConfig, when: When) {
         let mut imports = Imports {
             fetcher: &mut self.fetcher,
-            settings: &mut self.settings,
+            settings: &mut self.analysis.settings,
             mode: config.fetch_mode(),
             when,
         };
-        self.host.load_imports_with(file, &mut imports);
+        self.analysis.host.load_imports_with(file, &mut imports);
         self.tell_progress();
     }
 
@@ -36,12 +57,12 @@ impl Owner {
         let mut known = HashSet::from([program]);
         let mut waiting = vec![program];
         while let Some(program) = waiting.pop() {
-            let db = self.host.db();
+            let db = self.analysis.host.db();
             let imported = imported_programs(db, program).iter().copied();
             let local: Vec<_> = imported.filter(|imported| *imported.origin(db) == Origin::Local).collect();
             for imported in local {
                 if known.insert(imported) {
-                    let config = self.settings.of(imported.path(self.host.db()));
+                    let config = self.analysis.settings.of(imported.path(self.analysis.host.db()));
                     self.load_imports(imported, &config, When::Now);
                     waiting.push(imported);
                 }
@@ -51,19 +72,19 @@ impl Owner {
 
     pub(super) fn fetched(&mut self, remote: &Remote, FetchResult { fetched, again_after }: FetchResult) {
         self.fetcher.fetched(remote, again_after);
-        self.reads.recall_views();
+        self.requests.reads.recall_views();
         // What was fetched may have been fetched because a person asked, and needs its own imports as well.
         let mut imports = Imports {
             fetcher: &mut self.fetcher,
-            settings: &mut self.settings,
+            settings: &mut self.analysis.settings,
             mode: FetchMode::Automatic,
             when: When::Now,
         };
-        let direct = self.host.set_fetched(remote, fetched, &mut imports);
+        let direct = self.analysis.host.set_fetched(remote, fetched, &mut imports);
         self.tell_progress();
         self.mark_programs(&direct);
         for importer in direct {
-            let importers = self.host.importers(importer, true);
+            let importers = self.analysis.host.importers(importer, true);
             self.mark_programs(&importers);
         }
     }
@@ -73,12 +94,12 @@ impl Owner {
         if !self.fetcher.is_due_again(remote) {
             return;
         }
-        let importers = self.host.importers_of(remote);
-        let db = self.host.db();
-        let is_wanted = importers
-            .iter()
-            .filter(|importer| *importer.origin(db) == Origin::Local)
-            .any(|importer| self.settings.of(importer.path(db)).fetch_mode() == FetchMode::Automatic);
+        let importers = self.analysis.host.importers_of(remote);
+        let db = self.analysis.host.db();
+        let is_wanted =
+            importers.iter().filter(|importer| *importer.origin(db) == Origin::Local).any(|importer| {
+                self.analysis.settings.of(importer.path(db)).fetch_mode() == FetchMode::Automatic
+            });
         if is_wanted {
             self.fetcher.fetch(remote, Origin::Local);
             self.tell_progress();
@@ -88,21 +109,21 @@ impl Owner {
     /// Does what a person asks for at an import.
     pub(super) fn execute(&mut self, Command { what, import: Import { uri, path }, answer }: Command) {
         self.sync_all();
-        let uri = self.known_name(&uri);
+        let uri = self.documents.known_name(&uri);
         let file = self.sync(&uri).map(|(file, _)| file);
-        let remote = file.ok().and_then(|file| remote(self.host.db(), file, &path));
+        let remote = file.ok().and_then(|file| remote(self.analysis.host.db(), file, &path));
         let Some(remote) = remote else {
             send(answer, Ok(json(&())));
             return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
         };
         let program = path_of_uri(&uri);
-        let config = self.settings.of(&program);
+        let config = self.analysis.settings.of(&program);
         match what {
             CommandKind::Fetch if config.fetch_mode() == FetchMode::Off => {
                 self.tell(&Err(format!("`{path}` is not fetched: {WHY_NEVER}")));
             }
             CommandKind::Fetch => {
-                if let Some(asker) = self.host.asker(&remote) {
+                if let Some(asker) = self.analysis.host.asker(&remote) {
                     self.fetcher.fetch(&remote, asker);
                     self.tell_progress();
                 }
@@ -122,7 +143,7 @@ impl Owner {
             Err(message) => (MessageType::ERROR, message),
         };
         let params = serde_json::json!({ "type": kind, "message": message });
-        self.notify(Notification::new("window/showMessage", &params));
+        self.publisher.notify(Notification::new("window/showMessage", &params));
     }
 
     pub(super) fn tell_progress(&mut self) {
@@ -132,47 +153,48 @@ impl Owner {
                 1 => one,
                 count => format!("{one} and {} more", count - 1),
             });
-            for notification in self.progress.news(message) {
-                self.notify(notification);
+            for notification in self.fetcher.progress.news(message) {
+                self.publisher.notify(notification);
             }
         }
     }
 
     /// Looks again for what a program imports and what could not be found.
     pub(super) fn look_again(&mut self, path: &Path) {
-        let Some(file) = self.host.file(path) else { return };
-        let lost = unfound(self.host.db(), file);
+        let Some(file) = self.analysis.host.file(path) else { return };
+        let lost = unfound(self.analysis.host.db(), file);
         if lost.is_empty() {
             return;
         }
-        self.reads.recall_views();
+        self.requests.reads.recall_views();
         for remote in &lost {
-            self.host.forget_fetched(remote);
+            self.analysis.host.forget_fetched(remote);
         }
-        let config = self.settings.of(path);
+        let config = self.analysis.settings.of(path);
         self.load_imports(file, &config, When::Now);
     }
 
     /// Marks the documents that import a program, if what they see of it was `before` and is something else now.
     pub(super) fn mark_importers(&mut self, program: SourceFile, before: Option<&Face>) {
-        let after = Face::of(self.host.db(), program);
+        let after = Face::of(self.analysis.host.db(), program);
         if before == Some(&after) {
             return;
         }
         let reaches_further = before.is_none_or(|before| after.reaches_further(before));
-        let importers = self.host.importers(program, reaches_further);
+        let importers = self.analysis.host.importers(program, reaches_further);
         self.mark_programs(&importers);
     }
 
     pub(super) fn mark_programs(&mut self, programs: &[SourceFile]) {
-        let open = programs.iter().filter_map(|program| self.programs.open_name(*program));
+        let open = programs.iter().filter_map(|program| self.analysis.programs.open_name(*program));
         let open: Vec<DocumentUri> = open.collect();
         for uri in &open {
             self.mark_unpublished(uri);
         }
         for program in programs {
-            self.workspace.mark(program.path(self.host.db()));
+            let path = Arc::clone(program.path(self.analysis.host.db()));
+            self.mark_closed(&path);
         }
-        self.must_refresh |= !open.is_empty();
+        self.publisher.must_refresh |= !open.is_empty();
     }
 }

@@ -5,60 +5,26 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_markdown::{Fence, is_markdown, path_of_program};
+use prose_markdown::{Fence, path_of_program};
 use prose_project::files::check_size;
 use prose_project::parts::no_part;
 
-use super::Owner;
 use crate::documents::document::Document;
 use crate::documents::snapshot::PartOf;
+use crate::owner::state::Owner;
 use crate::panics::guard;
 use crate::protocol::request::Failure;
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 
-/// What a document is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Program,
-    Markdown,
-    Other,
-}
-
-impl Kind {
-    pub(super) fn of(language: &str, path: &Path) -> Self {
-        if ["prose", "openprose"].contains(&language) || path.extension().is_some_and(|it| it == "prose") {
-            Kind::Program
-        } else if language == "markdown" || is_markdown(path) {
-            Kind::Markdown
-        } else {
-            Kind::Other
-        }
-    }
-}
-
-/// A Markdown document that the client has open.
-pub(super) struct Markdown {
-    pub(super) document: Document,
-    /// The names of the programs that were last found in it, in its order.
-    pub(super) programs: Vec<DocumentUri>,
-}
-
 impl Owner {
-    pub(super) fn open_markdown(&mut self, uri: &DocumentUri, document: Document) {
-        // One that is opened twice has the programs that are known of it.
-        let known = self.markdown.remove(uri).map(|markdown| markdown.programs);
-        let markdown = Markdown { document, programs: known.unwrap_or_default() };
-        self.markdown.insert(Arc::clone(uri), markdown);
-    }
-
     /// Finds the programs of a document in its present state. A program whose text is what it was is only shown elsewhere, and not analysed again.
     pub(super) fn find_programs(&mut self, uri: &DocumentUri) {
-        let Some(markdown) = self.markdown.get(uri) else { return };
+        let Some(markdown) = self.documents.markdown.get(uri) else { return };
         let (path, version) = (markdown.document.path.clone(), markdown.document.version());
         let (text, before) = (markdown.document.text().clone(), markdown.programs.clone());
         let is_too_large = markdown.document.is_too_large();
-        let is_served = !is_too_large && self.settings.of(&path).serves_markdown();
+        let is_served = !is_too_large && self.analysis.settings.of(&path).serves_markdown();
         let found = if is_served {
             let found =
                 guard("finding the programs of a document", || prose_markdown::programs(&text.to_string()));
@@ -72,16 +38,16 @@ impl Owner {
         for gone in before.iter().filter(|known| !names.contains(known)) {
             self.forget_program(gone);
         }
-        if let Some(markdown) = self.markdown.get_mut(uri) {
+        if let Some(markdown) = self.documents.markdown.get_mut(uri) {
             markdown.programs.clone_from(&names);
         }
         for (name, fence) in names.iter().zip(found) {
             let path_of_program = path_of_program(&path, fence.number);
-            let program = match self.documents.get_mut(name) {
+            let program = match self.documents.programs.get_mut(name) {
                 Some(program) if *program.text() == *fence.text => Ok(program),
                 Some(program) => program.replace(&fence.text).map(|()| program),
                 None => Document::new(path_of_program, version, &fence.text)
-                    .map(|program| self.documents.entry(Arc::clone(name)).or_insert(program)),
+                    .map(|program| self.documents.programs.entry(Arc::clone(name)).or_insert(program)),
             };
             // A part is not longer than the document.
             let Ok(program) = program else { continue };
@@ -90,41 +56,25 @@ impl Owner {
             program.set_part_of(PartOf { uri: Arc::clone(uri), path: path.clone(), shown }, version);
             // Who asks for it is told; the others have what was known of it before.
             if let Ok((file, _)) = self.sync(name)
-                && let Some(program) = self.documents.get(name)
+                && let Some(program) = self.documents.programs.get(name)
             {
-                if file.lines_above(self.host.db()) != lines_above {
-                    self.reads.recall_views();
-                    self.host.set_lines_above(file, lines_above);
+                if file.lines_above(self.analysis.host.db()) != lines_above {
+                    self.requests.reads.recall_views();
+                    self.analysis.host.set_lines_above(file, lines_above);
                 }
-                Arc::make_mut(&mut self.programs).open(file, Arc::clone(name), program);
+                Arc::make_mut(&mut self.analysis.programs).open(file, Arc::clone(name), program);
             }
         }
-    }
-
-    /// The document that the client has open of a program.
-    pub(super) fn document_of(&self, name: &DocumentUri) -> DocumentUri {
-        let part_of = self.documents.get(name).and_then(Document::part_of);
-        Arc::clone(part_of.map_or(name, |part_of| &part_of.uri))
-    }
-
-    /// The names of all programs of a document, which is one itself if it is no Markdown document.
-    pub(super) fn names_of_programs(&self, uri: &DocumentUri) -> Vec<DocumentUri> {
-        self.markdown.get(uri).map_or_else(|| vec![Arc::clone(uri)], |markdown| markdown.programs.clone())
-    }
-
-    /// The paths of all programs of a document.
-    pub(super) fn paths_of_programs(&self, uri: &DocumentUri) -> Vec<PathBuf> {
-        let names = self.names_of_programs(uri);
-        let programs = names.iter().filter_map(|name| self.documents.get(name));
-        programs.map(|program| program.path.clone()).collect()
     }
 
     /// The program that is meant by a name, which may be that of a document with one program.
     pub(super) fn program_named(&mut self, asked: &DocumentUri) -> Result<DocumentUri, Failure> {
         self.sync_all();
-        let known = self.known_name(asked);
-        let markdown = self.markdown.get(&known);
-        if let Some(document) = markdown.map(|it| &it.document).or_else(|| self.documents.get(&known)) {
+        let known = self.documents.known_name(asked);
+        let markdown = self.documents.markdown.get(&known);
+        if let Some(document) =
+            markdown.map(|it| &it.document).or_else(|| self.documents.programs.get(&known))
+        {
             let refused = |reason| Failure::Refused(format!("`{}` {reason}", file_name(&document.path)));
             check_size(document.text().len_bytes()).map_err(refused)?;
         }
@@ -135,7 +85,7 @@ impl Owner {
             return Ok(Arc::clone(only));
         }
         let name = if is_part { asked.into() } else { file_name(&markdown.document.path) };
-        let paths = self.paths_of_programs(&known);
+        let paths = self.documents.paths_of_programs(&known);
         let names: Vec<PathBuf> = paths.iter().filter_map(|path| path.file_name().map(Into::into)).collect();
         let reason = no_part(names.iter().map(PathBuf::as_path), is_part);
         Err(Failure::Refused(format!("`{name}` {reason}")))
@@ -198,7 +148,7 @@ More:
             let mut owner = Owner::new(&to_self, client, runs);
             let queries: Arc<Mutex<Vec<String>>> = Arc::default();
             let log = Arc::clone(&queries);
-            owner.host =
+            owner.analysis.host =
                 AnalysisHost::with_database(Database::with_log(move |query| log.lock().unwrap().push(query)));
             let mut desk = Self { owner, queries, told, version: 1 };
             desk.receive(DocumentMessage::Open {
@@ -228,7 +178,7 @@ More:
         /// Replaces what is the first `old` in the document.
         fn edit(&mut self, old: &str, new: &str) -> Vec<String> {
             self.version += 1;
-            let text = self.owner.markdown[URI].document.text().to_string();
+            let text = self.owner.documents.markdown[URI].document.text().to_string();
             let at = text.find(old).unwrap();
             let position = |at: usize| {
                 let line_start = text[..at].rfind('\n').map_or(0, |before| before + 1);
@@ -281,7 +231,7 @@ More:
     #[test]
     fn an_edit_of_a_program_is_one_of_that_program_alone() {
         let mut desk = Desk::open(GUIDE);
-        let before = desk.owner.documents.len();
+        let before = desk.owner.documents.programs.len();
         desk.edit("nobody", "writer");
         assert_eq!(desk.told(), json!([2, [[11, 11, "E007"]]]));
         let programs =
@@ -294,13 +244,20 @@ More:
         let mut desk = Desk::open(GUIDE);
         desk.edit("> ```prose\n", "> ```prose,ignore\n");
         assert_eq!(desk.told(), json!([2, []]));
-        assert_eq!(desk.owner.documents.keys().collect::<Vec<_>>(), [&DocumentUri::from(format!("{URI}#1"))]);
-        assert_eq!(desk.owner.host.len(), 1);
+        assert_eq!(
+            desk.owner.documents.programs.keys().collect::<Vec<_>>(),
+            [&DocumentUri::from(format!("{URI}#1"))]
+        );
+        assert_eq!(desk.owner.analysis.host.len(), 1);
         desk.edit("```prose,ignore", "```prose");
         assert_eq!(desk.told(), json!([3, [[11, 11, "E007"]]]));
         desk.receive(DocumentMessage::Close { uri: URI.into() });
         assert_eq!(desk.told(), json!([null, []]));
-        assert!(desk.owner.documents.is_empty() && desk.owner.host.is_empty() && desk.owner.names.is_empty());
+        assert!(
+            desk.owner.documents.programs.is_empty()
+                && desk.owner.analysis.host.is_empty()
+                && desk.owner.documents.names.is_empty()
+        );
     }
 
     #[test]

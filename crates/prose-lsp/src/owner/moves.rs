@@ -7,8 +7,8 @@ use std::sync::Arc;
 use prose_analysis::location::Origin;
 use ropey::Rope;
 
-use super::Owner;
 use crate::features::will_rename_files::followed;
+use crate::owner::state::Owner;
 use crate::panics::guard;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::json::json;
@@ -22,11 +22,13 @@ impl Owner {
     pub(super) fn moving(&mut self, moves: Moves, answer: Answer) {
         self.sync_all();
         let mut known = self.open_importers();
-        let mut paths: HashSet<PathBuf> = self.names.keys().cloned().collect();
-        let db = self.host.db();
-        for file in self.host.files().filter(|file| *file.origin(db) == Origin::Local) {
+        let mut paths: HashSet<PathBuf> = self.documents.names.keys().cloned().collect();
+        let db = self.analysis.host.db();
+        for file in self.analysis.host.files().filter(|file| *file.origin(db) == Origin::Local) {
             let path = file.path(db);
-            let Some(uri) = uri_of_path(path).filter(|_| !self.programs.is_open(file)) else { continue };
+            let Some(uri) = uri_of_path(path).filter(|_| !self.analysis.programs.is_open(file)) else {
+                continue;
+            };
             let text = file.text(db).as_str().to_owned();
             let shown = Shown::alone(Rope::from_str(&text));
             paths.insert(path.to_path_buf());
@@ -36,7 +38,7 @@ impl Owner {
         let serves_markdown = session
             .folders
             .first()
-            .is_none_or(|folder| self.settings.of(&folder.join("a.md")).serves_markdown());
+            .is_none_or(|folder| self.analysis.settings.of(&folder.join("a.md")).serves_markdown());
         // A large folder takes a while, and edits need not wait for it.
         let work = move || {
             let found = guard("looking for programs that import what is moved", || {
@@ -54,7 +56,7 @@ impl Owner {
 
     /// The programs that are open, as they are edited.
     fn open_importers(&self) -> Vec<Importer> {
-        let programs = self.documents.iter().map(|(name, document)| {
+        let programs = self.documents.programs.iter().map(|(name, document)| {
             let (uri, shown) = match document.part_of() {
                 Some(part_of) => (&part_of.uri, part_of.shown.clone()),
                 None => (name, Shown::alone(document.text().clone())),
@@ -72,8 +74,9 @@ impl Owner {
 
     /// Looks at what lies on the disk now where files were moved from or to.
     pub(super) fn moved(&mut self, moves: &Moves) {
-        let db = self.host.db();
-        let known: Vec<PathBuf> = self.host.files().map(|file| file.path(db).to_path_buf()).collect();
+        let db = self.analysis.host.db();
+        let known: Vec<PathBuf> =
+            self.analysis.host.files().map(|file| file.path(db).to_path_buf()).collect();
         let mut paths: Vec<PathBuf> = moves.paths().cloned().collect();
         for path in known {
             let there = moves.of(&path);

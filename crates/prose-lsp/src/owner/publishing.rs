@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Notification, Owner};
 use crate::documents::document::{Document, Published};
 use crate::features::diagnostics;
+use crate::owner::state::Owner;
+use crate::protocol::notification::Notification;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
@@ -13,54 +14,47 @@ pub(super) const IN_ONE_PIECE: usize = 64;
 
 impl Owner {
     pub(super) fn mark_unpublished(&mut self, uri: &DocumentUri) {
-        let uri = &self.document_of(uri);
-        if !self.session.pulls_diagnostics && !self.unpublished.contains(uri) {
-            self.unpublished.push_back(Arc::clone(uri));
-        }
+        let uri = self.documents.document_of(uri);
+        self.publisher.mark(uri);
     }
 
     /// Whether the analysis and the client know all that they have to.
     pub(super) fn is_up_to_date(&self) -> bool {
-        self.unpublished.is_empty()
-            && self.edited.is_empty()
-            && !self.must_refresh
-            && !self.project_files_outdated
-            && self.workspace.is_up_to_date(self.state)
+        self.publisher.is_up_to_date() && self.documents.edited.is_empty() && self.requests.is_up_to_date()
     }
 
     /// Takes one step towards being up to date: between two steps a message may come that makes the second worthless.
     pub(super) fn catch_up(&mut self) {
-        if !self.edited.is_empty() {
+        if !self.documents.edited.is_empty() {
             self.sync_all();
-        } else if std::mem::take(&mut self.must_refresh) {
+        } else if std::mem::take(&mut self.publisher.must_refresh) {
             if self.session.pulls_diagnostics && self.session.refreshes_diagnostics {
-                self.notify(diagnostics::refresh());
+                self.publisher.notify(diagnostics::refresh());
             }
             // What an import takes and gives is shown, too.
             if self.session.refreshes_hints {
                 let method = "workspace/inlayHint/refresh";
-                self.notify(Notification::request(method, &()));
+                self.publisher.notify(Notification::request(method, &()));
             }
-        } else if let Some(uri) = self.unpublished.pop_front() {
+        } else if let Some(uri) = self.publisher.unpublished.pop_front() {
             self.publish(&uri);
-            if self.unpublished.is_empty() {
-                self.send_waiting();
+            if self.publisher.unpublished.is_empty() {
+                self.publisher.send_waiting();
             }
-        } else if std::mem::take(&mut self.project_files_outdated) {
+        } else if std::mem::take(&mut self.publisher.settings_files_outdated) {
             self.publish_project_files();
         } else if !self.publish_next_closed() {
-            self.retry_polls_soon();
+            self.requests.retry_polls_soon();
         }
     }
 
     pub(super) fn publish(&mut self, uri: &DocumentUri) {
         // A document that cannot be analysed keeps its last diagnostics; the log has the reason.
         let Ok(snapshots) = self.snapshots(uri) else { return };
-        let db = self.host.db();
+        let db = self.analysis.host.db();
         let found = snapshots.iter().map(|it| prose_analysis::diagnostics::diagnostics(db, it.file));
         let found: Vec<_> = found.map(Arc::clone).collect();
-        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
-        let Some(document) = markdown.or_else(|| self.documents.get_mut(uri)) else { return };
+        let Some(document) = self.documents.with_programs(uri) else { return };
         let (version, before) = (document.version(), document.published.as_ref());
         let is_same = match before {
             Some(before) => before.is_of(version, &snapshots, &found),
@@ -71,39 +65,30 @@ impl Owner {
             return;
         }
         let is_edited = before.is_none_or(|before| before.version != version);
-        let (programs, cache, runs) = (&self.programs, &self.fetcher.cache(), &self.runs);
+        let (programs, cache, runs) = (&self.analysis.programs, &self.fetcher.cache(), &self.runs);
         let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs });
         let (publication, digest) = diagnostics::publication(uri, Some(version), views, &self.session);
         let is_news = before.is_none_or(|before| before.digest != digest);
         let configs = snapshots.iter().map(|snapshot| Arc::clone(&snapshot.config)).collect();
         document.published = Some(Published { digest, version, found, configs, is_outdated: false });
         if is_news {
-            self.waiting.push(publication);
+            self.publisher.waiting.push(publication);
         }
         // What a person types is answered at once. What that means for many other programs goes out in few pieces, since each wakes up
         // a thread here and the client.
-        if is_edited || self.waiting.len() >= IN_ONE_PIECE {
-            self.send_waiting();
+        if is_edited || self.publisher.waiting.len() >= IN_ONE_PIECE {
+            self.publisher.send_waiting();
         }
     }
 
     pub(super) fn publish_project_files(&mut self) {
-        let programs = self.documents.values().map(|document| &*document.path);
+        let programs = self.documents.programs.values().map(|document| &*document.path);
         let is_project_file = |document: &Document| document.path.ends_with(prose_config::FILE_NAME);
-        let open = self.others.iter().filter(|(_, document)| is_project_file(document));
-        for notification in self.project_files.news(&mut self.settings, programs, open, &self.session) {
-            self.notify(notification);
-        }
-    }
-
-    pub(super) fn notify(&mut self, notification: Notification) {
-        self.waiting.push(notification);
-        self.send_waiting();
-    }
-
-    pub(super) fn send_waiting(&mut self) {
-        if !self.waiting.is_empty() {
-            self.client.notify(std::mem::take(&mut self.waiting));
+        let open = self.documents.others.iter().filter(|(_, document)| is_project_file(document));
+        for notification in
+            self.publisher.settings_files.news(&mut self.analysis.settings, programs, open, &self.session)
+        {
+            self.publisher.notify(notification);
         }
     }
 }

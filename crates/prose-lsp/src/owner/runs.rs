@@ -13,12 +13,13 @@ use prose_vm::program::Program;
 use prose_vm::runner::Limits;
 use smol_str::SmolStr;
 
-use super::{Notification, Owner};
 use crate::documents::snapshot::Snapshot;
 use crate::imports::fetcher::When;
+use crate::owner::state::Owner;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json};
+use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::execution::Launch;
@@ -26,15 +27,24 @@ use crate::runs::history::{block_of, path_of_block};
 use crate::runs::launch::launch;
 use crate::runs::project::project_of;
 use crate::runs::queries;
-use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunQuery};
+use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunMessage, RunQuery};
 use crate::workspace::settings::FileConfig;
 
 impl Owner {
+    pub(super) fn run_message(&mut self, message: RunMessage) {
+        match message {
+            RunMessage::Command(command) => self.execute_run(command),
+            RunMessage::Query(query, answer) => self.answer_about_runs(query, answer),
+            RunMessage::Changed(uri) => self.run_changed(&uri),
+            RunMessage::CancelProgress(token) => self.runs.cancel_progress(&token),
+        }
+    }
+
     /// Does what a person wants done about a run.
     pub(super) fn execute_run(&mut self, RunCommand { what, given, answer }: RunCommand) {
         let uri = given.uri.as_deref().map(DocumentUri::from);
         if what == RunCommandKind::Cancel {
-            let names = uri.map(|uri| self.names_of_programs(&self.known_name(&uri)));
+            let names = uri.map(|uri| self.documents.names_of_programs(&self.documents.known_name(&uri)));
             let cancelled = self.runs.cancel(names.as_deref(), given.run.as_ref());
             return send(answer, cancelled.map(|()| json(&())));
         }
@@ -64,7 +74,7 @@ impl Owner {
     fn show_error(&mut self, uri: &DocumentUri) -> Result<Json, Failure> {
         let uri = &self.program_named(uri)?;
         let snapshot = self.snapshot(uri)?;
-        let errors = snapshot.config.errors(self.host.db(), snapshot.file);
+        let errors = snapshot.config.errors(self.analysis.host.db(), snapshot.file);
         if let Some(first) = errors.first() {
             let first = &first.diagnostic;
             if !self.session.shows_documents {
@@ -74,7 +84,7 @@ impl Owner {
             let selection = converter.range(first.range);
             let params =
                 serde_json::json!({ "uri": &*snapshot.uri, "takeFocus": true, "selection": selection });
-            self.notify(Notification::request("window/showDocument", &params));
+            self.publisher.notify(Notification::request("window/showDocument", &params));
         }
         Ok(json(&()))
     }
@@ -86,7 +96,7 @@ impl Owner {
         uri: &DocumentUri,
     ) -> Result<(Order, Snapshot), Failure> {
         let uri = &self.program_named(uri)?;
-        if self.others.contains_key(uri) {
+        if self.documents.others.contains_key(uri) {
             return Err(Failure::Refused(format!("{uri} is no program, so it cannot be run")));
         }
         let snapshot = self.snapshot(uri)?;
@@ -101,7 +111,7 @@ impl Owner {
         snapshot: &Snapshot,
     ) -> Result<Order, String> {
         let config = &snapshot.config;
-        let db = self.host.db();
+        let db = self.analysis.host.db();
         let path = snapshot.file.path(db).to_path_buf();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if config.client().trusted == Some(false) {
@@ -220,21 +230,21 @@ impl Owner {
         block: &str,
         snapshot: &Snapshot,
     ) -> Result<Arc<Program>, String> {
-        let text = prose_ide::block_program(self.host.db(), snapshot.file, block).ok_or_else(|| {
+        let text = prose_ide::block_program(self.analysis.host.db(), snapshot.file, block).ok_or_else(|| {
             format!(
                 "`{block}` is not a block that can be run on its own: it has to stand at the top level of the program, and may use only agents, blocks \
                  and imported programs, and no variable of the program. Run the whole program instead"
             )
         })?;
         let path = path_of_block(path, block);
-        self.reads.recall_views();
-        let file = self.host.set_text(&path, Text::new(text));
-        self.host.set_project(file, snapshot.config.meaning());
+        self.requests.reads.recall_views();
+        let file = self.analysis.host.set_text(&path, Text::new(text));
+        self.analysis.host.set_project(file, snapshot.config.meaning());
         self.load_imports(file, &snapshot.config, When::Now);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Its lines are those of the program.
         let program = self.runnable(&name, file, &snapshot.config, snapshot.shown.first_line());
-        self.host.remove(&path);
+        self.analysis.host.remove(&path);
         program
     }
 
@@ -246,7 +256,7 @@ impl Owner {
         config: &FileConfig,
         first_line: usize,
     ) -> Result<Arc<Program>, String> {
-        let db = self.host.db();
+        let db = self.analysis.host.db();
         config.runnable(db, file).map_err(|refusal| {
             let first = match &refusal {
                 Refusal::Errors(errors) => errors.first(),
@@ -263,23 +273,22 @@ impl Owner {
     /// Answers a question about runs. Their folders are read beside everything else.
     pub(super) fn answer_about_runs(&mut self, query: RunQuery, answer: Answer) {
         let mut projects = self.session.folders.clone();
-        for document in self.documents.values() {
-            let config = self.settings.of(&document.path);
+        for document in self.documents.programs.values() {
+            let config = self.analysis.settings.of(&document.path);
             projects.extend(project_of(&document.path, &config, &self.session).map(|project| project.root));
         }
         let (runs, session) = (Arc::clone(&self.runs), Arc::clone(&self.session));
-        self.reads.aside(move || send(answer, queries::answer(&query, projects, &runs, &session)));
+        self.requests.reads.aside(move || send(answer, queries::answer(&query, projects, &runs, &session)));
     }
 
     /// Shows that a run of a document has started or ended.
     pub(super) fn run_changed(&mut self, uri: &DocumentUri) {
-        let uri = &self.document_of(uri);
-        let markdown = self.markdown.get_mut(uri).map(|markdown| &mut markdown.document);
-        let Some(document) = markdown.or_else(|| self.documents.get_mut(uri)) else { return };
+        let uri = &self.documents.document_of(uri);
+        let Some(document) = self.documents.with_programs(uri) else { return };
         if let Some(published) = &mut document.published {
             published.is_outdated = true;
         }
         self.mark_unpublished(uri);
-        self.must_refresh = true;
+        self.publisher.must_refresh = true;
     }
 }

@@ -20,7 +20,8 @@ use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{History, LastRun};
 use crate::runs::lines::LineMap;
 use crate::runs::requests::RunMessage;
-use crate::runs::trace::{self, Failed};
+use crate::runs::trace;
+use crate::runs::trace::Failed;
 
 /// The number of an execution in this server.
 pub(super) type Ticket = u64;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use prose_markdown::{is_markdown, path_of_program, program_at_path};
+use prose_project::files::read_import;
 use ropey::Rope;
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use crate::protocol::lsp::RenameFilesParams;
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::{DocumentUri, path_of_uri, uri_of_path};
 use crate::workspace::files::{files_below, is_program};
-use prose_project::files::read_import;
 
 /// Which files lie elsewhere now, or soon.
 #[derive(Debug, Clone)]

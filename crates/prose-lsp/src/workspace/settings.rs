@@ -6,9 +6,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host;
 use prose_analysis::location::LockFile;
-use prose_analysis::{Database, SourceFile};
+use prose_analysis::{Database, SourceFile, host};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
 use prose_ide::HintsWanted;
 use prose_project::runnable::{self, Refusal, runnable};

@@ -1,0 +1,66 @@
+//! Requests that look at documents.
+
+use std::sync::Arc;
+
+use crate::documents::snapshot::Snapshot;
+use crate::owner::state::Owner;
+use crate::protocol::answer::send;
+use crate::protocol::request::{Failure, NEWS};
+use crate::reads::read::{Attempt, Read, ReadMessage};
+use crate::reads::views::Views;
+
+impl Owner {
+    pub(super) fn read_message(&mut self, message: ReadMessage) {
+        match message {
+            ReadMessage::Start(read) => self.read(read),
+            ReadMessage::Cancel(id) => self.requests.cancel(&id),
+            ReadMessage::Retry(attempt) => self.retry(attempt),
+            ReadMessage::NothingNew(attempt, state) => self.requests.hold(attempt, state),
+            ReadMessage::NewsDue => self.retry_polls(),
+        }
+    }
+
+    pub(super) fn read(&mut self, mut read: Read) {
+        if self.is_too_early(read.method) {
+            return self.wait(read);
+        }
+        self.requests.poll_count += u64::from(read.method == NEWS);
+        read.uri = self.documents.known_name(&read.uri);
+        if self.documents.others.contains_key(&read.uri) {
+            let nothing = read.nothing;
+            return send(read.answer, Ok(nothing()));
+        }
+        match self.snapshots(&read.uri) {
+            Ok(snapshots) => {
+                let views = self.views(read.method);
+                self.requests.reads.start(read, snapshots, Arc::clone(&self.session), views);
+            }
+            Err(failure) => send(read.answer, Err(failure)),
+        }
+    }
+
+    pub(super) fn retry(&mut self, attempt: Attempt) {
+        if !self.requests.reads.is_wanted(&attempt) {
+            return;
+        }
+        match self.snapshots(&attempt.uri) {
+            Ok(snapshots) => {
+                let view = self.views(attempt.method())(snapshots);
+                self.requests.reads.retry(attempt, view, Arc::clone(&self.session));
+            }
+            // It was open when it was asked about.
+            Err(Failure::NotOpen(_)) => self.requests.reads.fail(&attempt, Failure::ContentModified),
+            Err(failure) => self.requests.reads.fail(&attempt, failure),
+        }
+    }
+
+    /// What makes the views for a request.
+    pub(super) fn views(&mut self, method: &str) -> impl FnOnce(Vec<Snapshot>) -> Views + use<> {
+        let closed = if method == NEWS { self.closed_programs() } else { Arc::default() };
+        let is_first_poll = self.requests.poll_count <= 1;
+        let (db, state, cache) = (self.analysis.host.snapshot(), self.requests.state, self.fetcher.cache());
+        let (programs, runs, tokens) =
+            (Arc::clone(&self.analysis.programs), Arc::clone(&self.runs), Arc::clone(&self.documents.tokens));
+        move |snapshots| Views { snapshots, db, programs, cache, runs, tokens, closed, is_first_poll, state }
+    }
+}
