@@ -7,24 +7,24 @@ function M.command()
   return vim.g.prose_server_command or { "prose", "lsp" }
 end
 
--- A project is where its settings are, or what is under version control.
+-- The root of a project contains its settings or its version control.
 M.root_markers = { "prose.toml", ".git" }
 
---- The file types whose buffers are attached: programs, and Markdown with programs in it if `vim.g.prose_markdown` says so.
+--- The file types whose buffers are attached: programs, and Markdown if `vim.g.prose_markdown` is set.
 function M.filetypes()
   return vim.g.prose_markdown and { "prose", "markdown" } or { "prose" }
 end
 
---- What the server is told at its start: the user's settings, and that this client asks for inputs, shows how runs go and renames.
+--- The initialization options: the settings of the user, and the extensions of the protocol that this client supports.
 function M.init_options()
   local announced = { experimental = { proseInput = true, proseRunEvents = true, proseRename = true } }
   return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
 end
 
---- What this plugin adds to the capabilities of Neovim.
+--- The capabilities that this plugin adds to those of Neovim.
 M.capabilities = { workspace = { codeLens = { refreshSupport = true } } }
 
---- What the server tells and asks beyond the protocol.
+--- Handlers of notifications and requests beyond the protocol.
 M.handlers = {
   ["prose/runEvent"] = function(_, params)
     require("prose.runs").take(params)
@@ -32,7 +32,7 @@ M.handlers = {
   ["prose/input"] = function(_, params)
     return require("prose.questions").ask(params)
   end,
-  -- What is only for information is no reason to stop the user with a message of several lines; the window of the run says all of it.
+  -- Informational messages of several lines would block the user; the window of the run shows them.
   ["window/showMessage"] = function(problem, params, ...)
     if params.type < 3 then
       return vim.lsp.handlers["window/showMessage"](problem, params, ...)
@@ -50,18 +50,18 @@ M.handlers = {
   end,
 }
 
--- Those of lenses and of `vim.lsp.buf_request`, so that they open the window of the run as `:Prose` does.
+-- Commands of lenses and of `vim.lsp.buf_request`, which open the window of the run like `:Prose`.
 for _, name in ipairs({ "run", "dryRun", "resume", "cancel" }) do
   vim.lsp.commands["prose." .. name] = function(command, context)
     require("prose.runs").execute(command, context.bufnr)
   end
 end
 
--- A refactoring has made up a name, which the user may want to choose.
+-- Lets the user rename a name that a refactoring generated.
 vim.lsp.commands["prose.rename"] = function(command, context)
   local place = command.arguments[1]
   local location = { uri = place.uri, range = { start = place.position, ["end"] = place.position } }
-  -- Neovim 0.7 and 0.8 have only the old name.
+  -- Neovim 0.7 and 0.8 only have the old name.
   local jump = vim.lsp.util.show_document or vim.lsp.util.jump_to_location
   jump(location, vim.lsp.get_client_by_id(context.client_id).offset_encoding)
   vim.lsp.buf.rename()
@@ -91,12 +91,12 @@ local function config_for(bufnr)
     root_dir = root_of(vim.api.nvim_buf_get_name(bufnr)),
     init_options = M.init_options(),
     handlers = M.handlers,
-    -- Before 0.11 these are all the capabilities there are.
+    -- Before 0.11, these replace the default capabilities.
     capabilities = vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), M.capabilities),
   }
 end
 
--- Neovim 0.7 has neither `vim.lsp.start` nor a way to ask for the clients of a project.
+-- Neovim 0.7 has neither `vim.lsp.start` nor a function that lists the clients of a project.
 local clients_by_root = {}
 
 local function start_on_0_7(bufnr)
@@ -129,12 +129,12 @@ local function server_is_there()
   return false
 end
 
---- Whether the editor starts servers itself, from `lsp/prose.lua`: it does since 0.11.
+--- Whether the editor starts servers from `lsp/prose.lua`, as since 0.11.
 M.started_by_editor = vim.lsp.config ~= nil and vim.lsp.enable ~= nil
 
---- Attaches a buffer with an OpenProse program to the server, which is started first if it is not running.
+--- Attaches a buffer with an OpenProse program to the server, and starts the server if needed.
 function M.attach(bufnr)
-  -- A preview or a scratch buffer is no file that the server could know.
+  -- Previews and scratch buffers are not files.
   if vim.bo[bufnr].buftype ~= "" or not server_is_there() or M.started_by_editor then
     return
   end
@@ -145,7 +145,7 @@ function M.attach(bufnr)
   end
 end
 
---- Has every buffer with an OpenProse program attached to the server from now on.
+--- Attaches every buffer with an OpenProse program to the server.
 function M.enable()
   if M.started_by_editor then
     vim.lsp.enable("prose")

@@ -1,4 +1,4 @@
-// The server as long as the extension lives: started when there is something to say, started anew, stopped.
+// The lifecycle of the server: started for the first program, restarted, stopped.
 
 import * as vscode from "vscode";
 import type { LanguageClient, LanguageClientOptions, Middleware } from "vscode-languageclient/node";
@@ -9,27 +9,27 @@ import { ServerNotFound } from "./server";
 import { serverSettings } from "./settings";
 import type { Status } from "./status";
 
-/** The documents that the server is told of. */
+/** The documents that are sent to the server. */
 const DOCUMENTS = [
   ...["prose", "markdown"].flatMap((language) => [
     { language, scheme: "file" },
     { language, scheme: "untitled" },
   ]),
-  // The settings of projects, which it checks as they are written.
+  // The settings files of projects, which the server checks too.
   { pattern: "**/prose.toml", scheme: "file" },
 ];
 
-/** What the server is told that this client can do. */
+/** The extensions of the protocol that this client announces. */
 const experimental = { proseInput: true, proseRunEvents: true, proseRename: true };
 
 export class Server {
-  /** Who speaks to it, while it runs. */
+  /** The client of the running server. */
   client: LanguageClient | undefined;
-  /** Who else wants to know that it is there, or gone. */
+  /** Notified when the server starts and stops. */
   onDidStart: () => void = () => {};
   onDidStop: () => void = () => {};
   private wanted = false;
-  // Starts and stops happen one after the other, in the order in which they were asked for.
+  // Starts and stops run one after another, in the order of the requests.
   private lifecycle: Promise<void> = Promise.resolve();
 
   constructor(
@@ -39,24 +39,24 @@ export class Server {
     private readonly status: Status,
   ) {}
 
-  /** Whether anything has asked for it. */
+  /** Whether a start was requested. */
   get isWanted(): boolean {
     return this.wanted;
   }
 
-  /** The version that it says it is, while it runs. */
+  /** The version that the running server reports. */
   get version(): string | undefined {
     return this.client?.initializeResult?.serverInfo?.version;
   }
 
-  /** Starts it, unless that was done. */
+  /** Starts the server, unless it was started. */
   start(): Promise<void> {
     if (this.wanted) return this.lifecycle;
     this.wanted = true;
     return this.inOrder(() => this.startNow());
   }
 
-  /** Starts it anew with what is set now. */
+  /** Restarts the server with the current settings. */
   restart(): Promise<void> {
     this.wanted = true;
     return this.inOrder(async () => {
@@ -69,7 +69,7 @@ export class Server {
     return this.inOrder(() => this.stopNow());
   }
 
-  /** Tells it what is set now. */
+  /** Sends the current settings to the server. */
   tellSettings(): Promise<void> {
     return this.inOrder(async () => {
       await this.client?.sendNotification("workspace/didChangeConfiguration", { settings: serverSettings() });
@@ -89,7 +89,7 @@ export class Server {
       await client.start();
       this.onDidStart();
     } catch (error) {
-      // The client has not run, so there is nothing to stop.
+      // The client never ran, so there is nothing to stop.
       this.client = undefined;
       this.report(error);
     }
@@ -103,7 +103,7 @@ export class Server {
     if (stopping === undefined) return;
     try {
       const { State } = await import("vscode-languageclient/node");
-      // One that has crashed for good cannot be stopped, only disposed of.
+      // A client that gave up after crashes cannot be stopped, only disposed.
       if (stopping.state === State.Running) await stopping.stop();
       await stopping.dispose();
     } catch (error) {
@@ -113,7 +113,7 @@ export class Server {
 
   private async newClient(): Promise<LanguageClient> {
     const server = serverAsSet(this.extension);
-    // Most of what the extension is made of. Windows without a program do without it.
+    // Most of the code of the extension. Windows without programs do not load it.
     const { LanguageClient, State } = await import("vscode-languageclient/node");
     this.output.info(`Starting ${server.command} ${server.args.join(" ")}, from ${server.source}`);
     const options: LanguageClientOptions = {
@@ -157,7 +157,7 @@ export class Server {
       error instanceof ServerNotFound ? error.message : `The OpenProse server could not be started: ${String(error)}`;
     this.output.error(message);
     this.status.failed(message);
-    // Not awaited: the message may stay open for ever, and a restart must not wait for it.
+    // Not awaited: the message may stay open forever, and a restart must not wait for it.
     void vscode.window.showErrorMessage(message, "Open Settings", "Show Output").then(async (choice) => {
       if (choice === "Open Settings") {
         await vscode.commands.executeCommand("workbench.action.openSettings", "prose.server.path");

@@ -1,4 +1,4 @@
-// The commands that are no requests to the server.
+// The commands that are not requests to the server.
 
 import { existsSync } from "node:fs";
 import { homedir, release } from "node:os";
@@ -8,7 +8,7 @@ import type { Server } from "./client";
 import { ask, program } from "./program";
 import { report } from "./report";
 
-/** A program to begin with. */
+/** The template of a new program. */
 const NEW_PROGRAM = `# Ask for a topic, collect facts, and write a text from them.
 input topic: "What the text is about"
 
@@ -36,7 +36,7 @@ export function commands(
       try {
         return await run(argument);
       } catch (error) {
-        // What fails says why and what to do.
+        // The message explains the reason and the solution.
         void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
         return undefined;
       }
@@ -64,13 +64,13 @@ interface Place {
   position: { line: number; character: number };
 }
 
-/** Lets a person choose the name that a refactoring has made up. The server has it done behind the edit. */
+/** Lets the user rename a name that a refactoring generated. The server requests it after the edit. */
 async function rename({ uri, position }: Place): Promise<void> {
   const place = new vscode.Position(position.line, position.character);
   await vscode.commands.executeCommand("editor.action.rename", [vscode.Uri.parse(uri), place]);
 }
 
-/** Pins what the programs of a folder import. */
+/** Pins the imports of the programs in a folder. */
 async function lock(extension: string, output: vscode.LogOutputChannel): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     throw new Error("Imports of an untrusted workspace are not fetched and cannot be pinned. Trust the workspace first.");
@@ -87,7 +87,7 @@ async function lock(extension: string, output: vscode.LogOutputChannel): Promise
   });
 }
 
-/** The folder that is open, of several the one with the program in the active editor; else the folder of that program. */
+/** The open folder; if there are several, the one of the active program; otherwise the folder of that program. */
 function folderOfProject(): string {
   const active = activeFile();
   const open = active && vscode.workspace.getWorkspaceFolder(active);
@@ -111,13 +111,13 @@ interface Run {
   started: string;
 }
 
-/** Shows the files of a run: of the one that is named, otherwise of one that a person chooses. */
+/** Shows the files of the given run, or of a run that the user selects. */
 async function openRunFolder(extension: string, argument: unknown): Promise<void> {
   const named = (argument as { folder?: unknown } | undefined)?.folder;
   const folder = typeof named === "string" ? named : await pickRun(extension);
   if (folder === undefined) return;
   const uri = vscode.Uri.file(folder);
-  // The file manager of the system is not on the machine of somebody who works remotely.
+  // In remote windows, the file manager of the system runs on another machine.
   const reveal = vscode.workspace.getWorkspaceFolder(uri) ? "revealInExplorer" : "revealFileInOS";
   await vscode.commands.executeCommand(reveal, uri);
 }
@@ -147,7 +147,7 @@ async function debugInformation(extension: vscode.Extension<unknown>, server: Se
   };
   const facts: Record<string, string> = {
     extension: packageJson.version,
-    // The name of a remote machine may be its address.
+    // The name of a remote machine can be its address.
     editor: `${vscode.env.appName} ${vscode.version}, ${vscode.env.appHost}${vscode.env.remoteName ? ", remote" : ""}`,
     system: `${process.platform} ${process.arch} ${release()}, Node.js ${process.versions.node}`,
   };

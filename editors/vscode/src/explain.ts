@@ -1,4 +1,4 @@
-// What the codes of diagnostics mean: a document for each, made of what `prose explain` says.
+// Explanations of diagnostic codes: a document for each, from the output of `prose explain`.
 
 import * as vscode from "vscode";
 import { ask, program } from "./program";
@@ -17,12 +17,12 @@ interface Explanation {
   right: string;
 }
 
-/** Where a code is explained. */
+/** The address of the explanation of a code. */
 function placeOf(code: string): vscode.Uri {
   return vscode.Uri.from({ scheme: SCHEME, path: `/${code}.md` });
 }
 
-/** Makes the code of each diagnostic of ours lead to its explanation. */
+/** Links the codes of diagnostics to their explanations. */
 export function linkCodes<D extends vscode.Diagnostic>(diagnostics: D[]): D[] {
   for (const diagnostic of diagnostics) {
     const { code } = diagnostic;
@@ -52,7 +52,7 @@ export function explanations(extension: string): vscode.Disposable[] {
   ];
 }
 
-/** Asks for a code. Those of the line with the cursor come first. */
+/** Lets the user select a code, with the codes of the current line first. */
 async function pick(all: Explanation[]): Promise<string | undefined> {
   const here = codesAtCursor();
   const item = ({ code, title, severity }: Explanation) => ({ label: code, description: `${title} (${severity})` });

@@ -1,4 +1,4 @@
-// What the editor starts with. It loads little: the server and all that speaks to it wait for a program.
+// The entry point of the extension. It loads little code; the client of the server is loaded with the first program.
 
 import * as vscode from "vscode";
 import { Server } from "./client";
@@ -21,7 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   server = created;
   const view = new RunsView(context.extensionUri, () => created.client);
   runs.onEvents = (events) => view.told(events);
-  // The server knows the runs, also where no program is open.
+  // The view of runs needs the server, even if no program is open.
   view.onSeen = () => void created.start();
   created.onDidStart = () => view.started();
   created.onDidStop = () => view.stopped();
@@ -39,7 +39,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       const { document, contentChanges } = event;
       if (document.languageId === "prose") passMarkers(event);
       if (created.isWanted || !mayHaveFences(document)) return;
-      // Only what was edited is looked at, which is what it costs to type in a window without programs.
+      // Only the edited text is checked, to keep typing fast in windows without programs.
       const edited = ({ range, text }: vscode.TextDocumentContentChangeEvent) =>
         opensFence(text.includes("\n") ? text : document.lineAt(range.start.line).text);
       if (contentChanges.some(edited)) void created.start();
@@ -54,7 +54,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (change.affectsConfiguration("prose.server")) void created.restart();
       else void created.tellSettings();
     }),
-    // The settings that a folder was not trusted with count from now on.
+    // The restricted settings of the folder take effect now.
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       status.settingsChanged();
       if (created.isWanted) void created.restart();
@@ -67,7 +67,7 @@ export async function deactivate(): Promise<void> {
   await server?.stop();
 }
 
-/** Whether the server has something to say of a document. */
+/** Whether the server handles a document. */
 function hasProgram(document: vscode.TextDocument): boolean {
   return document.languageId === "prose" || (mayHaveFences(document) && opensFence(document.getText()));
 }
@@ -77,7 +77,7 @@ function mayHaveFences({ languageId, uri }: vscode.TextDocument): boolean {
   return languageId === "markdown" && isOurs && vscode.workspace.getConfiguration("prose.markdown").get("enabled", true);
 }
 
-/** Takes away the markers that the editor has put behind the cursor once a person has typed them. */
+/** Removes the markers that the editor inserted after the cursor, once the user types them. */
 function passMarkers({ document, contentChanges: [change, other] }: vscode.TextDocumentChangeEvent): void {
   const editor = vscode.window.activeTextEditor;
   if (change === undefined || other !== undefined || change.text.length !== 1 || editor?.document !== document) return;
@@ -86,6 +86,6 @@ function passMarkers({ document, contentChanges: [change, other] }: vscode.TextD
   const count = surplus(text.slice(0, character + 1), text.slice(character + 1));
   if (count === 0) return;
   const range = new vscode.Range(line, character + 1, line, character + 1 + count);
-  // It belongs to what was typed, so one undo takes both back.
+  // One undo reverts both this edit and the typed text.
   void editor.edit((edit) => edit.delete(range), { undoStopBefore: false, undoStopAfter: false });
 }

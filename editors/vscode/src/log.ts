@@ -1,6 +1,6 @@
-// The output of the extension and the server, and the last lines of it for a report. Nothing here knows the editor.
+// The output of the extension and the server, and its last lines for the report. Independent of the editor.
 
-/** What an output can be told. */
+/** The methods of a log output. */
 interface Writer {
   trace(message: string, ...rest: unknown[]): void;
   debug(message: string, ...rest: unknown[]): void;
@@ -13,14 +13,14 @@ interface Writer {
 
 const KEPT = 200;
 
-/** The same output, which remembers its last lines. What is only traced is left out: it holds the programs themselves. */
+/** Wraps an output and keeps its last lines. Trace messages are not kept, because they contain programs. */
 export function remembering<W extends Writer>(output: W): { output: W; lastLines: () => string[] } {
   const lines: string[] = [];
   const keep = (text: string) => {
     lines.push(...text.trimEnd().split("\n"));
     lines.splice(0, lines.length - KEPT);
   };
-  // The editor gives no way to read an output, and its object may be frozen.
+  // The editor has no API to read an output, and its object may be frozen.
   const remembered = Object.create(output) as W;
   for (const level of ["debug", "info", "warn", "error"] as const) {
     remembered[level] = (message: string | Error, ...rest: unknown[]) => {

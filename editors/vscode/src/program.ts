@@ -1,4 +1,4 @@
-// The program `prose`, asked from outside of the server.
+// Calls the program `prose` directly, without the server.
 
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
@@ -15,12 +15,12 @@ function surroundings(extension: string): Surroundings {
   };
 }
 
-/** The program as it is set, or an error whose message says what to do. */
+/** The configured program, or an error whose message explains the solution. */
 export function program(extension: string): Program {
   return findProgram(vscode.workspace.getConfiguration("prose.server").get("path", ""), surroundings(extension));
 }
 
-/** What starts the server as it is set, or an error whose message says what to do. */
+/** The command that starts the configured server, or an error whose message explains the solution. */
 export function serverAsSet(extension: string): ServerCommand {
   const configuration = vscode.workspace.getConfiguration("prose.server");
   const settings = {
@@ -31,7 +31,7 @@ export function serverAsSet(extension: string): ServerCommand {
   return serverCommand(settings, surroundings(extension));
 }
 
-/** What the program writes when it is called. It fails with what the program has to say when it fails. */
+/** Runs the program and returns its output. Fails with its error output if the program fails. */
 export function ask(command: string, args: string[], folder?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, args, { cwd: folder, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {

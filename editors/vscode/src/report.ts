@@ -1,16 +1,16 @@
-// What helps to find a mistake of the extension or the server, as a text to paste. Nothing here knows the editor.
+// Debug information about the extension and the server, as text. Independent of the editor.
 
-/** The facts. */
+/** The content of the report. */
 export interface Facts {
-  /** Versions and the like, by name. */
+  /** Versions and similar facts, by name. */
   facts: Record<string, string>;
-  /** The settings that are not as they come. */
+  /** The settings that differ from their defaults. */
   settings: Record<string, unknown>;
   /** The last lines of the log. */
   log: string[];
 }
 
-/** The text. Home folders have the name of a person in them, so they are not named. */
+/** The report as text. Paths of home folders are replaced, because they contain user names. */
 export function report({ facts, settings, log }: Facts, home: string): string {
   const lines = Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`);
   const text = [

@@ -1,4 +1,4 @@
-// Runs of programs, as far as the editor has a part in them: commands, inputs, progress and what is told of them.
+// Runs of programs in the editor: commands, inputs, progress and messages.
 
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
@@ -6,18 +6,18 @@ import { choices, type DryRun, type InputQuestion, Narrator, promptsAsText, type
 
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
 
-/** The progress of runs, which a person can stop. The client itself would show it where there is no button. */
+/** The progress of runs, with a button to stop them. The default progress of the client has no button. */
 interface Shown {
   report(message: string | undefined): void;
   end(): void;
 }
 
-/** The part of the editor in runs. */
+/** Connects the editor to runs. */
 export class Runs implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
   private readonly narrator = new Narrator();
   private readonly shown = new Map<string | number, Shown>();
-  /** Who else wants to know what happens in runs. */
+  /** Receives the events of runs. */
   onEvents: (events: RunEvents) => void = () => {};
 
   dispose(): void {
@@ -25,13 +25,13 @@ export class Runs implements vscode.Disposable {
     this.endAll();
   }
 
-  /** Takes away what is shown of runs whose server is gone. */
+  /** Removes the progress of runs whose server has stopped. */
   endAll(): void {
     for (const shown of this.shown.values()) shown.end();
     this.shown.clear();
   }
 
-  /** Listens to a server that is about to start. */
+  /** Subscribes to a server before it starts. */
   attach(client: LanguageClient): void {
     client.onRequest("prose/input", (question: InputQuestion, token: vscode.CancellationToken) => ask(question, token));
     client.onNotification("prose/runEvent", (events: RunEvents) => {
@@ -44,7 +44,7 @@ export class Runs implements vscode.Disposable {
     return {
       executeCommand: (command, args, next) => {
         if (!COMMANDS.includes(command)) return next(command, args);
-        // The client's own way shows each refusal as a failure of the request.
+        // By default, the client shows each refusal as a failed request.
         const request: Request = (argument) =>
           client()?.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
         return fromPalette(args, (argument) => execute(command, argument, request));
@@ -89,7 +89,7 @@ function isArgument(given: unknown): given is Argument {
   return typeof given === "object" && given !== null && "uri" in given;
 }
 
-/** Without arguments as lenses have them, from the palette or from the title of an editor, a command is about the program in the active editor. */
+/** Without the arguments of a lens, as from the palette, a command applies to the program in the active editor. */
 async function fromPalette(args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
   const [given] = args;
   if (isArgument(given)) return run(given);
@@ -101,7 +101,7 @@ async function fromPalette(args: unknown[], run: (argument: Argument) => Promise
 
 const RESUME_ANYWAY = "Resume Anyway";
 
-/** Has the server do a command. */
+/** Executes a command on the server. */
 async function execute(command: string, argument: Argument, request: Request): Promise<unknown> {
   try {
     const result = await request(argument);
@@ -113,7 +113,7 @@ async function execute(command: string, argument: Argument, request: Request): P
     }
     return result;
   } catch (error) {
-    // The server says why and what to do.
+    // The message of the server explains the reason and the solution.
     const message = error instanceof Error ? error.message : String(error);
     const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
     const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));

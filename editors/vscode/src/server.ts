@@ -1,18 +1,18 @@
-// Where the server is and how it is started. Nothing here knows the editor, so that it can be tested without one.
+// Finds and starts the server. Independent of the editor, so that tests need no editor.
 
 import { accessSync, constants, statSync } from "node:fs";
 import * as path from "node:path";
 
-/** What the user has set, as it is in the settings. */
+/** The settings of the user. */
 export interface ServerSettings {
   path: string;
   logFile: string;
   logLevel: string;
 }
 
-/** What the search depends on besides the settings. */
+/** The inputs of the search in addition to the settings. */
 export interface Surroundings {
-  /** The folder of the extension. The packages for one system have the program in it. */
+  /** The folder of the extension. Packages for one system contain the program. */
   extension: string;
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
@@ -22,7 +22,7 @@ export interface Surroundings {
 
 export interface Program {
   command: string;
-  /** Where it comes from, for a person to read. */
+  /** The source of the program, as text for users. */
   source: "the setting `prose.server.path`" | "the extension" | "PATH";
 }
 
@@ -30,7 +30,7 @@ export interface ServerCommand extends Program {
   args: string[];
 }
 
-/** The server cannot be started. The message says why and what to do, in one sentence each. */
+/** The server cannot be started. The message explains the reason and the solution, in one sentence each. */
 export class ServerNotFound extends Error {}
 
 /** The command that starts the server. */
@@ -43,7 +43,7 @@ export function serverCommand(settings: ServerSettings, surroundings: Surroundin
   return { ...findProgram(settings.path, surroundings), args };
 }
 
-/** The program `prose`: the one that is set, otherwise the one in the extension, otherwise the first on `PATH`. */
+/** The program `prose`: the one in the settings, otherwise the one in the extension, otherwise the first on `PATH`. */
 export function findProgram(setting: string, surroundings: Surroundings): Program {
   const set = setting.trim();
   if (set !== "") return { command: programThatIsSet(set, surroundings), source: "the setting `prose.server.path`" };
@@ -60,7 +60,7 @@ function bundledProgram({ extension, platform }: Surroundings): string | undefin
   const program = path.join(extension, "server", platform === "win32" ? "prose.exe" : "prose");
   const problem = whyNotRunnable(program, platform);
   if (problem === undefined) return program;
-  // The package for every system has none.
+  // The package for all systems does not contain the program.
   if (problem === MISSING) return undefined;
   throw new ServerNotFound(
     `The program of the extension, \`${program}\`, ${problem}. Reinstall the extension, or set \`prose.server.path\` to another \`prose\`.`,
@@ -68,7 +68,7 @@ function bundledProgram({ extension, platform }: Surroundings): string | undefin
 }
 
 function programThatIsSet(setting: string, surroundings: Surroundings): string {
-  // A bare name is looked up as a shell would, so that `prose-nightly` can be set.
+  // A bare name is resolved on `PATH`, as by a shell, so that `prose-nightly` works.
   if (!setting.includes("/") && !setting.includes("\\")) {
     const found = searchPath(setting, surroundings);
     if (found === undefined) {
@@ -94,7 +94,7 @@ function searchPath(name: string, { env, platform }: Surroundings): string | und
   const folders = ((key && env[key]) ?? "").split(windows ? ";" : ":");
   const extensions = windows && path.extname(name) === "" ? (env.PATHEXT ?? ".EXE").split(";") : [""];
   for (const folder of folders) {
-    // A relative entry would let the opened folder choose the program.
+    // With a relative entry, the opened folder could select the program.
     if (!path.isAbsolute(folder)) continue;
     for (const extension of extensions) {
       const candidate = path.join(folder, name + extension);
@@ -128,7 +128,7 @@ const MISSING = "does not exist";
 function whyNotRunnable(program: string, platform: NodeJS.Platform): string | undefined {
   try {
     if (statSync(program).isDirectory()) return "is a folder";
-    // Windows has no such permission.
+    // Windows has no execute permission.
     if (platform !== "win32") accessSync(program, constants.X_OK);
     return undefined;
   } catch (error) {

@@ -1,8 +1,8 @@
-// The settings that go to the server. What stands here is all that does; `package.json` describes each.
+// The settings that are sent to the server; `package.json` describes each.
 
 import * as vscode from "vscode";
 
-/** Their names, which are those that the server knows them by, behind `prose.`. */
+/** Their names, as in the server, without the prefix `prose.`. */
 export const SERVER_SETTINGS = [
   "check.profile",
   "check.levels",
@@ -22,8 +22,8 @@ export const SERVER_SETTINGS = [
 ] as const;
 
 /**
- * What the server is told: whether the workspace is trusted, since it fetches and runs nothing for one that is not, and what a person has set, by
- * table. About the rest `prose.toml` decides, so a default of the editor must not reach the server.
+ * The settings for the server: the trust of the workspace, and the settings that the user has changed, by table. Defaults of the editor must not
+ * reach the server, because they would override `prose.toml`.
  */
 export function serverSettings(): object {
   const configuration = vscode.workspace.getConfiguration("prose");
@@ -31,7 +31,7 @@ export function serverSettings(): object {
   for (const name of SERVER_SETTINGS) {
     const found = configuration.inspect(name);
     const isSet = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].some((value) => value !== undefined);
-    // What is set may be none of these: a folder that is not trusted sets nothing that counts.
+    // An untrusted folder can contain restricted settings, which are ignored.
     const value = configuration.get(name);
     if (!isSet || value === "") continue;
     const [table, key] = name.split(".") as [string, string];

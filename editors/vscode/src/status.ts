@@ -1,8 +1,8 @@
-// What the status bar says beside the language: how the server is, whether imports are being fetched, and who answers sessions.
+// The language status: the state of the server, fetches of imports, and the harness.
 
 import * as vscode from "vscode";
 
-/** The documents for which it is shown. */
+/** The documents that show the status. */
 const PROGRAMS = { language: "prose" };
 
 export class Status implements vscode.Disposable {
@@ -42,11 +42,11 @@ export class Status implements vscode.Disposable {
 
   private tell(text: string, detail: string | undefined, severity: vscode.LanguageStatusSeverity): void {
     Object.assign(this.server, { text, detail, severity, busy: false });
-    // What was being fetched by a server that is gone no longer is.
+    // Fetches end with their server.
     this.fetching(undefined);
   }
 
-  /** What is being fetched, if anything is. */
+  /** The program that is being fetched, if any. */
   fetching(what: string | undefined): void {
     const mode = vscode.workspace.getConfiguration("prose.registry").get("fetch", "");
     this.imports.busy = what !== undefined;
@@ -55,7 +55,7 @@ export class Status implements vscode.Disposable {
     this.imports.command = { title: "Pin", command: "prose.lock" };
   }
 
-  /** Shows what is set now. */
+  /** Shows the current settings. */
   settingsChanged(): void {
     const harness = vscode.workspace.getConfiguration("prose.run").get("harness", "");
     this.harness.text = harness === "" ? "Harness from prose.toml" : `Harness ${harness}`;

@@ -1,4 +1,4 @@
--- The client of the language server, by functions that are the same in every version of Neovim.
+-- The client of the language server, with functions that work in every supported version of Neovim.
 
 local M = {}
 
@@ -16,7 +16,7 @@ function M.of(bufnr)
   end
 end
 
---- Whether the server of a buffer has answered that it is ready.
+--- Whether the server of a buffer is initialized.
 function M.is_ready(bufnr)
   local client = M.of(bufnr)
   return client ~= nil and client.initialized ~= false
@@ -24,7 +24,7 @@ end
 
 local methods_take_self = vim.fn.has("nvim-0.11") == 1
 
---- Has the server of a buffer execute a command. `done` gets its result, or nothing and the message of an error.
+--- Executes a command on the server of a buffer. `done` receives its result, or nil and the message of an error.
 function M.execute(bufnr, command, argument, done)
   local client = M.of(bufnr)
   if not client then
@@ -46,7 +46,7 @@ function M.execute(bufnr, command, argument, done)
   end
 end
 
---- The folder that has, or would have, `.prose/runs` with the runs of a program. The server goes by the same rule.
+--- The folder for `.prose/runs` of a program. The server uses the same rule.
 function M.project_of(bufnr)
   local folder = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ":p:h")
   local settings = vim.fn.findfile("prose.toml", vim.fn.escape(folder, " ,;") .. ";")

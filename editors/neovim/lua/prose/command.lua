@@ -4,7 +4,7 @@ local M = {}
 
 local harnesses = { "offline", "script", "claude", "codex", "opencode", "command" }
 
---- Reads what follows `run`, `dry-run` and `resume`: `name=value` are inputs, `--harness=`, `--script=` and `--accept-changes` are options, and
+--- Parses the arguments of `run`, `dry-run` and `resume`: `name=value` are inputs, `--harness=`, `--script=` and `--accept-changes` are options, and
 --- the rest is `plain`.
 local function read(words)
   local argument, plain, inputs = {}, {}, {}
@@ -80,7 +80,7 @@ end
 local names = vim.tbl_keys(actions)
 table.sort(names)
 
---- Carries out what follows `:Prose`.
+--- Executes the arguments of `:Prose`.
 function M.execute(words)
   local name = words[1]
   local action = actions[name]
@@ -139,7 +139,7 @@ local completions = {
 }
 completions["dry-run"] = completions.run
 
---- What can follow in the command line.
+--- Completes the command line.
 function M.complete(lead, line, position)
   local words = vim.split(line:sub(1, position), "%s+")
   local candidates

@@ -1,4 +1,4 @@
--- `:checkhealth prose`: what is there of what the plugin needs.
+-- `:checkhealth prose`: checks the requirements of the plugin.
 
 local M = {}
 
@@ -78,7 +78,7 @@ local function check_parser()
   end
 end
 
--- The programs that harnesses start; the others need none.
+-- The programs that harnesses start; other harnesses start none.
 local programs = { claude = "claude", codex = "codex", opencode = "opencode" }
 
 local function check_project()

@@ -2,7 +2,7 @@
 
 local M = {}
 
--- Newer versions of Neovim have `grx` for code lenses themselves.
+-- Newer versions of Neovim map `grx` to code lenses by default.
 local lens = { "grx", "<Plug>(prose-lens)" }
 local others = {
   { "<LocalLeader>r", "<Plug>(prose-run)" },
@@ -10,12 +10,12 @@ local others = {
   { "<LocalLeader>l", "<Plug>(prose-log)" },
 }
 
---- Maps the keys in a buffer, as far as the user has not mapped them, or what they do, to something else.
+--- Maps the keys in a buffer, unless the user has mapped them or their actions.
 function M.set(bufnr)
   if vim.g.no_plugin_maps or vim.g.no_prose_maps then
     return
   end
-  -- Markdown is not mainly programs, and may have keys of its own.
+  -- Markdown documents may have other mappings for these keys.
   local keys = vim.bo[bufnr].filetype == "prose" and vim.list_extend({ lens }, others) or { lens }
   vim.api.nvim_buf_call(bufnr, function()
     for _, key in ipairs(keys) do

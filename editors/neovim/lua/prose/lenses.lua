@@ -1,4 +1,4 @@
--- Code lenses: what can be run, above the lines where it starts.
+-- Code lenses: commands to run programs and blocks, shown before their first line.
 
 local M = {}
 
@@ -8,7 +8,7 @@ local function is_wanted()
   return vim.g.prose_code_lenses ~= false
 end
 
---- Asks for the lenses of a buffer anew.
+--- Refreshes the lenses of a buffer.
 function M.refresh(bufnr)
   if not is_wanted() or not vim.api.nvim_buf_is_loaded(bufnr) or not require("prose.client").is_ready(bufnr) then
     return
@@ -22,7 +22,7 @@ function M.refresh(bufnr)
   end
 end
 
---- Asks for the lenses of all programs anew, since the server says that they have changed.
+--- Refreshes the lenses of all programs, on request of the server.
 function M.refresh_all()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_is_loaded(bufnr) and vim.tbl_contains(require("prose").filetypes(), vim.bo[bufnr].filetype) then
@@ -31,13 +31,13 @@ function M.refresh_all()
   end
 end
 
---- Keeps the lenses of a buffer up to date from now on.
+--- Keeps the lenses of a buffer up to date.
 function M.show_in(bufnr)
   vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })
   if not is_wanted() then
     return
   end
-  -- `LspAttach` is since 0.8; before, the lenses appear when the cursor rests.
+  -- `LspAttach` exists since 0.8; in 0.7, the lenses appear on `CursorHold`.
   local events = { "BufEnter", "CursorHold", "InsertLeave" }
   if vim.fn.has("nvim-0.8") == 1 then
     table.insert(events, "LspAttach")

@@ -4,30 +4,30 @@ local M = {}
 
 --- The folder of the grammar in a clone of the repository.
 function M.grammar()
-  -- The plugin may be a link from a folder of packages into the clone.
+  -- The plugin may be a symbolic link into the clone.
   local this = vim.fn.resolve(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p"))
   return vim.fn.fnamemodify(this, ":h:h:h:h:h") .. "/syntaxes/tree-sitter-prose"
 end
 
---- Where the parser is installed to. This folder belongs to `runtimepath` by default.
+--- The path of the installed parser. Its folder is on `runtimepath` by default.
 function M.target()
   return vim.fn.stdpath("data") .. "/site/parser/prose.so"
 end
 
 --- The parser that Neovim uses: the first one on `runtimepath`.
 function M.path()
-  -- What was not there when Neovim started is not found on `runtimepath`.
+  -- Neovim does not find files on `runtimepath` that were created after its start.
   local installed = vim.fn.filereadable(M.target()) == 1 and M.target() or nil
   return vim.api.nvim_get_runtime_file("parser/prose.*", false)[1] or installed
 end
 
---- Whether there is a parser that this Neovim can use.
+--- Whether this Neovim can load the parser.
 function M.is_there()
   local path = M.path()
   if not path or vim.fn.has("nvim-0.10") == 0 then
     return false
   end
-  -- Since 0.11 what cannot be used is told by a result, before it was an error.
+  -- Since 0.11, a failure is a return value; before, it was an error.
   local is_called, result = pcall(vim.treesitter.language.add, "prose", { path = path })
   return is_called and (result == true or vim.fn.has("nvim-0.11") == 0)
 end
@@ -78,7 +78,7 @@ function M.install(folder)
     return
   end
   vim.fn.mkdir(vim.fn.fnamemodify(M.target(), ":h"), "p")
-  -- A parser that is loaded must not be written over; the new one takes its place when it is whole.
+  -- A loaded parser must not be overwritten; the complete new file replaces it.
   local new = M.target() .. ".new"
   local command = { cc, "-O2", "-fPIC", "-shared", "-I", source, "-o", new, source .. "/parser.c" }
   if vim.fn.filereadable(source .. "/scanner.c") == 1 then

@@ -1,4 +1,4 @@
--- Inputs that a running program asks for, by `vim.ui.input`. One is asked at a time, also if parallel branches ask.
+-- Asks for the inputs of running programs with `vim.ui.input`, one at a time, also for parallel branches.
 
 local M = {}
 
@@ -26,7 +26,7 @@ local function next_question()
   end)
 end
 
---- Takes the questions of a run back, because it has ended.
+--- Cancels the questions of a run that has ended.
 function M.withdraw(run)
   local left = {}
   for _, question in ipairs(waiting) do
@@ -37,13 +37,13 @@ function M.withdraw(run)
     end
   end
   waiting = left
-  -- The input line of Neovim itself is left as a person leaves it. What other plugins put in its place stays, and its answer is of no effect.
+  -- Neovim's own input line is closed like by the user. Input windows of other plugins stay open, and their result is ignored.
   if current and current.params.run == run and vim.fn.getcmdtype() == "@" then
     vim.api.nvim_input("<Esc>")
   end
 end
 
---- Answers the request `prose/input`: asks the user, and gives what the server is told.
+--- Handles the request `prose/input`: asks the user and returns the result for the server.
 function M.ask(params)
   local thread, is_main = coroutine.running()
   local value, is_answered = nil, false
@@ -54,7 +54,7 @@ function M.ask(params)
       return
     end
     is_answered = true
-    -- Nothing is a value for a text, but none for what may be left out.
+    -- An empty text is a value, but for an optional input it means no value.
     value = not (answer == "" and params.optional) and answer or nil
     if is_waiting then
       coroutine.resume(thread)
@@ -67,12 +67,12 @@ function M.ask(params)
     end
   end
   if thread and not is_main then
-    -- The input line of Neovim answers before it returns, so that it must not be opened before this waits.
+    -- Neovim's own input line calls back before it returns, so it must not open before this waits.
     vim.schedule(start)
     is_waiting = true
     coroutine.yield()
   else
-    -- Before 0.10 a request is answered as soon as its handler returns.
+    -- Before 0.10, a request is answered when its handler returns.
     start()
     vim.wait(2 ^ 31 - 1, function()
       return is_answered

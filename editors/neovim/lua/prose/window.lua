@@ -1,4 +1,4 @@
--- The floating window that shows a run while it goes on. It does not take the cursor unless it is asked to.
+-- The floating window that shows the progress of a run. It does not take the focus by default.
 
 local M = {}
 
@@ -32,7 +32,7 @@ local function layout(title)
   return config
 end
 
---- Shows the last line, unless the user is in the window and reads.
+--- Scrolls to the last line, unless the cursor is in the window.
 local function follow(bufnr)
   if vim.api.nvim_get_current_win() ~= window then
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(bufnr), 0 })
@@ -46,7 +46,7 @@ function M.close()
   window = nil
 end
 
---- Shows a buffer in the window, which is opened if it is not.
+--- Shows a buffer in the window, and opens the window if needed.
 function M.show(bufnr, title, take_cursor)
   if is_in_sight() then
     vim.api.nvim_win_set_buf(window, bufnr)
@@ -64,7 +64,7 @@ function M.show(bufnr, title, take_cursor)
   end
 end
 
---- Brings the window up to date after its buffer or what stands above it has changed.
+--- Updates the window after its buffer or its title has changed.
 function M.update(bufnr, title)
   if not is_open() or vim.api.nvim_win_get_buf(window) ~= bufnr then
     return
