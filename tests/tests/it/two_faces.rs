@@ -62,11 +62,13 @@ impl World {
             ("alice/reader", READER),
         ]);
         let able = json!({ "window": { "workDoneProgress": true } });
-        let world = Self { workspace: Workspace::with(able, case.files), registry };
+        let mut world = Self { workspace: Workspace::with(able, case.files), registry };
         if let Some(settings) = case.settings {
             world.workspace.write("prose.toml", &settings.replace("URL", &world.registry.url()));
         }
         (case.prepare)(&world);
+        // A server that was there before may have seen something else.
+        world.workspace.restart();
         world
     }
 
