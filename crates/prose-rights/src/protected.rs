@@ -5,13 +5,16 @@ use std::sync::LazyLock;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// The folders in which every file is protected.
-const FOLDERS: &[&str] = &[".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube"];
+const FOLDERS: &[&str] = &[".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"];
 
 /// The names of protected files, as globs in lower case.
 const FILES: &[&str] = &[
     ".env",
     ".env.*",
+    ".env_*",
+    ".env-*",
     "*.env",
+    ".envrc",
     "prose.toml",
     "id_rsa*",
     "id_dsa*",
@@ -19,6 +22,7 @@ const FILES: &[&str] = &[
     "id_ed25519*",
     "*.pem",
     "*.key",
+    "*.p8",
     "*.ppk",
     "*.p12",
     "*.pfx",
@@ -33,6 +37,7 @@ const FILES: &[&str] = &[
     ".htpasswd",
     ".git-credentials",
     ".dockercfg",
+    ".vault-token",
     "credentials",
     "credentials.*",
 ];
@@ -94,6 +99,10 @@ mod tests {
             ".env::$DATA",
             ".e\u{200b}nv",
             "deploy/.env.production",
+            ".env_local",
+            ".envrc",
+            "AuthKey.p8",
+            ".docker/config.json",
             "prod.env",
             "prose.toml",
             "Prose.TOML",
