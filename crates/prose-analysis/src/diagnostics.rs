@@ -120,11 +120,9 @@ fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Dia
             *diagnostic = Diagnostic::new(
                 Code::E003,
                 range,
-                format!(
-                    "`{name}` is a variable; a session gets its value in a text: `session \"{{{name}}}\"`"
-                ),
+                format!("`{name}` is a variable; interpolate it in a text: `session \"{{{name}}}\"`"),
             )
-            .with_fix(Fix::guess("Put the variable into a text", vec![edit]));
+            .with_fix(Fix::guess("Interpolate the variable in a text", vec![edit]));
             variables.insert(name);
         }
     }
@@ -145,7 +143,7 @@ fn read_calls_without_do(db: &dyn Db, file: SourceFile, found: &mut [Diagnostic]
         if diagnostic.fix.is_none() && is_alone && named().is_some_and(|named| !named.blocks.is_empty()) {
             let insert = TextEdit::insert(diagnostic.range.start(), "do ");
             let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![insert]);
-            let message = format!("`{name}` is a block; `do {name}` calls it");
+            let message = format!("`{name}` is a block; call it with `do {name}`");
             *diagnostic = Diagnostic::new(Code::E107, diagnostic.range, message).with_fix(fix);
         }
     }
@@ -181,7 +179,7 @@ fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
         *diagnostic = Diagnostic::new(
             Code::E001,
             diagnostic.range,
-            "a string between `\"` ends on its line; a text of several lines stands between `\"\"\"`",
+            "a string ends on its line; a text of several lines must be between `\"\"\"`",
         )
         .with_fix(Fix::guess(
             "Change to `\"\"\"`",

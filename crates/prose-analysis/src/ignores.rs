@@ -198,29 +198,24 @@ impl<'a> Source<'a> {
             return Some(Err(problem(message).with_fix(rename)));
         }
         let Some(list) = list else {
-            let message =
-                format!("this has no effect without the codes to ignore: `# prose: {word}[W101] reason`");
+            let message = format!("expected codes to ignore: `# prose: {word}[W101] reason`");
             return Some(Err(problem(message)));
         };
         let Some(end) = list.find(']') else {
-            return Some(Err(problem("this has no effect: the `]` behind the codes is missing".to_owned())));
+            return Some(Err(problem("expected `]` after the codes".to_owned())));
         };
         let names = list[..end].split(',').map(str::trim).filter(|name| !name.is_empty());
         let listed: Vec<Listed> = names
             .map(|name| Listed { name: name.to_owned(), code: name.parse().ok(), range: place(name) })
             .collect();
         if listed.is_empty() {
-            return Some(Err(problem(
-                "this has no effect: there is no code between the brackets".to_owned(),
-            )));
+            return Some(Err(problem("expected a code between the brackets".to_owned())));
         }
         let covers = match word {
             IGNORE => self.covered(range),
             _ if range.start() <= self.first_statement => TextRange::up_to(TextSize::of(self.text)),
             _ => {
-                let message = format!(
-                    "this has no effect below the first statement: `{IGNORE_FILE}` stands at the top of the file"
-                );
+                let message = format!("`{IGNORE_FILE}` must come before the first statement");
                 return Some(Err(problem(message)));
             }
         };
@@ -262,7 +257,7 @@ impl<'a> Source<'a> {
                     }
                 }
                 Some(code) if NEVER_IGNORED.contains(&code) => {
-                    format!("`{name}` cannot be ignored: the text behind it is not read as it is written")
+                    format!("`{name}` cannot be ignored; the text after it is not parsed as written")
                 }
                 Some(_) => format!("`{name}` is not reported here, so it has no effect in this comment"),
             };

@@ -478,7 +478,7 @@ pub enum StageKind {
     Filter,
     /// Gives a value for each item, all at once.
     Pmap,
-    /// Makes one value of all items.
+    /// Combines all items into one value.
     Reduce,
 }
 

@@ -202,7 +202,7 @@ pub(crate) fn edits<'db>(
         Repair::RemoveStatements { until } => {
             let end = until.range(db, until.start(db)?).end();
             let range = whole_lines(text, TextRange::new(start, end));
-            Fix::guess("Remove what is never reached", vec![TextEdit::delete(range)])
+            Fix::guess("Remove the unreachable statements", vec![TextEdit::delete(range)])
         }
         Repair::RemoveLines { title, range } => {
             let lines = whole_lines(text, *range + start);

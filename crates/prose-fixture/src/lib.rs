@@ -47,6 +47,7 @@
 
 mod marks;
 pub mod permissions;
+pub mod wording;
 
 pub use marks::{Mark, render};
 use rowan::{TextRange, TextSize};

@@ -6,7 +6,7 @@ use crate::git::GitHost;
 
 /// Why a path names no program (E011, E012).
 ///
-/// Displayed as the rest of a sentence that starts with the path: "`alice research` has a space in it".
+/// Displayed as the rest of a sentence that starts with the path: "`alice research` contains a space".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Invalid {
     /// Nothing stands between the quotes (E011).
@@ -72,27 +72,26 @@ impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Invalid::Empty => f.write_str("is empty"),
-            Invalid::Space => f.write_str("has a space in it"),
-            Invalid::ControlCharacter => f.write_str("has a control character in it"),
+            Invalid::Space => f.write_str("contains a space"),
+            Invalid::ControlCharacter => f.write_str("contains a control character"),
             Invalid::Scheme(scheme) => {
-                write!(f, "starts with `{scheme}://`; only `https://` and `http://` are fetched")
+                write!(f, "starts with `{scheme}://`; only `https://` and `http://` are supported")
             }
             Invalid::NoHost => f.write_str("has no host"),
             Invalid::NoPath(host) => {
-                write!(f, "names no program on its host: `https://{host}/path/program.prose`")
+                write!(f, "has no path to a program: `https://{host}/path/program.prose`")
             }
-            Invalid::Credentials => f.write_str(
-                "has credentials in it, which everyone who reads the program would see; a token belongs in the credentials file of \
-                 the user",
-            ),
-            Invalid::Url(why) => write!(f, "is no address: {why}"),
-            Invalid::NoSlash => f.write_str("has no `/`: a program in a registry is `handle/slug`"),
-            Invalid::MissingPart | Invalid::Segments => f.write_str(
-                "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`",
-            ),
-            Invalid::TooManySlashes => f.write_str(
-                "has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`",
-            ),
+            Invalid::Credentials => {
+                f.write_str("contains credentials; put a token in the credentials file of the user instead")
+            }
+            Invalid::Url(why) => write!(f, "is not a valid address: {why}"),
+            Invalid::NoSlash => f.write_str("has no `/`; a program in a registry is `handle/slug`"),
+            Invalid::MissingPart | Invalid::Segments => {
+                f.write_str("is not a valid `handle/slug`; use letters, digits, `-`, `_` and `.`")
+            }
+            Invalid::TooManySlashes => {
+                f.write_str("has more than one `/`; use `handle/slug`, or `./` for a local file")
+            }
             Invalid::GitParts(host) => write!(
                 f,
                 "needs an owner, a repository and a file: `{}/owner/repo/program.prose`",
@@ -100,29 +99,25 @@ impl fmt::Display for Invalid {
             ),
             Invalid::GitFile(host) => write!(
                 f,
-                "needs a file that ends in `.prose`: `{0}/owner/repo/program.prose`, or \
-                 `{0}/owner/repo/program.prose@v1` for a tag, a branch or a commit",
+                "must end in `.prose`, or in `.prose@v1` for a tag, a branch or a commit: \
+                 `{}/owner/repo/program.prose`",
                 host.name()
             ),
-            Invalid::NoRevision => {
-                f.write_str("ends with `@`, behind which a tag, a branch or a commit is expected")
-            }
+            Invalid::NoRevision => f.write_str("ends with `@`; add a tag, a branch or a commit after it"),
             Invalid::Revision(revision) => {
-                write!(f, "asks for `{revision}`, which can be no tag, branch or commit")
+                write!(f, "has `{revision}` after `@`, which is not a valid tag, branch or commit")
             }
             Invalid::GitPath(segment) if segment.is_empty() => {
-                f.write_str("has nothing between two `/` of its path")
+                f.write_str("has an empty segment in its path")
             }
             Invalid::GitPath(segment) => {
-                write!(f, "has `{segment}` in it; the path starts from the top of the repository")
+                write!(f, "contains `{segment}`; the path starts at the root of the repository")
             }
             Invalid::OutsideRepository => f.write_str("leads out of the repository of the program"),
-            Invalid::OtherHost => f.write_str(
-                "leads to another host than that of the program; a whole address starts with `https://`",
-            ),
-            Invalid::NoAddress => {
-                f.write_str("starts from the address of the program, which is not known")
+            Invalid::OtherHost => {
+                f.write_str("leads to another host; use a full address that starts with `https://`")
             }
+            Invalid::NoAddress => f.write_str("is relative to the address of the program, which is unknown"),
         }
     }
 }

@@ -117,18 +117,16 @@ fn git_hosts_tell_commits() {
 #[test]
 fn a_path_that_is_being_typed_is_incomplete() {
     check("", expect!["is empty (incomplete)"]);
-    check("al", expect!["has no `/`: a program in a registry is `handle/slug` (incomplete)"]);
-    check("@", expect!["has no `/`: a program in a registry is `handle/slug` (incomplete)"]);
+    check("al", expect!["has no `/`; a program in a registry is `handle/slug` (incomplete)"]);
+    check("@", expect!["has no `/`; a program in a registry is `handle/slug` (incomplete)"]);
     check(
         "@alice/",
-        expect![
-            "is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.` (incomplete)"
-        ],
+        expect!["is not a valid `handle/slug`; use letters, digits, `-`, `_` and `.` (incomplete)"],
     );
     check("https://", expect!["has no host (incomplete)"]);
     check(
         "https://exam",
-        expect!["names no program on its host: `https://exam/path/program.prose` (incomplete)"],
+        expect!["has no path to a program: `https://exam/path/program.prose` (incomplete)"],
     );
     check(
         "github.com",
@@ -145,55 +143,44 @@ fn a_path_that_is_being_typed_is_incomplete() {
     check(
         "github.com/owner/repo/flows/",
         expect![
-            "needs a file that ends in `.prose`: `github.com/owner/repo/program.prose`, or `github.com/owner/repo/program.prose@v1` for a tag, a branch or a commit (incomplete)"
+            "must end in `.prose`, or in `.prose@v1` for a tag, a branch or a commit: `github.com/owner/repo/program.prose` (incomplete)"
         ],
     );
     check(
         "github.com/owner/repo/a.pro",
         expect![
-            "needs a file that ends in `.prose`: `github.com/owner/repo/program.prose`, or `github.com/owner/repo/program.prose@v1` for a tag, a branch or a commit (incomplete)"
+            "must end in `.prose`, or in `.prose@v1` for a tag, a branch or a commit: `github.com/owner/repo/program.prose` (incomplete)"
         ],
     );
     check(
         "github.com/owner/repo/a.prose@",
-        expect!["ends with `@`, behind which a tag, a branch or a commit is expected (incomplete)"],
+        expect!["ends with `@`; add a tag, a branch or a commit after it (incomplete)"],
     );
 }
 
 #[test]
 fn what_names_no_program_says_why() {
-    check("alice research", expect!["has a space in it"]);
-    check("alice/re\u{7}", expect!["has a control character in it"]);
-    check("ftp://example.com/a", expect!["starts with `ftp://`; only `https://` and `http://` are fetched"]);
+    check("alice research", expect!["contains a space"]);
+    check("alice/re\u{7}", expect!["contains a control character"]);
+    check(
+        "ftp://example.com/a",
+        expect!["starts with `ftp://`; only `https://` and `http://` are supported"],
+    );
     check("https:///a", expect!["has no host (incomplete)"]);
-    check("https://[::1/a", expect!["is no address: invalid IPv6 address"]);
-    check(
-        "alice/a/b",
-        expect![
-            "has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`"
-        ],
-    );
-    check(
-        "alice/a?b",
-        expect!["is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`"],
-    );
+    check("https://[::1/a", expect!["is not a valid address: invalid IPv6 address"]);
+    check("alice/a/b", expect!["has more than one `/`; use `handle/slug`, or `./` for a local file"]);
+    check("alice/a?b", expect!["is not a valid `handle/slug`; use letters, digits, `-`, `_` and `.`"]);
     check("/alice/..", expect!["/alice/.. (..) <- "]);
-    check(
-        "alice/..",
-        expect!["is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`"],
-    );
-    check(
-        "@/a",
-        expect!["is no `handle/slug`: each of the two is made of letters, digits, `-`, `_` and `.`"],
-    );
+    check("alice/..", expect!["is not a valid `handle/slug`; use letters, digits, `-`, `_` and `.`"]);
+    check("@/a", expect!["is not a valid `handle/slug`; use letters, digits, `-`, `_` and `.`"]);
     check(
         "github.com/o/r/../a.prose",
-        expect!["has `..` in it; the path starts from the top of the repository"],
+        expect!["contains `..`; the path starts at the root of the repository"],
     );
-    check("github.com/o/r/a//b.prose", expect!["has nothing between two `/` of its path"]);
+    check("github.com/o/r/a//b.prose", expect!["has an empty segment in its path"]);
     check(
         "github.com/o/r/a.prose@v1..v2",
-        expect!["asks for `v1..v2`, which can be no tag, branch or commit"],
+        expect!["has `v1..v2` after `@`, which is not a valid tag, branch or commit"],
     );
 }
 
@@ -231,7 +218,7 @@ fn local_paths_in_a_program_of_the_web_start_from_its_address() {
 #[test]
 fn local_paths_in_a_program_of_the_web_reach_no_other_host() {
     let base = "https://example.com/flows/main.prose";
-    let other = "leads to another host than that of the program; a whole address starts with `https://`";
+    let other = "leads to another host; use a full address that starts with `https://`";
     for path in
         ["//evil.example/a.prose", "/\\evil.example/a.prose", "/\\/evil.example/a.prose", "http:evil.prose"]
     {
@@ -259,8 +246,12 @@ fn local_paths_in_a_program_of_a_repository_stay_in_it_and_at_its_revision() {
 
 #[test]
 fn a_local_path_in_a_program_of_unknown_address_is_no_file() {
-    check_in("alice/a", "./b.prose", expect!["starts from the address of the program, which is not known"]);
-    check_in("./a.prose", "./b.prose", expect!["starts from the address of the program, which is not known"]);
+    check_in("alice/a", "./b.prose", expect!["is relative to the address of the program, which is unknown"]);
+    check_in(
+        "./a.prose",
+        "./b.prose",
+        expect!["is relative to the address of the program, which is unknown"],
+    );
 }
 
 /// What looks like a path, and everything else.

@@ -112,7 +112,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             p.note(
                 Code::W102,
                 p.range(),
-                "a `choice` holds options alone: put this under an `option \"label\":`",
+                "only options are allowed in a `choice`; put this under an `option \"label\":`",
                 None,
             );
         }
@@ -308,7 +308,7 @@ fn right_hand_side(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E107,
             range,
-            format!("there is no `{}`; did you mean `{keyword}`?", recovery::shorten(p.token_text())),
+            format!("unknown keyword `{}`; did you mean `{keyword}`?", recovery::shorten(p.token_text())),
             fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
         );
         return block_expression(p, kind);
@@ -378,7 +378,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(at),
-            format!("missing `:` at the end of the `{header}` line"),
+            format!("expected `:` at the end of the `{header}` line"),
             fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":"))
                 .filter(|_| p.text_at(p.previous_range()) != ":"),
         );
@@ -390,7 +390,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(at),
-            format!("missing `:` before the body of this `{header}`"),
+            format!("expected `:` before the body of `{header}`"),
             fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
         );
         return;
@@ -402,7 +402,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         p.error_with_fix(
             Code::E108,
             p.range(),
-            format!("a `:` ends the `{header}` line; it needs no `then`"),
+            format!("unexpected `then`; a `{header}` line ends with `:`"),
             fix("Remove `then`", FixSafety::Safe, TextEdit::replace(superfluous, colon)),
         );
     }
@@ -435,7 +435,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         // Lines that are indented without reason may have left their body behind.
         // Of a choice without options the analysis says more.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {
-            p.note(Code::W101, header, format!("this `{owner}` has an empty body"), None);
+            p.note(Code::W101, header, format!("`{owner}` has an empty body"), None);
         }
     } else {
         let one_line = std::mem::replace(&mut p.one_line, true);
@@ -492,7 +492,7 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
         UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
         kind if is_string(kind) => return recovery::quoted_name(p, NAME, code, what),
-        _ => (recovery::missing_at(p), format!("missing {what}")),
+        _ => (recovery::missing_at(p), format!("expected {what}")),
     };
     p.error(code, range, message);
     false

@@ -160,7 +160,7 @@ impl LayoutPass<'_> {
         Diagnostic::new(
             Code::E004,
             self.tokens.range(index),
-            "a Markdown fence is no part of a program; keep the lines between the fences alone",
+            "unexpected Markdown fence; keep only the lines between the fences",
         )
         .with_fix(Fix {
             title: "Remove the fence".into(),
@@ -192,12 +192,8 @@ impl LayoutPass<'_> {
         edits.extend(code);
         self.tabs_of_last_line = Some(self.diagnostics.len());
         self.diagnostics.push(
-            Diagnostic::new(
-                Code::E103,
-                self.indentation(),
-                "this line is indented with a tab; OpenProse is indented with spaces",
-            )
-            .with_fix(Fix { title: "Indent with spaces".into(), safety: FixSafety::Safe, edits }),
+            Diagnostic::new(Code::E103, self.indentation(), "unexpected tab in the indentation; use spaces")
+                .with_fix(Fix { title: "Indent with spaces".into(), safety: FixSafety::Safe, edits }),
         );
     }
 
@@ -391,14 +387,12 @@ fn slash_comment(range: TextRange) -> Diagnostic {
 
 fn conflict_marker(range: TextRange, line: &str) -> Diagnostic {
     let message = match line.as_bytes() {
-        [b'<', ..] => {
-            "a merge conflict was left unresolved here: keep one of its sides, and remove this line"
-        }
-        [b'>', ..] => "a merge conflict that was left unresolved ends here: remove this line",
+        [b'<', ..] => "an unresolved merge conflict starts here; keep one side and remove this line",
+        [b'>', ..] => "an unresolved merge conflict ends here; remove this line",
         [b'=', ..] => {
-            "the other side of an unresolved merge conflict starts here: keep one side, and remove this line"
+            "the other side of an unresolved merge conflict starts here; keep one side, remove this line"
         }
-        _ => "the common ancestor in an unresolved merge conflict starts here: remove it with this line",
+        _ => "the common ancestor of an unresolved merge conflict starts here; remove it and this line",
     };
     Diagnostic::new(Code::E004, range, message)
 }

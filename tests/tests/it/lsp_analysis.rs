@@ -180,7 +180,7 @@ fn what_only_a_person_can_choose_is_not_preferred() {
     let mut workspace = Workspace::new(&[]);
     workspace.open("main.prose", "output session \"a\"\nsession \"b\"\n");
     let actions = workspace.actions("main.prose", (1, 3), &[]);
-    assert_eq!(actions[0]["title"], "Remove what is never reached");
+    assert_eq!(actions[0]["title"], "Remove the unreachable statements");
     assert_eq!(actions[0]["isPreferred"], false);
 }
 

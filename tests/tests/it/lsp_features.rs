@@ -218,7 +218,7 @@ fn diagnostics_come_as_one_types_and_go_when_it_is_mended() {
               "safety": "safe",
               "title": "Insert the closing `\"`"
             },
-            "message": "this string is never closed: the closing `\"` is missing",
+            "message": "unterminated string; expected a closing `\"`",
             "range": {
               "end": {
                 "character": 12,

@@ -433,7 +433,7 @@ fn a_program_that_imports_without_end_is_not_followed() {
     workspace.open_saved("main.prose");
     let told = wait_for(&mut workspace, "main.prose", &["E145"]);
     let message = told["diagnostics"][0]["message"].as_str().unwrap();
-    assert_eq!(message, "`mallory/many` has 100 errors, so this program does not run either");
+    assert_eq!(message, "`mallory/many` has 100 errors, so this program cannot run");
     std::thread::sleep(Duration::from_millis(500));
     assert!(registry.take_asked().len() <= 501);
 }

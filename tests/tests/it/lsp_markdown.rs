@@ -97,7 +97,7 @@ fn only_programs_are_diagnosed_and_each_alone() {
     let told = workspace.pushed_whole("guide.md");
     assert_eq!(told["version"], 1);
     expect![[r#"
-        19:22-19:27 E119 "there is no variable `draft`; did you mean `pair`, which nothing uses?"
+        19:22-19:27 E119 "variable `draft` is not defined; did you mean the unused `pair`?"
     "#]]
     .assert_eq(&diagnostics(&told["diagnostics"]));
     workspace.client.shut_down();
@@ -123,7 +123,7 @@ fn a_client_that_asks_gets_the_same() {
     let uri = workspace.uri("guide.md");
     let report = workspace.client.result("textDocument/diagnostic", &uri);
     expect![[r#"
-        19:22-19:27 E119 "there is no variable `draft`; did you mean `pair`, which nothing uses?"
+        19:22-19:27 E119 "variable `draft` is not defined; did you mean the unused `pair`?"
     "#]]
     .assert_eq(&diagnostics(&report["items"]));
     let params = json!({ "textDocument": { "uri": uri }, "previousResultId": report["resultId"] });
@@ -435,7 +435,7 @@ fn of_several_programs_one_has_to_be_named() {
     expect!["`runs.md` has no program: a block that starts with ```prose would be one"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
     workspace.replace("runs.md", 3, "```prose\nsession: nobody\n```\n");
-    expect!["`runs.md#1` has 1 error and is not run; line 2: there is no agent `nobody`"]
+    expect!["`runs.md#1` has 1 error and is not run; line 2: agent `nobody` is not defined"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
     // As it was last edited, and by the name of the document, since it is the only one.
     workspace.replace("runs.md", 4, "```prose\nsession \"Three\"\n```\n");

@@ -57,7 +57,7 @@ impl Checker<'_, '_> {
     fn other_braces(&mut self, range: TextRange, name: &str) {
         let written = self.source(range);
         let message =
-            format!("one pair of braces fills in a value; the rest of `{written}` stays in the text");
+            format!("one pair of braces interpolates a value; the rest of `{written}` stays in the text");
         let fix = Fix::change(range, &format!("{{{name}}}"));
         self.report(Diagnostic::new(Code::W149, range, message).with_fix(fix));
     }
@@ -87,13 +87,11 @@ impl Checker<'_, '_> {
             let written = &source[slip.range];
             let why = match slip.kind {
                 SlipKind::Unclosed => "the closing `}` is missing",
-                SlipKind::Spaces => "no spaces stand between the braces",
-                SlipKind::Path => "only `.field`, `[0]` and `[name]` follow the name",
-                SlipKind::Expression => {
-                    "nothing is computed or called between braces; keep the value with `let` before"
-                }
+                SlipKind::Spaces => "remove the spaces between the braces",
+                SlipKind::Path => "only `.field`, `[0]` and `[name]` may follow the name",
+                SlipKind::Expression => "compute the value before with `let`",
             };
-            let message = format!("`{written}` is literal text and not the value of `{name}`: {why}");
+            let message = format!("`{written}` does not interpolate `{name}`; {why}");
             let fix = slip.meant.map(|meant| Fix::change(range, &meant));
             self.report(Diagnostic::new(Code::W145, range, message).with_fix(fix));
         }

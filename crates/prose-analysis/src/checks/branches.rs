@@ -41,15 +41,13 @@ impl Checker<'_, '_> {
             if reader == writer || !told.insert((reader, &data.text)) {
                 continue;
             }
-            let message = format!(
-                "`{}` is made by another branch of this `parallel`, and branches run at once, so it is empty here",
-                data.text
-            );
+            let message =
+                format!("`{}` is bound by another branch of this `parallel`, so it is empty here", data.text);
             // In a block, an earlier call may have left the name behind.
             let is_certain = !data.place.is_text() && body.frame(data.scope) == ScopeId(0);
             let code = if is_certain { Code::E150 } else { Code::W125 };
             let diagnostic = Diagnostic::new(code, data.range, message)
-                .with_related(body[maker].range, "the other branch makes it here");
+                .with_related(body[maker].range, "bound by the other branch here");
             self.report(diagnostic);
         }
     }

@@ -35,8 +35,7 @@ impl Checker<'_, '_> {
                 Resolved::Program if self.owner(callee) != callee => {
                     let program = &body[*name].text;
                     let message = format!(
-                        "`{program}` is a program and has nothing to be called; call the program itself, `{program}(…)`, and take the part from its \
-                         result: `{program}(…).name`"
+                        "program `{program}` has no functions; call it and read its result: `{program}(…).name`"
                     );
                     let diagnostic = Diagnostic::new(Code::E025, body[callee].range, message);
                     let is_certain = self.is_surely_reached(*name);
@@ -53,12 +52,12 @@ impl Checker<'_, '_> {
         }
         self.report(match called {
             Some(data) if data.kind == RefKind::Callee => {
-                let message = format!("`{}` is a variable, not a program; values are not called", data.text);
+                let message = format!("`{}` is a variable, not a program, and cannot be called", data.text);
                 let is_certain = root.is_some_and(|name| self.is_surely_reached(name));
                 Diagnostic::new(Code::E025, data.range, message).with_lenient(!is_certain)
             }
             _ => {
-                let message = "only programs that a `use` imports are called, and this is none";
+                let message = "this is not an imported program and cannot be called";
                 Diagnostic::new(Code::E004, body[callee].range, message)
             }
         });
@@ -85,12 +84,8 @@ impl Checker<'_, '_> {
     fn options_of_for(&mut self, call: ExprId, collection: ExprId, parallel: bool) {
         let (call, end) = (self.body[call].range, self.body[collection].range.end());
         let message = match parallel {
-            true => {
-                "a `parallel for` takes no options; what fails for one item is handled by a `try:` in its body"
-            }
-            false => {
-                "a `for` takes no options: it ends with its last item; a bound is for a `loop until **…** (max: 3):`"
-            }
+            true => "`parallel for` takes no options; handle a failing item with `try:` in its body",
+            false => "`for` takes no options; for a bound use `loop until **…** (max: 3):`",
         };
         let diagnostic = match self.behind_parenthesis(end) {
             Some(inside) => {

@@ -104,7 +104,7 @@ impl<'db> Checker<'_, 'db> {
             params => format!(" ({})", listed(params, "and")),
         };
         let message = format!(
-            "`{name}` takes {}{list}, and {} given",
+            "block `{name}` takes {}{list}, but {} given",
             match wanted {
                 0 => "no arguments".to_owned(),
                 _ => counted(wanted, "argument"),
@@ -150,7 +150,7 @@ impl<'db> Checker<'_, 'db> {
         let given = |param: &&SmolStr| times_given.contains_key(*param);
         for (at, name) in unknown {
             let free = params.iter().filter(|param| !given(param)).take(MANY);
-            let message = format!("`{block}` has no parameter `{}`", name.text);
+            let message = format!("block `{block}` has no parameter `{}`", name.text);
             let in_place = params.get(at).filter(|param| !given(param));
             let mut finding =
                 did_you_mean(Code::W142, name.range, message, &name.text, free.cloned().collect());
@@ -171,7 +171,7 @@ impl<'db> Checker<'_, 'db> {
         let Some((at, name)) = moved.next() else { return };
         let goes_to = params.get(at).map(SmolStr::as_str).unwrap_or_default();
         let message = format!(
-            "not every interpreter looks at the names of arguments: by its place, this one goes to `{goes_to}`, not to `{}`",
+            "argument `{}` is at the position of `{goes_to}`; other interpreters bind by position",
             name.text
         );
         let mut finding = Finding::new(Code::W142, name.range, message);
@@ -287,7 +287,7 @@ impl<'db> Checker<'_, 'db> {
             [] => "name: value".to_owned(),
             meant => meant.iter().map(|(_, input)| format!("{input}: …")).collect::<Vec<_>>().join(", "),
         };
-        let message = format!("inputs of a program are given by name: `{example}`");
+        let message = format!("inputs of a program must be passed by name: `{example}`");
         let mut diagnostic = Diagnostic::new(Code::E027, range, message);
         if meant.len() == positional.len() {
             let name = |(argument, input): &(&&Argument, &&SmolStr)| {
@@ -334,11 +334,10 @@ impl<'db> Checker<'_, 'db> {
         let range = self.body[callee].range;
         let names: Vec<SmolStr> = missing.iter().map(|name| (*name).clone()).collect();
         let message = format!(
-            "`{}` needs the {} {}, which {} not given",
-            program.name,
+            "missing {} {} in the call of `{}`",
             plural(names.len(), "input"),
             listed(&names, "and"),
-            if names.len() == 1 { "is" } else { "are" },
+            program.name,
         );
         let mut finding = Finding::new(Code::E026, range, message);
         if let Some(fix) = self.give_inputs(range, arguments, &names) {
@@ -362,7 +361,7 @@ impl<'db> Checker<'_, 'db> {
             Some(last) => TextEdit::insert(last.range.end(), format!(", {given}")),
             None => TextEdit::insert(self.behind_parenthesis(callee.end())?, given),
         };
-        Some(Fix::guess(format!("Give {}", listed(names, "and")), vec![edit]))
+        Some(Fix::guess(format!("Pass {}", listed(names, "and")), vec![edit]))
     }
 
     /// The place behind the parenthesis that opens next.
@@ -477,10 +476,9 @@ impl<'db> Checker<'_, 'db> {
             let data = &body[*name];
             let first = firsts.entry(&data.text).or_insert(*name);
             if first != name {
-                let message =
-                    format!("there is a {what} `{}` already; give this one another name", data.text);
+                let message = format!("duplicate {what} `{}`; rename one of them", data.text);
                 let diagnostic = Diagnostic::new(Code::E134, data.range, message)
-                    .with_related(body[*first].range, "it is first given here");
+                    .with_related(body[*first].range, "first given here");
                 self.report(diagnostic);
             }
         }
@@ -493,9 +491,9 @@ impl<'db> Checker<'_, 'db> {
             let Some(name) = &argument.name else { continue };
             let first = *firsts.entry(&name.text).or_insert(name);
             if !std::ptr::eq(first, name) {
-                let message = format!("`{}` is given already", name.text);
+                let message = format!("argument `{}` is already given", name.text);
                 let diagnostic = Diagnostic::new(Code::E134, name.range, message)
-                    .with_related(first.range, "it is first given here")
+                    .with_related(first.range, "first given here")
                     .with_fix(remove(arguments, position..position + 1));
                 self.report(diagnostic);
             }
@@ -506,10 +504,9 @@ impl<'db> Checker<'_, 'db> {
         let mut keys: FxHashMap<&SmolStr, TextRange> = FxHashMap::default();
         for key in entries.iter().filter_map(|entry| entry.key.as_ref()) {
             if let Some(first) = keys.get(&key.text) {
-                let message =
-                    format!("the object has a key `{}` already, whose value this one replaces", key.text);
-                let diagnostic = Diagnostic::new(Code::W139, key.range, message)
-                    .with_related(*first, "it is first given here");
+                let message = format!("duplicate key `{}`; this value replaces the first", key.text);
+                let diagnostic =
+                    Diagnostic::new(Code::W139, key.range, message).with_related(*first, "first given here");
                 self.report(diagnostic);
             } else {
                 keys.insert(&key.text, key.range);

@@ -104,7 +104,7 @@ impl<'a> Checker<'a, '_> {
 
     /// A judgement as a value, such as `{ passed: **the tests pass** }`, has to say something too.
     fn empty_judgement(&mut self, range: TextRange) {
-        let message = "the condition is empty: nothing says what the model has to judge";
+        let message = "the condition is empty; describe what the model has to judge";
         self.report(Diagnostic::new(Code::E129, range, message));
     }
 
@@ -118,7 +118,7 @@ impl<'a> Checker<'a, '_> {
         {
             // A text is never empty by chance, so the branch would always be taken.
             let range = body[condition].range;
-            let message = format!("a {what} in words stands between `**`; a text in quotes always holds");
+            let message = format!("a {what} in words must be between `**`; a text in quotes is always true");
             let opening = TextRange::new(range.start(), text.content.start());
             let closing = TextRange::new(text.content.end(), range.end());
             let edits = vec![TextEdit::replace(opening, "**"), TextEdit::replace(closing, "**")];
@@ -132,7 +132,7 @@ impl<'a> Checker<'a, '_> {
                 continue;
             }
             if text.blank {
-                let message = format!("the {what} is empty: nothing says what the model has to judge");
+                let message = format!("the {what} is empty; describe what the model has to judge");
                 self.report(Diagnostic::new(Code::E129, data.range, message));
                 continue;
             }
@@ -141,7 +141,7 @@ impl<'a> Checker<'a, '_> {
                 || said.chars().filter(|c| c.is_alphanumeric()).nth(3).is_none();
             if is_short && text.interpolations.is_empty() {
                 let message = format!(
-                    "`{}` says little: a whole sentence tells the model what has to hold",
+                    "condition `{}` is too short; write a sentence that the model can judge",
                     said.trim()
                 );
                 self.report(Diagnostic::new(Code::W104, data.range, message));
@@ -157,8 +157,7 @@ impl<'a> Checker<'a, '_> {
         }
         let keyword = keyword(self.body[id].range, "loop");
         let edit = TextEdit::insert(keyword.end(), " (max: 10)");
-        let message =
-            "nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it";
+        let message = "unbounded loop; add a condition, `max`, `break` or `return`";
         let diagnostic =
             Diagnostic::new(Code::W113, keyword, message).with_fix(Fix::guess("Add `(max: 10)`", vec![edit]));
         self.report(diagnostic);
@@ -196,10 +195,9 @@ impl<'a> Checker<'a, '_> {
             let range = body[label].range;
             let first = *labels.entry(text).or_insert(range);
             if first != range {
-                let message =
-                    format!("another option has the label `{text}`; a model cannot tell them apart");
+                let message = format!("duplicate label `{text}`; the model cannot distinguish the options");
                 let diagnostic =
-                    Diagnostic::new(Code::W112, range, message).with_related(first, "it is first used here");
+                    Diagnostic::new(Code::W112, range, message).with_related(first, "first used here");
                 self.report(diagnostic);
             }
         }
@@ -210,7 +208,7 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         let has_statements = list.is_some_and(|list| !self.body[list].stmts.is_empty());
-        let message = "this `choice` has no options to choose from: `option \"label\":` below it makes one";
+        let message = "`choice` has no options; add one with `option \"label\":`";
         // Statements without an option are reported one by one.
         let diagnostic =
             Diagnostic::new(Code::E131, keyword(data.range, "choice"), message).with_lenient(has_statements);
@@ -220,7 +218,7 @@ impl<'a> Checker<'a, '_> {
     fn handlers(&mut self, data: &StmtData, list: Option<ListId>, catches: &[Catch]) {
         let [first, others @ ..] = catches else { return };
         for second in others {
-            let message = "the first `catch` handles every error, so this one never runs";
+            let message = "unreachable `catch`; the first `catch` handles every error";
             let diagnostic = Diagnostic::new(Code::W122, second.keyword, message)
                 .with_related(first.keyword, "errors are handled here");
             self.report(diagnostic);
@@ -229,7 +227,7 @@ impl<'a> Checker<'a, '_> {
         let statements = &self.body[list].stmts;
         let is_harmless = !statements.is_empty() && statements.iter().all(|stmt| self.cannot_fail(*stmt));
         if is_harmless && !self.has_errors(data.range) {
-            let message = "nothing in this `try` can fail, so its handler never runs";
+            let message = "unreachable `catch`; nothing in this `try` can fail";
             let diagnostic = Diagnostic::new(Code::W122, first.keyword, message)
                 .with_related(self.body[list].range, "only constant values are bound here");
             self.report(diagnostic);
@@ -264,8 +262,7 @@ impl<'a> Checker<'a, '_> {
         let in_catch =
             || self.body.scopes_around(data.scope).any(|scope| self.body[scope].kind == ScopeKind::Catch);
         if message.is_none() && !in_catch() {
-            let message =
-                "outside of a `catch` there is no error to throw again; give a message: `throw \"…\"`";
+            let message = "no error to rethrow outside of a `catch`; add a message: `throw \"…\"`";
             self.report(Diagnostic::new(Code::W135, data.range, message));
         }
     }
@@ -274,20 +271,21 @@ impl<'a> Checker<'a, '_> {
         let Some(message) = message else { return };
         if self.body.text(message).is_some_and(|text| text.blank) {
             let range = self.body[message].range;
-            self.report(Diagnostic::new(Code::W111, range, "the message is empty; say what went wrong"));
+            self.report(Diagnostic::new(Code::W111, range, "the message is empty; describe what went wrong"));
         }
     }
 
     fn description(&mut self, description: Option<ExprId>) {
         let Some(description) = description else { return };
         if self.body.text(description).is_some_and(|text| text.blank) {
-            let message = "the description is empty; say what has to be given";
+            let message = "the description is empty; describe the value";
             self.report(Diagnostic::new(Code::W136, self.body[description].range, message));
         }
     }
 
     fn outside_of_reference(&mut self, data: &StmtData, word: &str) {
-        let message = format!("the reference has no `{word}`; another interpreter may not know it");
+        let message =
+            format!("`{word}` is not part of the reference; another interpreter may not support it");
         self.report(Diagnostic::new(Code::W132, keyword(data.range, word), message));
     }
 
@@ -297,7 +295,7 @@ impl<'a> Checker<'a, '_> {
         let is_branch =
             data.list.is_some_and(|list| self.body[self.body[list].owner].syntax == SyntaxKind::PARALLEL);
         let binding = if is_branch { format!("{text} = ") } else { format!("let {text} = ") };
-        let message = format!("a session is named by what keeps its result: `{binding}session: …`");
+        let message = format!("named sessions are deprecated; write `{binding}session: …`");
         let mut diagnostic = Diagnostic::new(Code::W130, range, message);
         // One that is a value is bound to another name already.
         let stands_alone = data.list.is_some() || self.body.root() == Some(id);
@@ -338,8 +336,8 @@ impl<'a> Checker<'a, '_> {
         let range = self.body[name].range;
         let near = self.nearest_declared(text);
         let message = match &near {
-            Some(near) => format!("nothing declares `{text}`; did you mean `{near}`?"),
-            None => format!("nothing declares `{text}`; `let {text} = …` makes a new variable"),
+            Some(near) => format!("`{text}` is not declared; did you mean `{near}`?"),
+            None => format!("`{text}` is not declared; declare it with `let {text} = …`"),
         };
         let mut diagnostic = Diagnostic::new(Code::W138, range, message);
         if let Some(near) = near {
@@ -397,9 +395,9 @@ impl<'a> Checker<'a, '_> {
                 continue;
             }
             let message =
-                format!("the branches run at once and change `{}` in the order in which they end", data.text);
+                format!("concurrent branches change `{}` in the order in which they finish", data.text);
             let finding = Finding::new(Code::W133, data.range, message);
-            self.report(finding.with_site(Some(site), "it is bound outside of the branches"));
+            self.report(finding.with_site(Some(site), "bound outside of the branches here"));
         }
     }
 }

@@ -94,12 +94,12 @@ pub(super) fn check<'db>(
             let in_itself =
                 in_itself || site.statement == *statement && is_bound_around(here, site.name, range);
             let message = match in_itself {
-                true => format!("`{}` is bound by this very statement, so it is empty here", used.text),
-                false => format!("`{}` is bound only further down, so it is empty here", used.text),
+                true => format!("`{}` is bound by this statement itself, so it is empty here", used.text),
+                false => format!("`{}` is bound only later, so it is empty here", used.text),
             };
             // What is empty in a text is left as it is written.
             let code = if is_certain && !used.place.is_text() { Code::E150 } else { Code::W125 };
-            let finding = Finding::new(code, range, message).with_site(Some(site), "it is bound here");
+            let finding = Finding::new(code, range, message).with_site(Some(site), "bound here");
             match told.get(&used.text).copied() {
                 Some((_, Code::W125)) if code == Code::W125 => {}
                 Some((at, _)) => {

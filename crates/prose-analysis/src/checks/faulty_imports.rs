@@ -32,9 +32,9 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
         };
         let count = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
         let message = match faulty == program {
-            true => format!("`{}` has {count}, so this program does not run either", import.path),
+            true => format!("`{}` has {count}, so this program cannot run", import.path),
             false => format!(
-                "`{}` imports `{}`, which has {count}, so this program does not run either",
+                "`{}` imports `{}`, which has {count}, so this program cannot run",
                 import.path,
                 name(db, faulty)
             ),
@@ -61,7 +61,7 @@ fn circle<'db>(
 ) -> Finding<'db> {
     let names: Vec<String> = way.iter().map(|program| display(db, file, *program)).collect();
     let message = format!(
-        "`{}` leads into a circle of imports, so this program does not run either: {}",
+        "`{}` has a circular import, so this program cannot run: {}",
         import.path,
         names.join(" -> ")
     );

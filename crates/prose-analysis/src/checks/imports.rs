@@ -33,21 +33,19 @@ impl Checker<'_, '_> {
         if let Some(part) = text.interpolations.first() {
             // A name that nothing binds is reported as such.
             if self.resolution.of(part.root).is_found() {
-                let message =
-                    "a program is imported before anything runs, so its path holds no values in braces";
+                let message = "the path of a program cannot contain interpolations";
                 self.report(Diagnostic::new(Code::E012, part.range, message));
             }
             return;
         }
         let Some(written) = body.string(path) else {
-            let message = "the path of a program is a one-line string: `use \"handle/slug\"`";
+            let message = "the path of a program must be a one-line string: `use \"handle/slug\"`";
             self.report(Diagnostic::new(Code::E012, range, message));
             return;
         };
         match reference(self.db, self.file, written) {
             Err(Invalid::Empty) => {
-                let message =
-                    "the path is empty; a program is `handle/slug`, or a file such as `./program.prose`";
+                let message = "the path is empty; use `handle/slug`, or a file such as `./program.prose`";
                 self.report(Diagnostic::new(Code::E011, range, message));
             }
             Err(why) => {
@@ -90,7 +88,7 @@ impl Checker<'_, '_> {
             self.report(Diagnostic::new(note.code, text.content, message));
             return;
         }
-        let message = format!("there is no file `{written}`");
+        let message = format!("file `{written}` not found");
         let mut diagnostic = Diagnostic::new(Code::E139, text.content, message);
         if let Some(near) = note.and_then(|note| note.better.as_ref()) {
             let folder = written.rfind('/').map_or("", |slash| &written[..=slash]);
@@ -108,15 +106,12 @@ impl Checker<'_, '_> {
     fn import_cycle(&mut self, text: &Text, way: &[SourceFile]) {
         let here = self.display(self.file);
         if let [_] = way {
-            let message = format!("`{here}` imports itself, so a run of it would never end");
+            let message = format!("circular import: `{here}` imports itself");
             self.report(Finding::new(Code::E138, text.content, message));
             return;
         }
         let names: Vec<String> = [self.file].iter().chain(way).map(|file| self.display(*file)).collect();
-        let message = format!(
-            "the imports lead back to this program, so a run would never end: {}",
-            names.join(" -> ")
-        );
+        let message = format!("circular import: {}", names.join(" -> "));
         let finding = Finding::new(Code::E138, text.content, message);
         self.report(with_imports(self.db, finding, self.file, way));
     }
@@ -135,9 +130,9 @@ impl Checker<'_, '_> {
             return;
         }
         let message = match text.blank {
-            true => "the source of the skill is empty; it starts with `github:`, `npm:` or `./`".to_owned(),
+            true => "the source of the skill is empty; start it with `github:`, `npm:` or `./`".to_owned(),
             false => {
-                format!("`{written}` is no source that is known; one starts with `github:`, `npm:` or `./`")
+                format!("unknown skill source `{written}`; start it with `github:`, `npm:` or `./`")
             }
         };
         let range = if text.blank { body[source].range } else { text.content };

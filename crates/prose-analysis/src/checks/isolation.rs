@@ -215,9 +215,7 @@ impl<'db> Place<'_, 'db> {
     ) -> Finding<'db> {
         let source = self.statement.syntax(self.order.db).text().slice(phrase.range).to_string();
         let said = one_line(&source);
-        let message = format!(
-            "the prompt refers to `{said}`, but the session is passed nothing; `context:` passes values"
-        );
+        let message = format!("the prompt refers to `{said}`, but the session has no `context:`");
         let finding = Finding::new(Code::W148, phrase.range, message);
         match names.is_empty() {
             true => finding,

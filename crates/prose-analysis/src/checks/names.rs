@@ -129,12 +129,12 @@ impl<'db> Checker<'_, 'db> {
             RefKind::Agent => {
                 if is_program {
                     let message =
-                        format!("`{name}` is an imported program, not an agent; `{name}(…)` runs it");
+                        format!("`{name}` is an imported program, not an agent; call it with `{name}(…)`");
                     return Finding::new(Code::E007, range, message);
                 }
                 if is_variable() && !is_block {
                     let message = format!(
-                        "`{name}` is a variable, not an agent; `context: {name}` passes its value to a session"
+                        "`{name}` is a variable, not an agent; pass it to a session with `context: {name}`"
                     );
                     return self
                         .with_nearest(Code::E007, range, message, name, |named| !named.agents.is_empty());
@@ -143,12 +143,12 @@ impl<'db> Checker<'_, 'db> {
                     () if is_block => Finding::new(
                         Code::E007,
                         range,
-                        format!("`{name}` is a block, not an agent; `do {name}` calls it"),
+                        format!("`{name}` is a block, not an agent; call it with `do {name}`"),
                     ),
                     () => self.with_nearest(
                         Code::E007,
                         range,
-                        format!("there is no agent `{name}`"),
+                        format!("agent `{name}` is not defined"),
                         name,
                         |named| !named.agents.is_empty(),
                     ),
@@ -157,44 +157,46 @@ impl<'db> Checker<'_, 'db> {
             }
             RefKind::Block => {
                 if is_agent {
-                    let message = format!("`{name}` is an agent, not a block; `session: {name}` runs it");
+                    let message = format!("`{name}` is an agent, not a block; run it with `session: {name}`");
                     return Finding::new(Code::E117, range, message);
                 }
                 if is_program {
                     let message = format!(
-                        "`{name}` is an imported program, not a block; `{name}(…)` without `do` runs it"
+                        "`{name}` is an imported program, not a block; call it with `{name}(…)` without `do`"
                     );
                     return Finding::new(Code::E117, range, message);
                 }
                 if is_variable() {
                     let message = format!(
-                        "`{name}` is a variable, not a block; `{{{name}}}` in a text fills in its value"
+                        "`{name}` is a variable, not a block; interpolate it as `{{{name}}}` in a text"
                     );
                     return self
                         .with_nearest(Code::E117, range, message, name, |named| !named.blocks.is_empty());
                 }
                 let params = self.arguments_of_call(data);
-                self.with_nearest(Code::E117, range, format!("there is no block `{name}`"), name, |named| {
-                    !named.blocks.is_empty()
-                })
+                self.with_nearest(
+                    Code::E117,
+                    range,
+                    format!("block `{name}` is not defined"),
+                    name,
+                    |named| !named.blocks.is_empty(),
+                )
                 .with_repair(Repair::AddBlock { name: name.clone(), params })
             }
             RefKind::Callee => {
                 if is_block {
-                    let message = format!("`{name}` is a block; `do {name}(…)` calls it");
+                    let message = format!("`{name}` is a block; call it with `do {name}(…)`");
                     let fix = insert(&format!("Call the block with `do {name}`"), "do ");
                     return Diagnostic::new(Code::E025, range, message).with_fix(fix).into();
                 }
                 if is_agent {
                     let message =
-                        format!("`{name}` is an agent, which is not called; `session: {name}` runs it");
+                        format!("`{name}` is an agent, not a program; run it with `session: {name}`");
                     return Finding::new(Code::E025, range, message);
                 }
                 let message = match FUNCTIONS.contains(&name.as_str()) {
-                    true => format!(
-                        "there is no function `{name}`: only programs that a `use` imports are called"
-                    ),
-                    false => format!("no `use` imports a program `{name}`"),
+                    true => format!("function `{name}` is not defined; only imported programs can be called"),
+                    false => format!("program `{name}` is not imported"),
                 };
                 self.with_nearest(Code::E025, range, message, name, |named| !named.imports.is_empty())
             }
@@ -245,9 +247,9 @@ impl<'db> Checker<'_, 'db> {
     }
 
     fn words_without_markers(&mut self, condition: TextRange) {
-        let message = "a condition in words is written between `**` markers, so that a model judges it";
+        let message = "a condition in words must be between `**` markers";
         let edits = vec![TextEdit::insert(condition.start(), "**"), TextEdit::insert(condition.end(), "**")];
-        let fix = Fix::safe("Put it between `**`", edits);
+        let fix = Fix::safe("Put the condition between `**`", edits);
         self.report(Diagnostic::new(Code::E113, condition, message).with_fix(fix));
     }
 
@@ -257,9 +259,8 @@ impl<'db> Checker<'_, 'db> {
         let in_string = matches!(data.place, Place::OneLine | Place::Agent { .. });
         let code = if in_string { Code::E120 } else { Code::E119 };
         if !named.blocks.is_empty() {
-            let message = format!(
-                "`{name}` is a block, not a variable; `do {name}` calls it, and `let x = do {name}` keeps its value"
-            );
+            let message =
+                format!("`{name}` is a block, not a variable; bind its result with `let x = do {name}`");
             let finding = Diagnostic::new(code, range, message);
             if in_string {
                 return finding.into();
@@ -272,13 +273,13 @@ impl<'db> Checker<'_, 'db> {
         }
         if !named.agents.is_empty() {
             let message = format!(
-                "`{name}` is an agent, not a variable; `let x = session: {name}` keeps what it answers"
+                "`{name}` is an agent, not a variable; bind its answer with `let x = session: {name}`"
             );
             return Finding::new(code, range, message);
         }
         if !named.imports.is_empty() {
             let message = format!(
-                "`{name}` is an imported program, not a variable; `let x = {name}(…)` runs it and keeps its result"
+                "`{name}` is an imported program, not a variable; bind its result with `let x = {name}(…)`"
             );
             return Finding::new(code, range, message);
         }
@@ -291,41 +292,40 @@ impl<'db> Checker<'_, 'db> {
         };
         if let Some(constant) = constant.filter(|_| !in_string) {
             let fix = Fix::safe(format!("Change to `{constant}`"), vec![TextEdit::replace(range, constant)]);
-            return Diagnostic::new(code, range, format!("`{name}` is written `{constant}`"))
-                .with_fix(fix)
-                .into();
+            return Diagnostic::new(
+                code,
+                range,
+                format!("`{name}` is not defined; did you mean `{constant}`?"),
+            )
+            .with_fix(fix)
+            .into();
         }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
             && self.is_variable(left, data.scope)
         {
             let message =
-                format!("there is no variable `{name}`; with spaces, `{left} - {right}` is a difference");
+                format!("variable `{name}` is not defined; write a difference as `{left} - {right}`");
             let fix = Fix::guess(
                 "Put spaces around `-`",
                 vec![TextEdit::replace(range, format!("{left} - {right}"))],
             );
             return Diagnostic::new(code, range, message).with_fix(fix).into();
         }
-        let message = match in_string {
-            true => format!("there is no variable `{name}` to fill in here"),
-            false => format!("there is no variable `{name}`"),
-        };
+        let message = format!("variable `{name}` is not defined");
         let mut finding = self.with_nearest_visible(code, message, data);
         let confused = confused(self.db, self.file).as_ref().filter(|confused| confused.unknown == *name);
         if let Some(Confused { unused, .. }) = confused {
-            finding.diagnostic.message.push_str(&format!("; did you mean `{unused}`, which nothing uses?"));
+            finding.diagnostic.message.push_str(&format!("; did you mean the unused `{unused}`?"));
             finding.diagnostic.fix = Some(Fix::change(range, unused));
         }
         let is_condition = self.is_condition(data.stmt, range);
         if is_condition && (confused.is_some() || finding.diagnostic.fix.is_none()) {
-            let hint = match confused {
-                Some(_) => " A condition in words is written between `**`",
-                None => "; a condition in words is written between `**`",
-            };
-            finding.diagnostic.message.push_str(hint);
+            if confused.is_none() {
+                finding.diagnostic.message.push_str("; a condition in words must be between `**`");
+            }
             let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
-            let fix = Fix::guess("Put it between `**`", edits);
+            let fix = Fix::guess("Put the condition between `**`", edits);
             match finding.diagnostic.fix {
                 Some(_) => finding.diagnostic.other_fixes.push(fix),
                 None => finding.diagnostic.fix = Some(fix),
@@ -477,12 +477,9 @@ impl<'db> Checker<'_, 'db> {
         let Some(first) = named.variables.first() else { return };
         let block = first.block.clone().unwrap_or_default();
         let message = if *is_called {
-            format!(
-                "`{}` is bound only inside of `block {block}`; return it with `output` and keep it with `let … = do {block}`",
-                data.text
-            )
+            format!("`{}` is bound only inside block `{block}`; return it with `output`", data.text)
         } else {
-            format!("`{}` is bound only inside of `block {block}`, which is never called", data.text)
+            format!("`{}` is bound only inside block `{block}`, which is never called", data.text)
         };
         let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!*is_called);
         let site = first.site;
@@ -505,7 +502,7 @@ impl<'db> Checker<'_, 'db> {
         let Some(bound) = summary(self.db, site.statement).name(site.name) else { return };
         let name = &data.text;
         let message = format!(
-            "`{name}` is the {} of another body and known only in it; `let kept = {name}` there keeps its value",
+            "`{name}` is a {} and visible only in its body; keep its value there with `let`",
             bound.kind.noun()
         );
         let finding = Finding::new(Code::W107, data.range, message);
@@ -542,7 +539,7 @@ impl<'db> Checker<'_, 'db> {
         }
         let name = &data.text;
         let message = format!(
-            "`{name}` keeps no memory that `resume` could go on with; give it `persist: true`, or start it with `session: {name}`"
+            "agent `{name}` has no memory to resume; add `persist: true` to it, or use `session: {name}`"
         );
         let finding = Finding::new(Code::E017, data.range, message)
             .with_site(Some(*agent), format!("`{name}` has no `persist:`"))
@@ -573,10 +570,9 @@ impl<'db> Checker<'_, 'db> {
                 let data = &self.body[id];
                 let Some(name) = self.body.local(id) else { return };
                 let kind = self.body[name].kind;
-                let message =
-                    format!("`{}` is the {} of this body and cannot be assigned to", data.text, kind.noun());
+                let message = format!("cannot assign to `{}`, the {} of this body", data.text, kind.noun());
                 let diagnostic = Diagnostic::new(Code::E121, data.range, message)
-                    .with_related(self.body[name].range, "it is bound here");
+                    .with_related(self.body[name].range, "bound here");
                 self.report(diagnostic);
             }
             Target::Name(id) => {
@@ -595,20 +591,17 @@ impl<'db> Checker<'_, 'db> {
                 // A branch of a `parallel` gives its name a value as an assignment does (R19).
                 match declared {
                     Some((site, NameKind::Const)) => {
-                        let message = format!(
-                            "`{text}` is a constant and keeps its value; declare it with `let` if it has to change"
-                        );
+                        let message =
+                            format!("cannot assign to constant `{text}`; declare it with `let` to change it");
                         let finding = Finding::new(Code::E121, data.range, message)
-                            .with_site(Some(site), "it is declared with `const` here")
+                            .with_site(Some(site), "declared with `const` here")
                             .with_repair(Repair::ChangeConst { name: site });
                         self.report(finding);
                     }
                     Some((site, NameKind::Param)) => {
-                        let message = format!(
-                            "`{text}` is a parameter and keeps the value of the call; give what is new a name of its own"
-                        );
+                        let message = format!("cannot assign to parameter `{text}`; use a new name");
                         let finding = Finding::new(Code::E121, data.range, message);
-                        self.report(finding.with_site(Some(site), "the block takes it here"));
+                        self.report(finding.with_site(Some(site), "declared as a parameter here"));
                     }
                     _ => {}
                 }

@@ -47,9 +47,9 @@ impl Checker<'_, '_> {
                 continue;
             };
             if !std::ptr::eq(first, name) {
-                let message = format!("`{}` is given already", name.text);
+                let message = format!("option `{}` is already given", name.text);
                 let diagnostic = Diagnostic::new(Code::E135, modifier.range, message)
-                    .with_related(first.range, "it is first given here")
+                    .with_related(first.range, "first given here")
                     .with_fix(removal(given, position));
                 self.report(diagnostic);
                 continue;
@@ -74,20 +74,18 @@ impl Checker<'_, '_> {
         let of_other = options::OPTIONS.iter().find(|option| option.name == name.text);
         let is_strategy = header == Header::Parallel && name.text == "strategy";
         let message = match (near, of_other) {
-            _ if is_strategy => {
-                "the strategy of a `parallel` has no name: `parallel (\"first\"):`".to_owned()
-            }
+            _ if is_strategy => "a strategy takes no name: `parallel (\"first\"):`".to_owned(),
             (Some(near), _) => {
                 format!("`{keyword}` has no option `{}`; did you mean `{}`?", name.text, near.name)
             }
             (None, Some(other)) => format!(
-                "`{}` is an option of `{}`, and has no effect on a `{keyword}`",
+                "`{}` is an option of `{}` and has no effect on `{keyword}`",
                 name.text,
                 other.header.keyword()
             ),
             (None, None) => {
                 let known: Vec<&str> = header.options().map(|option| option.name).collect();
-                format!("`{keyword}` has no option `{}`, only {}", name.text, listed(&known, "and"))
+                format!("`{keyword}` has no option `{}`; it has {}", name.text, listed(&known, "and"))
             }
         };
         let mut diagnostic = Diagnostic::new(Code::W128, name.range, message);
@@ -106,7 +104,7 @@ impl Checker<'_, '_> {
         for modifier in given.iter().filter(|modifier| modifier.name.is_none()) {
             let Some(option) = header.options().next() else { return };
             let message =
-                format!("an option of `{}` has a name, as in {}", header.keyword(), example(option));
+                format!("an option of `{}` needs a name, as in {}", header.keyword(), example(option));
             self.report(Diagnostic::new(Code::W128, modifier.range, message));
         }
     }
@@ -115,10 +113,10 @@ impl Checker<'_, '_> {
         let mut strategies = given.iter().enumerate().filter(|(_, modifier)| modifier.name.is_none());
         let strategy = strategies.next().map(|(_, modifier)| modifier);
         for (position, second) in strategies {
-            let mut diagnostic = Diagnostic::new(Code::E135, second.range, "a strategy is given already")
+            let mut diagnostic = Diagnostic::new(Code::E135, second.range, "a strategy is already given")
                 .with_fix(removal(given, position));
             if let Some(first) = strategy {
-                diagnostic = diagnostic.with_related(first.range, "it is first given here");
+                diagnostic = diagnostic.with_related(first.range, "first given here");
             }
             self.report(diagnostic);
         }
@@ -133,8 +131,7 @@ impl Checker<'_, '_> {
         match known {
             Known::Word("any") => self.count_of_branches(count, list),
             Known::Word(other) => {
-                let message =
-                    format!("`count` belongs to the strategy `\"any\"`; `\"{other}\"` has no use for it");
+                let message = format!("`count` requires the strategy `\"any\"`, not `\"{other}\"`");
                 let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
                 if let Some(strategy) = strategy {
                     let edit = TextEdit::replace(strategy.range, "\"any\"");
@@ -147,7 +144,7 @@ impl Checker<'_, '_> {
                 self.report(diagnostic.with_fix(fix));
             }
             Known::Nothing => {
-                let message = "`count` belongs to the strategy `\"any\"`, which is not given";
+                let message = "`count` requires the strategy `\"any\"`";
                 let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
                 if let Some(first) = given.first() {
                     let edit = TextEdit::insert(first.range.start(), "\"any\", ");
@@ -171,13 +168,13 @@ impl Checker<'_, '_> {
             return Known::Word(known.name);
         }
         if FAILURE_POLICIES.iter().any(|policy| policy.name == word) {
-            let message = format!("`\"{word}\"` is a failure policy: `on-fail: \"{word}\"`");
+            let message = format!("`\"{word}\"` is a failure policy; write `on-fail: \"{word}\"`");
             let edit = TextEdit::replace(range, format!("on-fail: \"{word}\""));
             let fix = Fix::guess("Name it `on-fail`", vec![edit]);
             self.report(Diagnostic::new(Code::E124, range, message).with_fix(fix));
             return Known::Wrong;
         }
-        self.unknown_word(Code::E124, range, &format!("there is no strategy `{word}`"), &word, STRATEGIES);
+        self.unknown_word(Code::E124, range, &format!("unknown strategy `{word}`"), &word, STRATEGIES);
         Known::Wrong
     }
 
@@ -188,7 +185,7 @@ impl Checker<'_, '_> {
             Some(known) if is_bare => self.bare(range, known.name),
             Some(_) => {}
             None => {
-                let message = format!("there is no failure policy `{word}`");
+                let message = format!("unknown failure policy `{word}`");
                 self.unknown_word(Code::E125, range, &message, &word, FAILURE_POLICIES);
             }
         }
@@ -204,7 +201,7 @@ impl Checker<'_, '_> {
                 Some((word.to_string(), text.content == data.range))
             }
             _ => {
-                let message = format!("{what} is {}", quoted(words));
+                let message = format!("{what} must be {}", quoted(words));
                 self.report(Diagnostic::new(Code::E137, data.range, message));
                 None
             }
@@ -222,14 +219,14 @@ impl Checker<'_, '_> {
         let near = nearest(word, words, |known| known.name);
         let message = match near {
             Some(near) => format!("{message}; did you mean `\"{}\"`?", near.name),
-            None => format!("{message}, only {}", quoted(words).replace(" or ", " and ")),
+            None => format!("{message}; use {}", quoted(words)),
         };
         let fix = near.map(|near| Fix::change(range, &format!("\"{}\"", near.name)));
         self.report(Diagnostic::new(code, range, message).with_fix(fix));
     }
 
     fn bare(&mut self, range: TextRange, word: &str) {
-        let message = format!("`{word}` is written in quotes, since it looks like a variable without them");
+        let message = format!("`{word}` should be in quotes; without them it looks like a variable");
         let edit = TextEdit::replace(range, format!("\"{word}\""));
         let fix = Fix::safe("Put it in quotes", vec![edit]);
         self.report(Diagnostic::new(Code::W131, range, message).with_fix(fix));
@@ -279,7 +276,7 @@ impl Checker<'_, '_> {
         if !is_wrong {
             return;
         }
-        let message = format!("{what} is a whole number, such as {example}");
+        let message = format!("{what} must be a whole number, such as {example}");
         let mut diagnostic = Diagnostic::new(Code::E137, data.range, message);
         let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if let Some(number) = self.body.string(value).filter(digits) {
@@ -294,13 +291,13 @@ impl Checker<'_, '_> {
         let what = match &data.expr {
             Expr::Number(_) => "a number",
             Expr::Duration(_) => "a duration",
-            Expr::Bool(_) => "a truth value",
+            Expr::Bool(_) => "a Boolean",
             Expr::Null => "`null`",
             Expr::Text(text) if text.kind == TextKind::Discretion => "a condition",
             _ => return,
         };
         let message =
-            format!("{what} has no items; a collection is an array such as `[\"a\", \"b\"]`, or a variable");
+            format!("{what} is not a collection; use an array such as `[\"a\", \"b\"]`, or a variable");
         self.report(Diagnostic::new(Code::E137, data.range, message));
     }
 }

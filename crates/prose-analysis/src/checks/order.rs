@@ -99,7 +99,7 @@ impl<'db> Order<'_, 'db> {
         message: String,
     ) -> (TopStatement<'db>, Finding<'db>) {
         let finding = Finding::new(code, self.range(site.statement, site.name), message);
-        (site.statement, finding.with_site(Some(first), "it is first defined here"))
+        (site.statement, finding.with_site(Some(first), "first defined here"))
     }
 
     fn definitions(&self, found: &mut Found<'db>) {
@@ -110,8 +110,7 @@ impl<'db> Order<'_, 'db> {
             match bound.kind {
                 NameKind::Agent => {
                     if let Some(first) = agents.get(name) {
-                        let message =
-                            format!("there is an agent `{name}` already; give one of them another name");
+                        let message = format!("agent `{name}` is already defined; rename one of them");
                         found.push(self.again(Code::E006, site, *first, message));
                     } else {
                         agents.insert(name, site);
@@ -119,8 +118,7 @@ impl<'db> Order<'_, 'db> {
                 }
                 NameKind::Block => {
                     if let Some(first) = blocks.get(name) {
-                        let message =
-                            format!("there is a block `{name}` already; give one of them another name");
+                        let message = format!("block `{name}` is already defined; rename one of them");
                         found.push(self.again(Code::E118, site, *first, message));
                     } else {
                         blocks.insert(name, site);
@@ -141,7 +139,7 @@ impl<'db> Order<'_, 'db> {
             if !told.insert((name, code, bound.block)) {
                 continue;
             }
-            let message = format!("`{name}` is also the name of an agent; a reader takes one for the other");
+            let message = format!("`{name}` is also the name of an agent; rename one of them");
             let mut finding = Finding::new(code, self.range(site.statement, site.name), message);
             finding.diagnostic.lenient = lenient;
             found.push((site.statement, finding.with_site(Some(*agent), "the agent is defined here")));
@@ -160,8 +158,8 @@ impl<'db> Order<'_, 'db> {
                 {
                     let range = body(self.db, *statement)[import.stmt].range;
                     let message = match name == *first_name {
-                        true => format!("`{path}` is imported already"),
-                        false => format!("`{path}` is imported already, under another name"),
+                        true => format!("`{path}` is already imported"),
+                        false => format!("`{path}` is already imported under another name"),
                     };
                     let first = self
                         .summary(*first)
@@ -169,8 +167,8 @@ impl<'db> Order<'_, 'db> {
                         .first()
                         .and_then(|import| import.name)
                         .map(|name| Site { statement: *first, name });
-                    let mut finding = Finding::new(Code::E010, range, message)
-                        .with_site(first, "it is first imported here");
+                    let mut finding =
+                        Finding::new(Code::E010, range, message).with_site(first, "first imported here");
                     finding.diagnostic.lenient = name != *first_name;
                     let title = "Remove the second import".to_owned();
                     let repair = crate::repairs::Repair::RemoveLines { title, range };
@@ -184,7 +182,7 @@ impl<'db> Order<'_, 'db> {
                 match names.get(name) {
                     Some(first) => {
                         let message = format!(
-                            "another program is imported as `{name}` already; give this one a name of its own with `as`"
+                            "another program is already imported as `{name}`; rename this one with `as`"
                         );
                         let range = body(self.db, *statement)[import.stmt].range;
                         let mut item = self.again(Code::E133, site, *first, message);
@@ -234,7 +232,7 @@ impl<'db> Order<'_, 'db> {
             match group {
                 Group::Input => {
                     if let Some(first) = first_in_file {
-                        let message = format!("the input `{name}` is declared already");
+                        let message = format!("input `{name}` is already declared");
                         let mut item = self.again(Code::E021, site, first, message);
                         // On paths that exclude each other an input may be asked for twice.
                         if first_in_list.is_none() && bound.list.is_some() {
@@ -245,7 +243,7 @@ impl<'db> Order<'_, 'db> {
                         continue;
                     }
                     if let Some(variable) = in_list.get(&(list, name, Group::Variable)) {
-                        let message = format!("there is a variable `{name}` already");
+                        let message = format!("variable `{name}` is already declared");
                         found.push(self.again(Code::E019, site, *variable, message));
                     }
                 }
@@ -257,7 +255,7 @@ impl<'db> Order<'_, 'db> {
                     }
                     if let Some(first) = first_in_list.or(input) {
                         let message =
-                            format!("`{name}` is declared already; `{name} = …` gives it a new value");
+                            format!("variable `{name}` is already declared; assign to it with `{name} = …`");
                         let mut item = self.again(Code::E019, site, first, message);
                         if let Some(fix) = self.assign(site) {
                             item.1 = item.1.with_fix(fix);
@@ -267,18 +265,18 @@ impl<'db> Order<'_, 'db> {
                         self.declared_around(site, summary, bound, &in_list, &in_header)
                     {
                         let message = format!(
-                            "`{name}` is declared around this body already, and bodies have no variables of their own; `{name} = …` says so"
+                            "variable `{name}` is already declared outside of this body; assign to it with `{name} = …`"
                         );
                         let finding =
                             Finding::new(Code::W105, self.range(site.statement, site.name), message)
-                                .with_site(Some(outer), "it is declared here");
+                                .with_site(Some(outer), "declared here");
                         let finding = match self.assign(site) {
                             Some(fix) => finding.with_fix(fix),
                             None => finding,
                         };
                         found.push((site.statement, finding));
                     } else if let Some(first) = first_in_file {
-                        let message = format!("`{name}` is declared elsewhere in the program too");
+                        let message = format!("`{name}` is also declared elsewhere in the program");
                         let mut item = self.again(Code::E019, site, first, message);
                         item.1.diagnostic.lenient = true;
                         found.push(item);
@@ -290,13 +288,13 @@ impl<'db> Order<'_, 'db> {
                         .or_else(|| in_file.get(&(name, Group::Input)))
                         .filter(|_| bound.block.is_none());
                     if let Some(first) = first_in_list.or(first_in_file) {
-                        let message = format!("there is an output `{name}` already; this one replaces it");
+                        let message = format!("output `{name}` is already declared; this one replaces it");
                         let mut item = self.again(Code::E024, site, first, message);
                         item.1.diagnostic.lenient = first_in_list.is_none();
                         found.push(item);
                     } else if let Some(variable) = variable {
                         let message = format!(
-                            "`{name}` is a variable too, which this output replaces; give one of them another name"
+                            "output `{name}` replaces the variable of the same name; rename one of them"
                         );
                         let mut item = self.again(Code::E128, site, *variable, message);
                         // That of a block is another one, and gone when the block ends.
@@ -311,14 +309,12 @@ impl<'db> Order<'_, 'db> {
                 }
                 Group::Branch => {
                     if let Some(first) = first_in_list {
-                        let message = format!(
-                            "another branch of this `parallel` is named `{name}`; one result would be lost"
-                        );
+                        let message = format!("duplicate branch name `{name}`; one result would be lost");
                         found.push(self.again(Code::E127, site, first, message));
                     } else {
                         let first = first_in_file.or_else(|| in_file.get(&(name, Group::Variable)).copied());
                         if let Some(first) = first {
-                            let message = format!("`{name}` is bound elsewhere in the program too");
+                            let message = format!("`{name}` is also bound elsewhere in the program");
                             let mut item = self.again(Code::E127, site, first, message);
                             item.1.diagnostic.lenient = true;
                             found.push(item);
@@ -410,9 +406,9 @@ impl<'db> Order<'_, 'db> {
             }
         };
         let Some(outer) = outer.filter(|outer| *outer != site) else { return };
-        let message = format!("`{}` hides a variable of the same name", bound.text);
+        let message = format!("`{}` shadows a variable of the same name", bound.text);
         let finding = Finding::new(Code::W106, data.range, message);
-        found.push((site.statement, finding.with_site(Some(outer), "the hidden variable is bound here")));
+        found.push((site.statement, finding.with_site(Some(outer), "the shadowed variable is bound here")));
     }
 
     /// Inputs behind a statement that runs (B1).
@@ -422,7 +418,7 @@ impl<'db> Order<'_, 'db> {
             for input in &summary.inputs {
                 let bound = summary.name(input.name);
                 if runs || bound.is_some_and(|bound| bound.list.is_some()) {
-                    let message = format!("the input `{}` stands behind a statement that runs", input.text);
+                    let message = format!("input `{}` must come before the first statement", input.text);
                     found.push((
                         *statement,
                         Finding::new(Code::E022, self.range(*statement, input.name), message),
@@ -452,9 +448,8 @@ impl<'db> Order<'_, 'db> {
                 let is_spawned = spawned.contains(name);
                 let may_have_memory = is_spawned || spawned_in_blocks.contains(name);
                 if used.resumes && persist == Persist::Run && !may_have_memory && told.insert(name) {
-                    let message = format!(
-                        "`{name}` has no memory yet that `resume` could go on with; `session: {name}` starts it"
-                    );
+                    let message =
+                        format!("agent `{name}` has no memory yet; start it with `session: {name}`");
                     let keyword = self.resume_keyword(*statement, used.id);
                     let mut finding = Finding::new(Code::E018, range(), message);
                     if let Some(keyword) = keyword {
@@ -466,7 +461,7 @@ impl<'db> Order<'_, 'db> {
                     found.push((*statement, finding));
                 } else if !used.resumes && matches!(persist, Persist::Run | Persist::Longer) && is_spawned {
                     let message = format!(
-                        "this session ignores and replaces the memory of `{name}`; `resume: {name}` goes on with it"
+                        "this session replaces the memory of agent `{name}`; use `resume: {name}` to continue with it"
                     );
                     found.push((*statement, Finding::new(Code::W011, range(), message)));
                 }
@@ -518,15 +513,14 @@ impl<'db> Order<'_, 'db> {
                 let finding = &mut found[*at].1;
                 // The first of them is that of the block where the cycle was found.
                 if finding.elsewhere.len() <= MAX_RELATED {
-                    finding.elsewhere.push((Elsewhere::Name(*site), format!("`{name}` is part of it")));
+                    let message = format!("`{name}` is part of the recursion");
+                    finding.elsewhere.push((Elsewhere::Name(*site), message));
                 }
                 continue;
             }
             cycles.insert(cycle, found.len());
             let range = body(self.db, call.statement)[call.id].range;
-            let message = format!(
-                "every call of `{name}` comes to this call again: nothing leads out of the recursion"
-            );
+            let message = format!("infinite recursion: every call of block `{name}` reaches this call");
             let finding = Finding::new(Code::W121, range, message);
             found.push((call.statement, finding.with_site(Some(*site), "the block starts here")));
         }

@@ -5,9 +5,8 @@ use prose_syntax::properties::{PERMISSION_VALUES, PERMISSIONS, find_permission};
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use smol_str::SmolStr;
 
-use super::calls::listed;
 use super::names::did_you_mean;
-use super::properties::{Shape, quote, with_word};
+use super::properties::{Expected, Shape, quote};
 use super::{Checker, Finding};
 use crate::model::{self, *};
 
@@ -33,7 +32,7 @@ impl Checker<'_, '_> {
 
     fn no_block(&self, property: &Property, value: ExprId) -> Diagnostic {
         let range = self.body[value].range;
-        let message = "permissions are given one a line below `permissions:`, each for one kind of access, such as `bash: deny`";
+        let message = "`permissions` must be a block with one permission per line, such as `bash: deny`";
         let lines: Vec<String> = match &self.body[value].expr {
             Expr::Object(entries) => entries
                 .iter()
@@ -51,7 +50,7 @@ impl Checker<'_, '_> {
             let lines: String = lines.iter().map(|line| format!("\n{indentation}  {line}")).collect();
             let behind_name = TextRange::new(property.name.range.end(), range.end());
             Fix::guess(
-                "Write a line for each kind",
+                "Write one permission per line",
                 vec![TextEdit::replace(behind_name, format!(":{lines}"))],
             )
         });
@@ -64,30 +63,30 @@ impl Checker<'_, '_> {
             return;
         }
         let known = PERMISSIONS.iter().map(|kind| SmolStr::new_static(kind.name)).collect();
-        let message = format!("there is no kind of permission `{text}`");
+        let message = format!("unknown permission `{text}`");
         let finding = did_you_mean(Code::W008, *range, message, text, known);
         self.report(match finding.diagnostic.fix {
             Some(_) => finding,
             None => Finding::new(
                 Code::W008,
                 *range,
-                format!(
-                    "the reference knows no kind of permission `{text}`; it is left to the host to keep it"
-                ),
+                format!("unknown permission `{text}`; the host may not support it"),
             ),
         });
     }
 
     fn permission_value(&mut self, entry: &Property) {
         let kind = &entry.name.text;
-        let rule = format!("a permission is {}, or an array of patterns", listed(PERMISSION_VALUES, "or"));
+        let expected = Expected {
+            subject: "a permission",
+            noun: "permission value",
+            values: "`allow`, `deny`, `prompt` or an array of patterns",
+            words: PERMISSION_VALUES,
+        };
         let Some(value) = entry.value else {
             if entry.entries.is_some() {
-                self.report(Diagnostic::new(
-                    Code::W009,
-                    entry.name.range,
-                    format!("`{kind}` is no block; {rule}"),
-                ));
+                let message = format!("`{kind}` must be {}", expected.values);
+                self.report(Diagnostic::new(Code::W009, entry.name.range, message));
             }
             return;
         };
@@ -103,29 +102,27 @@ impl Checker<'_, '_> {
                     "always" | "yes" | "all" | "on" | "allowed" | "permit" => Some("allow"),
                     _ => None,
                 };
-                let message = format!("`{word}` is no permission; {rule}");
-                with_word(Code::W009, range, message, word, PERMISSION_VALUES, meant)
+                expected.diagnostic(Code::W009, range, word, meant)
             }
             Shape::Bool(value) => {
-                let meant = if value { "allow" } else { "deny" };
-                let message = format!("`{value}` is no permission; {rule}");
-                with_word(Code::W009, range, message, "", PERMISSION_VALUES, Some(meant))
+                let (word, meant) = if value { ("true", "allow") } else { ("false", "deny") };
+                expected.diagnostic(Code::W009, range, word, Some(meant))
             }
             Shape::Text(text) => {
                 let word = text.value.as_deref().filter(|word| Word::is_one_of(word, PERMISSION_VALUES));
                 let (message, fix) = match word {
-                    Some(word) => (format!("`{word}` is written without quotes"), Fix::change(range, word)),
+                    Some(word) => (format!("`{word}` must not be quoted"), Fix::change(range, word)),
                     None => {
                         let array = format!("[{}]", self.source(range));
                         let edit = TextEdit::replace(range, array);
                         let fix = Fix::guess("Wrap it in brackets", vec![edit]);
-                        ("a single pattern is written in brackets too".to_owned(), fix)
+                        ("a pattern must be in brackets: `[\"docs/**\"]`".to_owned(), fix)
                     }
                 };
-                Diagnostic::new(Code::W009, range, format!("{message}: {rule}")).with_fix(fix)
+                Diagnostic::new(Code::W009, range, message).with_fix(fix)
             }
             Shape::Unknown => return,
-            _ => Diagnostic::new(Code::W009, range, format!("this is no permission; {rule}")),
+            _ => expected.diagnostic(Code::W009, range, "", None),
         };
         self.report(diagnostic);
     }
@@ -146,15 +143,13 @@ impl Checker<'_, '_> {
             }
             let is_unknown = matches!(shape, Shape::Unknown);
             let message = match is_unknown {
-                true => {
-                    "the reference wants patterns to be strings; `\"{name}\"` holds what a variable stands for"
-                }
-                false => "a pattern is a string in quotes, such as `\"docs/**\"`",
+                true => "the reference requires a string as a pattern; interpolate a variable: `\"{name}\"`",
+                false => "a pattern must be a string in quotes, such as `\"docs/**\"`",
             };
             let fix = match item {
                 Value::Expr(expr) if self.body.name_of(*expr).is_some() => {
                     let text = format!("\"{{{}}}\"", self.source(range));
-                    Some(Fix::guess("Fill it in from a string", vec![TextEdit::replace(range, text)]))
+                    Some(Fix::guess("Interpolate it in a string", vec![TextEdit::replace(range, text)]))
                 }
                 _ => shape.is_literal().then(|| quote(self.source(range), range)),
             };
@@ -170,8 +165,8 @@ impl Checker<'_, '_> {
         }
         // What one kind denies, the others give.
         let needs: [(&str, &[&str], &str); 2] = [
-            ("read", &["write"], "what may be written has to be read as well"),
-            ("filesystem", &["read", "write"], "it stands for reading and writing"),
+            ("read", &["write"], "writing requires reading"),
+            ("filesystem", &["read", "write"], "it covers reading and writing"),
         ];
         for (denied, others, why) in needs {
             let find = |name: &str| entries.iter().find(|entry| entry.name.text == name);
@@ -182,11 +177,10 @@ impl Checker<'_, '_> {
             let given = others.iter().filter_map(|other| find(other)).filter(|entry| self.grants(entry));
             let given: Vec<_> = given.collect();
             let [first, ..] = given.as_slice() else { continue };
-            let message =
-                format!("`{denied}: deny` contradicts the permission to {}: {why}", first.name.text);
+            let message = format!("`{denied}: deny` conflicts with `{}`; {why}", first.name.text);
             let mut diagnostic = Diagnostic::new(Code::W123, self.body[deny].range, message);
             for entry in given {
-                let message = format!("`{}` is permitted here", entry.name.text);
+                let message = format!("`{}` is allowed here", entry.name.text);
                 diagnostic = diagnostic.with_related(entry.name.range, message);
             }
             self.report(diagnostic);
@@ -221,8 +215,8 @@ impl Checker<'_, '_> {
             let diagnostic = if let Some(negated) = text.strip_prefix('!') {
                 others.find(|(_, (other, _))| !other.starts_with('!') && covers(kind, negated, other)).map(
                     |(_, (other, place))| {
-                        let message = format!("`{text}` takes back all that `{other}` gives");
-                        Diagnostic::new(Code::W123, range, message).with_related(place, "it is given here")
+                        let message = format!("`{text}` excludes everything that `{other}` allows");
+                        Diagnostic::new(Code::W123, range, message).with_related(place, "given here")
                     },
                 )
             } else {
@@ -235,12 +229,12 @@ impl Checker<'_, '_> {
                     )
                     .map(|(_, (other, place))| {
                         let message = match other == text {
-                            true => format!("the pattern `{text}` is given already"),
-                            false => format!("`{text}` gives nothing that `{other}` does not give"),
+                            true => format!("pattern `{text}` is already given"),
+                            false => format!("pattern `{text}` is redundant; `{other}` already allows it"),
                         };
                         let edit = TextEdit::delete(self.item_with_comma(items, index));
                         Diagnostic::new(Code::W123, range, message)
-                            .with_related(place, "it is given here")
+                            .with_related(place, "given here")
                             .with_fix(Fix::guess(format!("Remove `{text}`"), vec![edit]))
                     })
             };

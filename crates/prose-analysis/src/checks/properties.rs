@@ -51,9 +51,9 @@ impl<'db> Checker<'_, 'db> {
                 once.push(property);
                 continue;
             }
-            let message = format!("`{}` is given already, and one value would replace the other", name.text);
+            let message = format!("property `{}` is already set", name.text);
             let diagnostic = Diagnostic::new(Code::E009, name.range, message)
-                .with_related(first.name.range, format!("`{}` is given here first", name.text));
+                .with_related(first.name.range, format!("`{}` is first set here", name.text));
             let title = format!("Remove this `{}`", name.text);
             let finding = self.with_removal(diagnostic.into(), properties, property, title);
             self.report(finding);
@@ -154,36 +154,30 @@ impl<'db> Checker<'_, 'db> {
                 }
                 let known =
                     MODELS.iter().map(|model| SmolStr::new_static(model.name)).chain(aliases.keys().cloned());
-                let message = format!("there is no model `{word}`");
+                let message = format!("unknown model `{word}`");
                 let finding = did_you_mean(Code::E008, range, message, word, known.collect());
                 let finding = match finding.diagnostic.fix {
                     Some(_) => finding,
                     None => Finding::new(
                         Code::E008,
                         range,
-                        format!(
-                            "there is no model `{word}`; a model is {}, or the id of another one in quotes",
-                            listed(MODELS, "or")
-                        ),
+                        format!("unknown model `{word}`; use {}, or a quoted model id", listed(MODELS, "or")),
                     ),
                 };
                 self.report(finding.with_fix(quote(word, range)));
             }
             Shape::Text(text) if text.kind != TextKind::Discretion => {
                 if text.blank {
-                    let message =
-                        format!("the id of the model is empty; a model is {}", listed(MODELS, "or"));
+                    let message = format!("the model id is empty; use {}", listed(MODELS, "or"));
                     self.report(Diagnostic::new(Code::E008, range, message));
                 } else if self.source(range).trim_start_matches('"').trim_start().starts_with('-') {
-                    let message =
-                        "the id of a model does not start with `-`; agents would read it as an option";
+                    let message = "a model id must not start with `-`; it would be read as an option";
                     self.report(Diagnostic::new(Code::E148, range, message));
                 }
             }
             Shape::Unknown => {}
             _ => {
-                let message =
-                    format!("a model is {}, or the id of another one in quotes", listed(MODELS, "or"));
+                let message = format!("`model` must be {}, or a quoted model id", listed(MODELS, "or"));
                 self.wrong_kind(range, message, None);
             }
         }
@@ -195,7 +189,7 @@ impl<'db> Checker<'_, 'db> {
             Shape::Number(_) | Shape::Duration(_) | Shape::Bool(_) => Some(quote(self.source(range), range)),
             _ => None,
         };
-        let message = "a prompt is a text in quotes: `prompt: \"…\"`";
+        let message = "`prompt` must be a text in quotes: `prompt: \"…\"`";
         self.wrong_kind(range, message, fix);
     }
 
@@ -214,19 +208,20 @@ impl<'db> Checker<'_, 'db> {
             "workspace" | "repo" | "repository" => Some("project"),
             _ => None,
         };
-        let rule = "`true` keeps the memory for this run, `project` and `user` keep it longer, and so does a path in quotes";
-        let message = match word {
-            "" => format!("this is no kind of memory: {rule}"),
-            _ => format!("`{word}` is no kind of memory: {rule}"),
+        let expected = Expected {
+            subject: "`persist`",
+            noun: "kind of memory",
+            values: "`true`, `false`, `project`, `user` or a path in quotes",
+            words: PERSISTENCE,
         };
-        self.report(with_word(Code::E132, range, message, word, PERSISTENCE, meant));
+        self.report(expected.diagnostic(Code::E132, range, word, meant));
     }
 
     fn backoff(&mut self, shape: Shape<'_>, range: TextRange) {
         let (word, range) = match shape {
             Shape::Word(word) => (word, range),
             Shape::Number(_) | Shape::Duration(_) => {
-                let message = "`backoff` is `linear` or `exponential`; `run.backoff-ms` in `prose.toml` sets how long the wait is";
+                let message = "`backoff` must be `linear` or `exponential`; set the wait with `run.backoff-ms` in `prose.toml`";
                 let fix = Fix::change(range, "linear");
                 return self.report(Diagnostic::new(Code::E130, range, message).with_fix(fix));
             }
@@ -246,14 +241,13 @@ impl<'db> Checker<'_, 'db> {
             "no" | "off" | "false" => Some("none"),
             _ => None,
         };
-        let message = match word {
-            "" => format!("the wait between retries is {}", listed(BACKOFFS, "or")),
-            _ => format!(
-                "there is no backoff `{word}`; the wait between retries is {}",
-                listed(BACKOFFS, "or")
-            ),
+        let expected = Expected {
+            subject: "`backoff`",
+            noun: "backoff",
+            values: "`none`, `linear` or `exponential`",
+            words: BACKOFFS,
         };
-        self.report(with_word(Code::E130, range, message, word, BACKOFFS, meant));
+        self.report(expected.diagnostic(Code::E130, range, word, meant));
     }
 
     fn retry(&mut self, shape: Shape<'_>, range: TextRange) {
@@ -264,7 +258,7 @@ impl<'db> Checker<'_, 'db> {
                     && number.parse::<u32>().is_ok_and(|count| count > MANY_RETRIES);
                 if is_many {
                     let message = format!(
-                        "{number} retries are very many; what failed {MANY_RETRIES} times rarely succeeds, and each attempt costs as much as the first"
+                        "{number} retries are too many; a session that failed {MANY_RETRIES} times rarely succeeds"
                     );
                     let fix = Fix::change(range, &MANY_RETRIES.to_string());
                     self.report(Diagnostic::new(Code::W109, range, message).with_fix(fix));
@@ -279,35 +273,34 @@ impl<'db> Checker<'_, 'db> {
             _ => None,
         };
         let fix = fix.filter(|number| digits(number)).map(|number| Fix::change(range, number));
-        self.wrong_kind(range, "`retry` is the number of further attempts, such as `retry: 3`", fix);
+        self.wrong_kind(range, "`retry` must be a number of retries, such as `retry: 3`", fix);
     }
 
     fn timeout(&mut self, shape: Shape<'_>, range: TextRange) {
-        let rule = "`timeout` is a duration with its unit, such as `90s`, `15m` or `2h`";
+        let example = "such as `90s`, `15m` or `2h`";
         match shape {
             Shape::Duration(duration) => {
                 if !duration.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
-                    self.wrong_kind(
-                        range,
-                        "a session cannot end in no time; `timeout` is longer than 0",
-                        None,
-                    );
+                    self.wrong_kind(range, "`timeout` must be longer than 0", None);
                 }
             }
             Shape::Number(number) => {
                 let fix = (number != "0").then(|| Fix::change(range, &format!("{number}s")));
-                self.wrong_kind(range, format!("`{number}` has no unit; {rule}"), fix);
+                self.wrong_kind(range, format!("`{number}` has no unit; use a duration {example}"), fix);
             }
             Shape::Unknown | Shape::Word(_) => {}
             Shape::Text(text) => {
                 let duration = text.value.as_deref().filter(|text| is_duration(text));
                 self.wrong_kind(
                     range,
-                    format!("{rule}, without quotes"),
+                    format!("`timeout` must be a duration without quotes, {example}"),
                     duration.map(|text| Fix::change(range, text)),
                 );
             }
-            _ => self.wrong_kind(range, rule, None),
+            _ => {
+                let message = format!("`timeout` must be a duration with a unit, {example}");
+                self.wrong_kind(range, message, None);
+            }
         }
     }
 
@@ -323,7 +316,7 @@ impl<'db> Checker<'_, 'db> {
             Shape::Unknown | Shape::Word(_) | Shape::Bool(_) => return,
             _ => None,
         };
-        let message = "`early_exit` is a condition, and one in words is written between `**` markers: `early_exit: **nothing is left to do**`";
+        let message = "`early_exit` must be a condition: `early_exit: **nothing is left to do**`";
         self.wrong_kind(range, message, fix);
     }
 
@@ -333,8 +326,7 @@ impl<'db> Checker<'_, 'db> {
         for item in items {
             let is_name = matches!(item, Value::Expr(expr) if self.body.name_of(*expr).is_some());
             if !is_name {
-                let message =
-                    "an array in `context:` holds names of variables; bind this with `let` and pass its name";
+                let message = "an array in `context:` must hold names of variables; bind this with `let` and pass its name";
                 self.report(Diagnostic::new(Code::E136, self.body.value_range(*item), message));
             }
         }
@@ -349,8 +341,7 @@ impl<'db> Checker<'_, 'db> {
         range: TextRange,
     ) {
         let Some(Expr::Array(items)) = value.map(|value| &self.body[value].expr) else {
-            let message =
-                "skills are an array of strings, also when there is only one: `skills: [\"web-search\"]`";
+            let message = "`skills` must be an array: `skills: [\"web-search\"]`";
             let fix = match shape {
                 Shape::Text(text) if text.kind != TextKind::Discretion => {
                     Some(format!("[{}]", self.source(range)))
@@ -363,7 +354,7 @@ impl<'db> Checker<'_, 'db> {
             return;
         };
         if items.is_empty() {
-            let message = "an empty array gives no skill; without the property it says the same";
+            let message = "`skills` is empty; remove the property or add a skill";
             let finding = Finding::new(Code::W010, range, message);
             let finding = self.with_removal(finding, properties, property, "Remove `skills`".into());
             self.report(finding);
@@ -376,21 +367,21 @@ impl<'db> Checker<'_, 'db> {
             };
             match shape {
                 Shape::Text(text) if text.kind == TextKind::Discretion => {
-                    let message = "the name of a skill is a string in quotes";
+                    let message = "a skill must be a string in quotes";
                     self.report(Diagnostic::new(Code::E014, range, message));
                 }
                 Shape::Text(text) if text.blank => {
-                    self.report(Diagnostic::new(Code::E014, range, "the name of the skill is empty"));
+                    self.report(Diagnostic::new(Code::E014, range, "the name of a skill must not be empty"));
                 }
                 Shape::Text(text) => self.skill(text),
                 Shape::Word(word) => {
-                    let message = format!("the name of a skill is written in quotes: `\"{word}\"`");
+                    let message = format!("a skill must be in quotes: `\"{word}\"`");
                     let diagnostic = Diagnostic::new(Code::E014, range, message);
                     self.report(diagnostic.with_fix(quote(word, range)));
                 }
                 shape => {
                     let fix = shape.is_literal().then(|| quote(self.source(range), range));
-                    let message = "the name of a skill is a string in quotes";
+                    let message = "a skill must be a string in quotes";
                     self.report(Diagnostic::new(Code::E014, range, message).with_fix(fix));
                 }
             }
@@ -405,15 +396,15 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         let skills = self.names_of_file(name, |named| named.is_skill || !named.imports.is_empty());
-        let message = format!("no `use` brings a skill `{name}`");
+        let message = format!("skill `{name}` is not imported");
         let mut finding = did_you_mean(Code::W007, text.content, message, name, skills);
         if finding.diagnostic.fix.is_none() {
             // A source such as `github:owner/skill` is the name of nothing that a `use` could bring.
             let is_slug =
                 name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
             finding.diagnostic.add_to_message(match is_slug {
-                true => format!("; `use \"handle/{name}\"` does, or else the host has to know it"),
-                false => "; the host has to know it".to_owned(),
+                true => format!("; add `use \"handle/{name}\"` unless the host provides it"),
+                false => "; the host must provide it".to_owned(),
             });
         }
         self.report(finding);
@@ -426,10 +417,10 @@ impl<'db> Checker<'_, 'db> {
             .collect();
         let [first, others @ ..] = on_session.as_slice() else { return };
         let name = &first.name.text;
-        let message = format!("`{name}` belongs to a session; the reference gives it no meaning on an agent");
+        let message = format!("`{name}` belongs to a session; the reference does not define it for an agent");
         let mut diagnostic = Diagnostic::new(Code::W110, first.name.range, message);
         for other in others.iter().filter(|other| other.name.text != *name) {
-            let message = format!("and so does `{}`", other.name.text);
+            let message = format!("`{}` belongs to a session too", other.name.text);
             diagnostic = diagnostic.with_related(other.name.range, message);
         }
         let finding = self.with_removal(diagnostic.into(), properties, first, format!("Remove `{name}`"));
@@ -446,13 +437,13 @@ impl<'db> Checker<'_, 'db> {
         let agent = match agent {
             Some(agent) => match self.agent_facts(agent) {
                 Some((_, facts)) if !facts.has_retry => {
-                    format!(", neither here nor on `{}`", self.body[agent].text)
+                    format!(" here or on agent `{}`", self.body[agent].text)
                 }
                 _ => return,
             },
             None => String::new(),
         };
-        let message = format!("`backoff` is the wait between retries, and there is no `retry`{agent}");
+        let message = format!("`backoff` has no effect without `retry`{agent}");
         let diagnostic = Diagnostic::new(Code::W124, backoff.name.range, message);
         let add = self.indentation(backoff.range).map(|indentation| {
             let line = format!("retry: 3\n{indentation}");
@@ -521,12 +512,12 @@ fn unknown(property: &Property) -> Diagnostic {
     let model::Word { text, range } = &property.name;
     match meant(text) {
         Some(Meant { name, .. }) => {
-            let message = format!("there is no property `{text}`; did you mean `{name}`?");
+            let message = format!("unknown property `{text}`; did you mean `{name}`?");
             let code = if is_slip(text, name) { Code::E149 } else { Code::W005 };
             Diagnostic::new(code, *range, message).with_fix(Fix::change(*range, name))
         }
         None => {
-            let message = format!("there is no property `{text}`, so it has no effect");
+            let message = format!("unknown property `{text}`; it has no effect");
             Diagnostic::new(Code::W005, *range, message)
         }
     }
@@ -538,19 +529,36 @@ fn is_slip(word: &str, name: &str) -> bool {
     word.len() <= name.len() + 1 && strsim::osa_distance(word, name) == 1
 }
 
-/// A diagnostic of a word that is none of those that are known, with a fix if one of them is meant.
-pub(super) fn with_word(
-    code: Code,
-    range: TextRange,
-    message: String,
-    word: &str,
-    known: &[Word],
-    meant: Option<&str>,
-) -> Diagnostic {
-    match meant.or_else(|| nearest(word, known.iter().map(|known| known.name), |known| known)) {
-        Some(meant) => Diagnostic::new(code, range, format!("{message}; did you mean `{meant}`?"))
-            .with_fix(Fix::change(range, meant)),
-        None => Diagnostic::new(code, range, message),
+/// The values that a property accepts, for the diagnostic about one that it does not.
+pub(super) struct Expected {
+    /// What has the value, as in "`backoff` must be …".
+    pub(super) subject: &'static str,
+    /// What a word in its place is, as in "unknown backoff `x`".
+    pub(super) noun: &'static str,
+    /// What is accepted, as the rest of a sentence.
+    pub(super) values: &'static str,
+    /// The accepted words.
+    pub(super) words: &'static [Word],
+}
+
+impl Expected {
+    /// The diagnostic about `word`, which is empty where the value is no word; with a fix if an accepted word is meant.
+    pub(super) fn diagnostic(
+        &self,
+        code: Code,
+        range: TextRange,
+        word: &str,
+        meant: Option<&str>,
+    ) -> Diagnostic {
+        let Self { subject, noun, values, words } = self;
+        match meant.or_else(|| nearest(word, words.iter().map(|known| known.name), |known| known)) {
+            Some(meant) => {
+                let message = format!("unknown {noun} `{word}`; did you mean `{meant}`?");
+                Diagnostic::new(code, range, message).with_fix(Fix::change(range, meant))
+            }
+            None if word.is_empty() => Diagnostic::new(code, range, format!("{subject} must be {values}")),
+            None => Diagnostic::new(code, range, format!("unknown {noun} `{word}`; use {values}")),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     for (_, data) in body.exprs() {
         if let Expr::Text(Text { nested_quotes: Some(at), .. }) = &data.expr {
             let range = TextRange::at(*at, TextSize::of("\"\"\""));
-            let message = "these quotes are taken for text, since more of them follow; another interpreter may end the string here";
+            let message = "these quotes are read as text; another interpreter may end the string here";
             checker.report(Diagnostic::new(Code::W140, range, message));
         }
     }
@@ -42,11 +42,13 @@ impl Checker<'_, '_> {
         if text.blank {
             let (code, what) = match text.chars {
                 0 => (Code::W001, "is empty"),
-                _ => (Code::W002, "is only space"),
+                _ => (Code::W002, "is only whitespace"),
             };
             let message = match properties.iter().any(|property| property.name.text == "prompt") {
-                true => format!("the text of the session {what}; say here what the `prompt:` below is about"),
-                false => format!("the text of the session {what}, so nothing tells the model what to do"),
+                true => {
+                    format!("the text of the session {what}; write here what the `prompt:` below is about")
+                }
+                false => format!("the text of the session {what}; describe the task"),
             };
             self.report(Diagnostic::new(code, range, message));
         }
@@ -59,8 +61,8 @@ impl Checker<'_, '_> {
         let range = self.body[expr].range;
         if text.blank {
             let message = match stmt {
-                Stmt::Agent { .. } => "the prompt is empty; say what the agent is and how it works",
-                _ => "the prompt is empty; say what the session has to do",
+                Stmt::Agent { .. } => "the prompt is empty; describe the agent and how it works",
+                _ => "the prompt is empty; describe the task of the session",
             };
             let finding = Finding::new(Code::W004, range, message);
             let finding = self.with_removal(finding, properties, property, "Remove `prompt`".into());
@@ -76,7 +78,7 @@ impl Checker<'_, '_> {
         // The mark stands at the opening quotes: to mark all of a text that is too long helps nobody.
         let opening = TextRange::new(range.start(), text.content.start());
         let message = format!(
-            "this prompt has {} characters, and more than {} leave little room for the work; move material into files or `context:`, or split the task",
+            "prompt of {} characters, more than {}; split the task, or move material to `context:`",
             grouped(text.chars),
             grouped(LONG_PROMPT)
         );
@@ -95,20 +97,14 @@ impl Checker<'_, '_> {
                     return;
                 }
                 let data = &self.body[*agent];
-                let message = format!(
-                    "nothing tells `{}` what to do: neither this session nor the agent has a `prompt:`",
-                    data.text
-                );
+                let message = format!("neither this session nor agent `{}` has a `prompt:`", data.text);
                 let finding = Finding::new(Code::W126, data.range, message);
                 self.report(finding.with_site(Some(site), format!("`{}` has no `prompt:`", data.text)));
             }
             // The agent may be left out of `session name:`, but not what to do as well.
             (None, Some(name)) => {
                 let data = &self.body[*name];
-                let message = format!(
-                    "the session `{0}` has neither an agent, as in `session {0}: agent`, nor a `prompt:`",
-                    data.text
-                );
+                let message = format!("session `{0}` has neither an agent nor a `prompt:`", data.text);
                 self.report(Diagnostic::new(Code::E003, data.range, message));
             }
             (None, None) => {}

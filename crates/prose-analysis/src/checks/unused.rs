@@ -38,7 +38,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if is_meant() {
                     continue;
                 }
-                let message = format!("the agent `{name}` is never used");
+                let message = format!("agent `{name}` is never used");
                 checker
                     .report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
             }
@@ -46,7 +46,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if is_meant() {
                     continue;
                 }
-                let message = format!("the block `{name}` is never called");
+                let message = format!("block `{name}` is never called");
                 checker
                     .report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
             }
@@ -54,7 +54,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if is_meant() {
                     continue;
                 }
-                let message = format!("the program `{name}` is imported and never called");
+                let message = format!("imported program `{name}` is never called");
                 checker.report(
                     Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")),
                 );
@@ -66,9 +66,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if is_meant() || inputs.next().is_some_and(|first| first.site != site) {
                     continue;
                 }
-                let message = format!(
-                    "no text, context or condition uses the input `{name}`; a caller has to give it in vain"
-                );
+                let message = format!("input `{name}` is never used");
                 checker
                     .report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
             }
@@ -79,7 +77,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if !told.insert((data.scope, name)) || is_meant() {
                     continue;
                 }
-                let message = format!("`{name}` is never read");
+                let message = format!("variable `{name}` is never read");
                 let diagnostic = Diagnostic::new(Code::W115, data.range, message);
                 let fix = checker.keep_value_only(id);
                 checker.report(diagnostic.with_fix(fix));
@@ -88,7 +86,7 @@ fn names(checker: &mut Checker<'_, '_>) {
                 if is_meant() {
                     continue;
                 }
-                let message = format!("the parameter `{name}` is never read");
+                let message = format!("parameter `{name}` is never read");
                 checker.report(Diagnostic::new(Code::W115, data.range, message));
             }
             _ => {}
@@ -123,7 +121,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let before = TextRange::new(stmt.range.start(), value.range.start());
-        Some(Fix::guess("Run it without keeping its value", vec![TextEdit::delete(before)]))
+        Some(Fix::guess("Run it without binding the result", vec![TextEdit::delete(before)]))
     }
 }
 
@@ -139,9 +137,9 @@ fn unreachable(checker: &mut Checker<'_, '_>) {
         }
         let range = body[*first].range.cover(body[*last].range);
         let leaves = body[list.stmts[leaving]].range;
-        let diagnostic = Diagnostic::new(Code::W118, range, "this is never reached")
+        let diagnostic = Diagnostic::new(Code::W118, range, "unreachable statement")
             .with_related(leaves, "this always leaves the body");
-        let title = "Remove what is never reached".to_owned();
+        let title = "Remove the unreachable statements".to_owned();
         checker.report(Finding::from(diagnostic).with_repair(Repair::RemoveLines { title, range }));
     }
 }
@@ -169,7 +167,7 @@ pub(super) fn behind_the_end<'db>(
         let [first, ..] = run else { continue };
         let last = run.last().unwrap_or(first);
         let range = TextRange::up_to(first.len(db));
-        let mut finding = Finding::new(Code::W118, range, "this is never reached")
+        let mut finding = Finding::new(Code::W118, range, "unreachable statement")
             .with_statement(statements[end], "the program always ends here")
             .with_repair(Repair::RemoveStatements { until: *last });
         finding.until = Some(*last);

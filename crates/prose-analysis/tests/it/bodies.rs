@@ -14,7 +14,7 @@ fn variables_of_blocks() {
         do gather
         session "Sum up"
           context: notes
-        #          ^^^^^ warning[W107] `notes` is bound only inside of `block gather`; return it with `output` and keep it with `let … = do gather`
+        #          ^^^^^ warning[W107] `notes` is bound only inside block `gather`; return it with `output`
         "#,
     );
 }
@@ -26,19 +26,19 @@ fn variables_of_loops_handlers_and_pipelines() {
         for place, number in ["attic", "cellar"]:
           session "Search {place}, {number}"
         session "Tidy {place}"
-        #              ^^^^^ warning[W107] `place` is the loop variable of another body and known only in it; `let kept = place` there keeps its value
+        #              ^^^^^ warning[W107] `place` is a loop variable and visible only in its body; keep its value there with `let`
           context: number
-        #          ^^^^^^ warning[W107] `number` is the index of another body and known only in it; `let kept = number` there keeps its value
+        #          ^^^^^^ warning[W107] `number` is a index and visible only in its body; keep its value there with `let`
         try:
           session "Deploy"
         catch as problem:
           session "Explain {problem}"
         session "Tell of {problem} and of {problem}"
-        #                 ^^^^^^^ warning[W107] `problem` is the error variable of another body and known only in it; `let kept = problem` there keeps its value
+        #                 ^^^^^^^ warning[W107] `problem` is a error variable and visible only in its body; keep its value there with `let`
         output ideas = ["one", "two"] | map:
           session "Improve {item}"
         output last = item
-        #             ^^^^ warning[W107] `item` is the pipeline variable of another body and known only in it; `let kept = item` there keeps its value
+        #             ^^^^ warning[W107] `item` is a pipeline variable and visible only in its body; keep its value there with `let`
         "#,
     );
 }

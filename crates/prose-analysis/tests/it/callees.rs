@@ -9,21 +9,21 @@ fn a_for_takes_no_options() {
     check(
         r#"
         for y in [1, 2] (max: 1):
-        #               ^^^^^^^^ error[E004] a `for` takes no options: it ends with its last item; a bound is for a `loop until **…** (max: 3):`
+        #               ^^^^^^^^ error[E004] `for` takes no options; for a bound use `loop until **…** (max: 3):`
           session "Look at {y}"
         parallel for x in [1, 2, 3] (on-fail: "continue"):
-        #                           ^^^^^^^^^^^^^^^^^^^^^ error[E004] a `parallel for` takes no options; what fails for one item is handled by a `try:` in its body
+        #                           ^^^^^^^^^^^^^^^^^^^^^ error[E004] `parallel for` takes no options; handle a failing item with `try:` in its body
           session "Look at {x}"
         let items = [1, 2]
         for y in items (max: 1):
-        #              ^^^^^^^^ error[E004] a `for` takes no options
+        #              ^^^^^^^^ error[E004] `for` takes no options; for a bound use `loop until **…** (max: 3):`
           session "Look at {y}"
         let found = { items: [1, 2] }
         for y in found.items (max: 1):
-        #                    ^^^^^^^^ error[E004] a `for` takes no options
+        #                    ^^^^^^^^ error[E004] `for` takes no options; for a bound use `loop until **…** (max: 3):`
           session "Look at {y}"
         for y in ([1, 2]) (max: 1):
-        #        ^^^^^^^^^^^^^^^^^ error[E004] a `for` takes no options
+        #        ^^^^^^^^^^^^^^^^^ error[E004] `for` takes no options; for a bound use `loop until **…** (max: 3):`
           session "Look at {y}"
         "#,
     );
@@ -36,7 +36,7 @@ fn a_program_has_no_parts_to_call() {
         //- /main.prose
         use "./research.prose" as http
         let a = http.get("tides")
-        #       ^^^^^^^^ error[E025] `http` is a program and has nothing to be called; call the program itself, `http(…)`, and take the part from its result: `http(…).name`
+        #       ^^^^^^^^ error[E025] program `http` has no functions; call it and read its result: `http(…).name`
         session "Look at {a}"
         let b = http(topic: "tides").findings
         session "Look at {b}"
@@ -56,7 +56,7 @@ fn a_for_goes_through_the_result_of_a_program() {
         for finding in research (topic: "tides"):
           session "Look at {finding}"
         for finding in research(topic: "tides") (max: 3):
-        #                                       ^^^^^^^^ error[E004] a `for` takes no options
+        #                                       ^^^^^^^^ error[E004] `for` takes no options; for a bound use `loop until **…** (max: 3):`
           session "Look at {finding}"
         //- /research.prose
         input topic: "What to research"
@@ -83,13 +83,13 @@ fn values_are_not_called() {
     check(
         r#"
         let g = [1, 2](3)
-        #       ^^^^^^ error[E004] only programs that a `use` imports are called, and this is none
+        #       ^^^^^^ error[E004] this is not an imported program and cannot be called
         let h = g[0](3)
-        #       ^^^^ error[E004] only programs that a `use` imports are called
+        #       ^^^^ error[E004] this is not an imported program and cannot be called
         let i = (g)(3)
-        #        ^ error[E004] only programs that a `use` imports are called
+        #        ^ error[E004] this is not an imported program and cannot be called
         output [g, h, i, {a: 1}(b: 2)]
-        #                ^^^^^^ error[E004] only programs that a `use` imports are called
+        #                ^^^^^^ error[E004] this is not an imported program and cannot be called
         "#,
     );
 }

@@ -26,13 +26,13 @@ fn arguments_of_a_block() {
 
         do greet("Ann", "morning")
         do greet("Ann")
-        #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
+        #  ^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but 1 is given
         do greet("Ann", "morning", "loudly", "twice")
-        #                          ^^^^^^^^^^^^^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 4 are given
+        #                          ^^^^^^^^^^^^^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but 4 are given
         do wave("Ann")
-        #       ^^^^^ warning[W108] `wave` takes no arguments, and 1 is given
+        #       ^^^^^ warning[W108] block `wave` takes no arguments, but 1 is given
         let done = do greet()
-        #             ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and none is given
+        #             ^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but none is given
         output done
         "#,
     );
@@ -48,20 +48,20 @@ fn names_of_arguments_of_a_block() {
         do greet(name: "Ann", time: "noon")
         do greet("Ann", time: "noon")
         do greet(nam: "Ann", time: "noon")
-        #        ^^^ warning[W142] `greet` has no parameter `nam`; did you mean `name`?
+        #        ^^^ warning[W142] block `greet` has no parameter `nam`; did you mean `name`?
         do greet(whom: "Ann", "noon")
-        #        ^^^^ warning[W142] `greet` has no parameter `whom`; the argument goes to `name`
+        #        ^^^^ warning[W142] block `greet` has no parameter `whom`; the argument goes to `name`
         do greet(time: "noon", name: "Ann")
-        #        ^^^^ warning[W142] not every interpreter looks at the names of arguments: by its place, this one goes to `name`, not to `time`
+        #        ^^^^ warning[W142] argument `time` is at the position of `name`; other interpreters bind by position
         do greet("Ann", name: "Bob")
-        #               ^^^^ warning[W142] not every interpreter looks at the names of arguments: by its place, this one goes to `time`, not to `name`
+        #               ^^^^ warning[W142] argument `name` is at the position of `time`; other interpreters bind by position
         do greet(time: "noon")
-        #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
+        #  ^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but 1 is given
         do greet(name: "Ann", loud: true, time: "noon")
-        #                     ^^^^^^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 3 are given
+        #                     ^^^^^^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but 3 are given
         do greet(nam: "Ann")
-        #  ^^^^^ warning[W108] `greet` takes 2 arguments (`name` and `time`), and 1 is given
-        #        ^^^ warning[W142] `greet` has no parameter `nam`; did you mean `name`?
+        #  ^^^^^ warning[W108] block `greet` takes 2 arguments (`name` and `time`), but 1 is given
+        #        ^^^ warning[W142] block `greet` has no parameter `nam`; did you mean `name`?
         "#,
     );
 }
@@ -158,7 +158,7 @@ fn of_two_blocks_with_one_name_none_is_meant() {
           session "Say hello to {name}"
 
         block greet:
-        #     ^^^^^ error[E118] there is a block `greet` already; give one of them another name
+        #     ^^^^^ error[E118] block `greet` is already defined; rename one of them
           session "Say hello"
 
         do greet("Ann", "Bob")
@@ -176,7 +176,7 @@ fn inputs_that_a_program_asks_for() {
         output a = research(topic: "tides")
         output b = research(topic: "tides", depth: "shallow")
         output c = research(depth: "shallow")
-        #          ^^^^^^^^ warning[E026] `research` needs the input `topic`, which is not given
+        #          ^^^^^^^^ warning[E026] missing input `topic` in the call of `research`
         //- /research.prose
         input topic: "What to research"
         input depth: "Optional: how deep to go"
@@ -259,11 +259,11 @@ fn inputs_are_given_by_name() {
         use "alice/draft"
 
         output a = research("tides")
-        #                   ^^^^^^^ warning[E027] inputs of a program are given by name: `topic: …`
+        #                   ^^^^^^^ warning[E027] inputs of a program must be passed by name: `topic: …`
         output b = research("tides", "shallow", "fast")
-        #                   ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[E027] inputs of a program are given by name: `topic: …, depth: …`
+        #                   ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[E027] inputs of a program must be passed by name: `topic: …, depth: …`
         output c = draft("tides")
-        #                ^^^^^^^ warning[E027] inputs of a program are given by name: `name: value`
+        #                ^^^^^^^ warning[E027] inputs of a program must be passed by name: `name: value`
         //- /research.prose
         input topic: "What to research"
         input depth: "Optional: how deep to go"
@@ -364,7 +364,7 @@ fn a_program_with_a_line_that_is_not_understood_may_declare_anything_on_it() {
         r#"
         //- /main.prose
         use "./draft.prose"
-        #    ^^^^^^^^^^^^^ error[E145] `./draft.prose` has 2 errors, so this program does not run either
+        #    ^^^^^^^^^^^^^ error[E145] `./draft.prose` has 2 errors, so this program cannot run
 
         let text = draft(topic: "tides")
         output title = text.title
@@ -385,18 +385,18 @@ fn names_twice_in_one_list() {
         use "./research.prose"
 
         block greet(name, name):
-        #                 ^^^^ error[E134] there is a parameter `name` already; give this one another name
+        #                 ^^^^ error[E134] duplicate parameter `name`; rename one of them
           session "Say hello to {name}"
         do greet("Ann", "Bob")
 
         let { findings, findings } = research(topic: "tides", topic: "moons")
-        #               ^^^^^^^^ error[E134] there is a name `findings` already; give this one another name
-        #                                                     ^^^^^ error[E134] `topic` is given already
+        #               ^^^^^^^^ error[E134] duplicate name `findings`; rename one of them
+        #                                                     ^^^^^ error[E134] argument `topic` is already given
         for place, place in findings:
-        #          ^^^^^ error[E134] there is a loop variable `place` already; give this one another name
+        #          ^^^^^ error[E134] duplicate loop variable `place`; rename one of them
           session "Search {place}"
         output found = findings | reduce(total, total):
-        #                                       ^^^^^ error[E134] there is a name `total` already; give this one another name
+        #                                       ^^^^^ error[E134] duplicate name `total`; rename one of them
           session "Add to {total}"
         //- /research.prose
         input topic: "What to research"
@@ -414,7 +414,7 @@ fn keys_twice_in_an_object() {
         r#"
         let a = session "One"
         output { a, b: 2, a: 3 }
-        #                 ^ warning[W139] the object has a key `a` already, whose value this one replaces
+        #                 ^ warning[W139] duplicate key `a`; this value replaces the first
         "#,
     );
 }
@@ -498,7 +498,7 @@ fn missing_inputs_are_added() {
         output sources = session "List the sources"
         "#,
         expect![[r#"
-            Give `topic` (guess)
+            Pass `topic` (guess)
             | output a = research(topic: "")
         "#]],
     );
@@ -521,7 +521,7 @@ fn missing_inputs_are_added_behind_others() {
         output sources = session "List the sources"
         "#,
         expect![[r#"
-            Give `topic` (guess)
+            Pass `topic` (guess)
             | output a = research(depth: "shallow", topic: "")
         "#]],
     );
@@ -546,7 +546,7 @@ fn a_variable_of_the_name_is_given() {
         output sources = session "List the sources"
         "#,
         expect![[r#"
-            Give `topic` (guess)
+            Pass `topic` (guess)
             | output a = research(topic: topic)
         "#]],
     );
@@ -701,7 +701,7 @@ fn the_first_of_two_names_is_shown() {
         do greet("Ann", "Bob")
         "#,
         expect![[r#"
-            /main.prose:1 `name`: it is first given here
+            /main.prose:1 `name`: first given here
         "#]],
     );
 }
@@ -714,7 +714,7 @@ fn the_first_of_two_keys_is_shown() {
         output { a: 1, a: 2 }
         "#,
         expect![[r#"
-            /main.prose:1 `a`: it is first given here
+            /main.prose:1 `a`: first given here
         "#]],
     );
 }

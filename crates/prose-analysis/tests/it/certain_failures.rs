@@ -10,9 +10,9 @@ fn nothing_but_programs_is_called() {
         r#"
         let items = ["a", "b"]
         print(items)
-        #<^^^^^ error[E025] there is no function `print`
+        #<^^^^^ error[E025] function `print` is not defined; only imported programs can be called
         let count = len(items)
-        #           ^^^ error[E025] there is no function `len`
+        #           ^^^ error[E025] function `len` is not defined; only imported programs can be called
         output count
         "#,
     );
@@ -82,7 +82,7 @@ fn a_block_is_called_with_do() {
         block greet(name):
           session "Say hello to {name}"
         let greeting = greet("Ann")
-        #              ^^^^^ error[E025] `greet` is a block; `do greet(…)` calls it
+        #              ^^^^^ error[E025] `greet` is a block; call it with `do greet(…)`
         output greeting
         "#;
     check(program);
@@ -90,7 +90,7 @@ fn a_block_is_called_with_do() {
         block greet:
           session "Say hello"
         greet
-        #<^^^^^ error[E107] `greet` is a block; `do greet` calls it
+        #<^^^^^ error[E107] `greet` is a block; call it with `do greet`
         "#;
     check(program);
     expect![[r#"
@@ -106,7 +106,7 @@ fn a_property_one_letter_off_is_an_error() {
         r#"
         agent writer:
           promt: "Write"
-        # ^^^^^ error[E149] there is no property `promt`; did you mean `prompt`?
+        # ^^^^^ error[E149] unknown property `promt`; did you mean `prompt`?
         session: writer
           modle: opus
         # ^^^^^ error[E149]
@@ -126,13 +126,13 @@ fn nothing_is_read_before_it_is_bound() {
         r#"
         session "Sum up"
           context: findings
-        #          ^^^^^^^^ error[E150] `findings` is bound only further down
+        #          ^^^^^^^^ error[E150] is bound only later, so it is empty here
         let findings = session "Research"
         let count = count + 1
-        #           ^^^^^ error[E150] bound by this very statement
+        #           ^^^^^ error[E150] is bound by this statement itself, so it is empty here
         repeat 3:
           let rounds = rounds + 1
-        #              ^^^^^^ error[E150] bound by this very statement
+        #              ^^^^^^ error[E150] is bound by this statement itself, so it is empty here
           session "Round {rounds}"
         output [findings, count]
         "#,
@@ -142,7 +142,7 @@ fn nothing_is_read_before_it_is_bound() {
         block study:
           session "Sum up"
             context: notes
-        #            ^^^^^ error[E150] `notes` is bound only further down
+        #            ^^^^^ error[E150] `notes` is bound only later, so it is empty here
           let notes = session "Take notes"
         do study
         "#,
@@ -170,7 +170,7 @@ fn a_block_reads_what_is_bound_before_its_first_call() {
         block sum_up:
           session "Sum up"
             context: notes
-        #            ^^^^^ error[E150] `notes` is bound only further down
+        #            ^^^^^ error[E150] `notes` is bound only later, so it is empty here
         let notes = do sum_up
         output notes
         "#,

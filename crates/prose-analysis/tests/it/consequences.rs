@@ -176,7 +176,7 @@ fn a_condition_in_quotes_is_one_without_markers() {
     check(
         r#"
         if "it is nice":
-        #  ^^^^^^^^^^^^ error[E113] stands between `**`
+        #  ^^^^^^^^^^^^ error[E113] a condition in words must be between `**`; a text in quotes is always true
           session "Go out"
         "#,
     );
@@ -188,7 +188,7 @@ fn a_value_is_made_before_its_name_is_bound() {
         r#"
         let plan = session "Improve the plan"
           context: plan
-        #          ^^^^ error[E150] bound by this very statement
+        #          ^^^^ error[E150] is bound by this statement itself, so it is empty here
         output plan
         "#,
     );
@@ -210,31 +210,31 @@ fn a_condition_in_words_without_its_markers_is_one_mistake() {
         r#"
         let draft = session "Write"
         if it is nice:
-        #  ^^^^^^^^^^ error[E113] is written between `**` markers
+        #  ^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
           session "Go out"
         elif it is late and dark:
-        #    ^^^^^^^^^^^^^^^^^^^ error[E113] is written between `**` markers
+        #    ^^^^^^^^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
           session "Sleep"
         loop until work is done (max: 3):
-        #          ^^^^^^^^^^^^ error[E113] is written between `**` markers
+        #          ^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
           session "Work"
         loop while ready:
-        #          ^^^^^ error[E119] there is no variable `ready`; a condition in words is written between `**`
+        #          ^^^^^ error[E119] variable `ready` is not defined; a condition in words must be between `**`
           session "Wait"
         if draft is good:
-        #  ^^^^^^^^^^^^^ error[E113] is written between `**` markers
+        #  ^^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
           session "Publish"
         if draft is good and short:
-        #  ^^^^^^^^^^^^^^^^^^^^^^^ error[E113] is written between `**` markers
+        #  ^^^^^^^^^^^^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
           session "Publish"
         if draft is drafd:
         #           ^^^^^ error[E119] did you mean `draft`?
           session "Publish"
         if draft and good:
-        #            ^^^^ error[E119] there is no variable `good`
+        #            ^^^^ error[E119] variable `good` is not defined
           session "Publish"
         choice which:
-        #      ^^^^^ error[E119] a condition in words is written between `**`
+        #      ^^^^^ error[E119] variable `which` is not defined; a condition in words must be between `**`
           option "a":
             session "Do a"
         "#,
@@ -246,13 +246,13 @@ fn what_is_written_as_in_another_language_is_one_mistake() {
     check(
         r#"
         agent "writer":
-        #     ^^^^^^^^ error[E005] without quotes
+        #     ^^^^^^^^ error[E005] an agent name must not be quoted
           prompt: "Write"
           skills:
             - web
-        #   ^ error[E108] stand between brackets
+        #   ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
         let topic = None
-        #           ^^^^ error[E119] `None` is written `null`
+        #           ^^^^ error[E119] `None` is not defined; did you mean `null`?
         let topics = session: writer
         output texts = topics | map(each):
         #                          ^^^^^^ error[E116]
@@ -267,11 +267,11 @@ fn what_is_written_as_in_another_language_is_one_mistake() {
         do greet("Ann")
         for person in ["a", "b"]:
         session "Greet {person}"
-        #<^^^^^^^ error[E101] the body of the `for` above
+        #<^^^^^^^ error[E101] the body of `for` must be indented two spaces deeper than its header
 
         parallel:
         a = session "Greet Ann"
-        #<^ error[E101] the body of the `parallel` above
+        #<^ error[E101] the body of `parallel` must be indented two spaces deeper than its header
         b = session "Greet Bob"
 
         session "Sum up"
@@ -285,7 +285,7 @@ fn a_session_of_a_variable_gets_it_in_a_text() {
     check_fixes(
         "let p = \"Say hello\"\nsession p\n",
         expect![[r#"
-            Put the variable into a text:
+            Interpolate the variable in a text:
             let p = "Say hello"
             session "{p}"
         "#]],
@@ -294,7 +294,7 @@ fn a_session_of_a_variable_gets_it_in_a_text() {
         r#"
         input p: "What to do"
         session p
-        #       ^ error[E003] `p` is a variable; a session gets its value in a text: `session "{p}"`
+        #       ^ error[E003] `p` is a variable; interpolate it in a text: `session "{p}"`
         let unread = session "Say hello"
         #   ^^^^^^ hint[W115] `unread` is never read
         "#,
@@ -375,9 +375,9 @@ fn a_string_that_goes_on_below_is_one_mistake() {
     check(
         r#"
         session "a
-        #       ^^ error[E001] this string is never closed
+        #       ^^ error[E001] unterminated string; expected a closing `"`
         session "b
-        #       ^^ error[E001] this string is never closed
+        #       ^^ error[E001] unterminated string; expected a closing `"`
         "#,
     );
 }

@@ -19,17 +19,17 @@ fn conditions_that_say_nothing() {
     check(
         r#"
         if ****:
-        #  ^^^^ error[E129] the condition is empty: nothing says what the model has to judge
+        #  ^^^^ error[E129] the condition is empty; describe what the model has to judge
           session "One"
         elif ***   ***:
-        #    ^^^^^^^^^ error[E129] the condition is empty: nothing says what the model has to judge
+        #    ^^^^^^^^^ error[E129] the condition is empty; describe what the model has to judge
           session "Two"
         loop while **** (max: 3):
-        #          ^^^^ error[E129] the condition is empty: nothing says what the model has to judge
+        #          ^^^^ error[E129] the condition is empty; describe what the model has to judge
           session "Three"
         let depth = 3
         if depth > 2 or ****:
-        #               ^^^^ error[E129] the condition is empty: nothing says what the model has to judge
+        #               ^^^^ error[E129] the condition is empty; describe what the model has to judge
           session "Four"
         "#,
     );
@@ -41,7 +41,7 @@ fn conditions_that_say_little() {
         r#"
         input goal: "What has to hold"
         loop until **approved** (max: 3):
-        #          ^^^^^^^^^^^^ info[W104] `approved` says little: a whole sentence tells the model what has to hold
+        #          ^^^^^^^^^^^^ info[W104] condition `approved` is too short; write a sentence that the model can judge
           session "One"
         if **is ok**:
           session "Two"
@@ -85,10 +85,10 @@ fn loops_that_do_not_end() {
     check(
         r#"
         loop:
-        #<^^^^ warning[W113] nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
+        #<^^^^ warning[W113] unbounded loop; add a condition, `max`, `break` or `return`
           session "Try"
         loop as i:
-        #<^^^^ warning[W113] nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
+        #<^^^^ warning[W113] unbounded loop; add a condition, `max`, `break` or `return`
           for place in ["attic", "cellar"]:
             session "Search {place}, {i}"
             break
@@ -113,10 +113,10 @@ fn choices_without_options() {
     check(
         r#"
         choice **which is best**:
-        #<^^^^^^ error[E131] this `choice` has no options to choose from: `option "label":` below it makes one
+        #<^^^^^^ error[E131] `choice` has no options; add one with `option "label":`
         choice **which is best**:
           session "One"
-        # ^^^^^^^ warning[W102] a `choice` holds options alone: put this under an `option "label":`
+        # ^^^^^^^ warning[W102] only options are allowed in a `choice`; put this under an `option "label":`
         choice **which is best**:
           opton "one":
         # ^^^^^ error[E107] unknown statement `opton`; did you mean `option`?
@@ -137,7 +137,7 @@ fn labels_of_options() {
               option "one":
                 session "Two"
           option "one":
-        #        ^^^^^ warning[W112] another option has the label `one`; a model cannot tell them apart
+        #        ^^^^^ warning[W112] duplicate label `one`; the model cannot distinguish the options
             session "Three"
         "#,
     );
@@ -152,14 +152,14 @@ fn handlers_that_never_run() {
         catch:
           session "Roll back"
         catch as reason:
-        #<^^^^^ warning[W122] the first `catch` handles every error, so this one never runs
+        #<^^^^^ warning[W122] unreachable `catch`; the first `catch` handles every error
           session "Explain {reason}"
         let limit = 1
         try:
           limit = 3
           let names = ["Ann", "Bob"]
         catch:
-        #<^^^^^ warning[W122] nothing in this `try` can fail, so its handler never runs
+        #<^^^^^ warning[W122] unreachable `catch`; nothing in this `try` can fail
           session "Never"
         finally:
           session "Use {names}, {limit}"
@@ -195,14 +195,14 @@ fn errors_that_say_nothing() {
         r#"
         try:
           throw "   "
-        #       ^^^^^ warning[W111] the message is empty; say what went wrong
+        #       ^^^^^ warning[W111] the message is empty; describe what went wrong
         catch as reason:
           if **it matters**:
             throw
           session "Explain {reason}"
         finally:
           throw
-        # ^^^^^ warning[W135] outside of a `catch` there is no error to throw again; give a message: `throw "…"`
+        # ^^^^^ warning[W135] no error to rethrow outside of a `catch`; add a message: `throw "…"`
         "#,
     );
 }
@@ -212,9 +212,9 @@ fn empty_descriptions() {
     check(
         r#"
         input topic: """ """
-        #            ^^^^^^^ warning[W136] the description is empty; say what has to be given
+        #            ^^^^^^^ warning[W136] the description is empty; describe the value
         let name = input ""
-        #                ^^ warning[W136] the description is empty; say what has to be given
+        #                ^^ warning[W136] the description is empty; describe the value
         session "Write about {topic} for {name}"
         "#,
     );
@@ -228,10 +228,10 @@ fn named_sessions() {
           prompt: "Write"
 
         session text: writer
-        #       ^^^^ info[W130] a session is named by what keeps its result: `let text = session: …`
+        #       ^^^^ info[W130] named sessions are deprecated; write `let text = session: …`
         parallel:
           session more: writer
-        #         ^^^^ info[W130] a session is named by what keeps its result: `more = session: …`
+        #         ^^^^ info[W130] named sessions are deprecated; write `more = session: …`
         output [text, more]
         "#,
     );
@@ -243,14 +243,14 @@ fn assignments_to_names_that_nothing_declares() {
         r#"
         let summary = session "Sum up"
         sumary = session "Sum up again"
-        #<^^^^^^ warning[W138] nothing declares `sumary`; did you mean `summary`?
+        #<^^^^^^ warning[W138] `sumary` is not declared; did you mean `summary`?
         sumary = session "And again"
         fresh = session "Begin"
-        #<^^^^^ warning[W138] nothing declares `fresh`; `let fresh = …` makes a new variable
+        #<^^^^^ warning[W138] `fresh` is not declared; declare it with `let fresh = …`
         block work(topic):
           summary = session "Write about {topic}"
           local = session "Think"
-        # ^^^^^ warning[W138] nothing declares `local`; `let local = …` makes a new variable
+        # ^^^^^ warning[W138] `local` is not declared; declare it with `let local = …`
           output local
         output result = do work(fresh)
         output summary
@@ -291,23 +291,23 @@ fn constants_keep_their_value() {
         r#"
         const limit = 3
         limit = 4
-        #<^^^^^ error[E121] `limit` is a constant and keeps its value; declare it with `let` if it has to change
+        #<^^^^^ error[E121] cannot assign to constant `limit`; declare it with `let` to change it
         parallel:
           limit = session "Count"
-        # ^^^^^ error[E121] `limit` is a constant and keeps its value; declare it with `let` if it has to change
+        # ^^^^^ error[E121] cannot assign to constant `limit`; declare it with `let` to change it
           other = session "Count again"
         block dig(depth):
           const width = 2
           depth = depth + 1
-        # ^^^^^ error[E121] `depth` is a parameter and keeps the value of the call; give what is new a name of its own
+        # ^^^^^ error[E121] cannot assign to parameter `depth`; use a new name
           parallel:
             depth = session "Measure"
-        #   ^^^^^ error[E121] `depth` is a parameter and keeps the value of the call; give what is new a name of its own
+        #   ^^^^^ error[E121] cannot assign to parameter `depth`; use a new name
             width = session "Measure {width}"
-        #   ^^^^^ error[E121] `width` is a constant and keeps its value; declare it with `let` if it has to change
+        #   ^^^^^ error[E121] cannot assign to constant `width`; declare it with `let` to change it
         for item in [1, 2]:
           item = 3
-        # ^^^^ error[E121] `item` is the loop variable of this body and cannot be assigned to
+        # ^^^^ error[E121] cannot assign to `item`, the loop variable of this body
           session "{item}"
         do dig(limit)
         output result = other
@@ -470,7 +470,7 @@ fn the_first_label_is_shown() {
             session "Two"
         "#,
         expect![[r#"
-            /main.prose:2 `"one"`: it is first used here
+            /main.prose:2 `"one"`: first used here
         "#]],
     );
 }
@@ -508,7 +508,7 @@ fn the_shared_variable_is_shown() {
         output found
         "#,
         expect![[r#"
-            /main.prose:1 `found`: it is bound outside of the branches
+            /main.prose:1 `found`: bound outside of the branches here
         "#]],
     );
 }
@@ -521,7 +521,7 @@ fn statements_that_the_reference_does_not_define() {
           loop (max: 3):
             if **all tests pass**:
               break
-        #     ^^^^^ info[W132] the reference has no `break`
+        #     ^^^^^ info[W132] `break` is not part of the reference; another interpreter may not support it
             continue
         #   ^^^^^^^^ info[W132]
           assert **all tests pass**: "They fail"

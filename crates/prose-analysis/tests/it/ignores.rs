@@ -167,7 +167,7 @@ fn a_file_can_be_excepted_at_its_top() {
         r#"
         session: nobody # prose: ignore-file[E007]
         #        ^^^^^^ error[E007]
-        #               ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[W137] below the first statement
+        #               ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[W137] `ignore-file` must come before the first statement
         "#,
     );
 }
@@ -249,13 +249,13 @@ fn comments_that_are_nearly_right_are_reported() {
     check(
         r#"
         session "One" # prose: ignore
-        #             ^^^^^^^^^^^^^^^ warning[W137] without the codes to ignore: `# prose: ignore[W101] reason`
+        #             ^^^^^^^^^^^^^^^ warning[W137] expected codes to ignore: `# prose: ignore[W101] reason`
         session "Two" # prose: ignore E007
-        #             ^^^^^^^^^^^^^^^^^^^^ warning[W137] without the codes
+        #             ^^^^^^^^^^^^^^^^^^^^ warning[W137] expected codes to ignore: `# prose: ignore[W101] reason`
         session "Three" # prose: ignore[E007
-        #               ^^^^^^^^^^^^^^^^^^^^ warning[W137] the `]` behind the codes is missing
+        #               ^^^^^^^^^^^^^^^^^^^^ warning[W137] expected `]` after the codes
         session "Four" # prose: ignore[]
-        #              ^^^^^^^^^^^^^^^^^ warning[W137] no code between the brackets
+        #              ^^^^^^^^^^^^^^^^^ warning[W137] expected a code between the brackets
         session "Five" # prose: ignroe[E007]
         #              ^^^^^^^^^^^^^^^^^^^^^ warning[W137] `ignroe` has no effect; did you mean `ignore`?
         "#,

@@ -38,17 +38,17 @@ fn a_path_says_what_is_wrong_with_it() {
     check(
         r#"
         use "alice research" as a
-        #    ^^^^^^^^^^^^^^ error[E012] the path `alice research` has a space in it
+        #    ^^^^^^^^^^^^^^ error[E012] the path `alice research` contains a space
         use "research" as b
-        #    ^^^^^^^^ error[E012] the path `research` has no `/`: a program in a registry is `handle/slug`
+        #    ^^^^^^^^ error[E012] the path `research` has no `/`; a program in a registry is `handle/slug`
         use "ftp://example.com/c.prose" as c
-        #    ^^^^^^^^^^^^^^^^^^^^^^^^^ error[E012] the path `ftp://example.com/c.prose` starts with `ftp://`; only `https://` and `http://` are fetched
+        #    ^^^^^^^^^^^^^^^^^^^^^^^^^ error[E012] the path `ftp://example.com/c.prose` starts with `ftp://`; only `https://` and `http://` are supported
         use "alice/flows/d" as d
-        #    ^^^^^^^^^^^^^ error[E012] the path `alice/flows/d` has more than one `/`: a program in a registry is `handle/slug`, a local file starts with `./`
+        #    ^^^^^^^^^^^^^ error[E012] the path `alice/flows/d` has more than one `/`; use `handle/slug`, or `./` for a local file
         use "github.com/alice" as e
         #    ^^^^^^^^^^^^^^^^ error[E012] the path `github.com/alice` needs an owner, a repository and a file: `github.com/owner/repo/program.prose`
         use "  " as f
-        #   ^^^^ error[E011] the path is empty; a program is `handle/slug`, or a file such as `./program.prose`
+        #   ^^^^ error[E011] the path is empty; use `handle/slug`, or a file such as `./program.prose`
 
         output g = [a(), b(), c(), d(), e(), f()]
         "#,
@@ -61,7 +61,7 @@ fn a_path_holds_no_values() {
         r#"
         input name: "Which program to run"
         use "alice/{name}" as program
-        #          ^^^^^^ error[E012] a program is imported before anything runs, so its path holds no values in braces
+        #          ^^^^^^ error[E012] the path of a program cannot contain interpolations
 
         output found = program()
         "#,
@@ -73,7 +73,7 @@ fn a_path_with_an_unknown_name_in_braces_is_one_mistake() {
     check(
         r#"
         use "alice/{name}" as program
-        #           ^^^^ error[E120] there is no variable `name` to fill in here
+        #           ^^^^ error[E120] variable `name` is not defined
 
         output found = program()
         "#,
@@ -86,9 +86,9 @@ fn a_program_that_is_not_there() {
         r#"
         //- /flows/main.prose
         use "./missing.prose"
-        #    ^^^^^^^^^^^^^^^ error[E139] there is no file `./missing.prose`
+        #    ^^^^^^^^^^^^^^^ error[E139] file `./missing.prose` not found
         use "../lib/other"
-        #    ^^^^^^^^^^^^ error[E139] there is no file `../lib/other`
+        #    ^^^^^^^^^^^^ error[E139] file `../lib/other` not found
 
         output found = missing()
         output more = other()
@@ -109,13 +109,13 @@ fn the_program_beside_the_path_is_proposed() {
     let shown: Vec<String> =
         found.iter().map(|found| format!("{}\n{}", found.message, apply(text, &found.fix).text)).collect();
     expect![[r#"
-        there is no file `./flows/reserch.prose`; did you mean `./flows/research.prose`?
+        file `./flows/reserch.prose` not found; did you mean `./flows/research.prose`?
         use "./flows/research.prose" as a
         use "summary.prose" as b
 
         output c = [a(), b()]
 
-        there is no file `summary.prose`
+        file `summary.prose` not found
         use "./flows/reserch.prose" as a
         use "summary.prose" as b
 
@@ -130,7 +130,7 @@ fn a_program_that_imports_itself() {
         r#"
         //- /main.prose
         use "./main.prose" as again
-        #    ^^^^^^^^^^^^ error[E138] `main.prose` imports itself, so a run of it would never end
+        #    ^^^^^^^^^^^^ error[E138] circular import: `main.prose` imports itself
 
         output found = again()
         "#,
@@ -143,17 +143,17 @@ fn a_cycle_over_three_programs() {
         r#"
         //- /a.prose
         use "./b.prose"
-        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: a.prose -> b.prose -> lib/c.prose -> a.prose
+        #    ^^^^^^^^^ error[E138] circular import: a.prose -> b.prose -> lib/c.prose -> a.prose
 
         output x = b()
         //- /b.prose
         use "./lib/c.prose"
-        #    ^^^^^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: b.prose -> lib/c.prose -> a.prose -> b.prose
+        #    ^^^^^^^^^^^^^ error[E138] circular import: b.prose -> lib/c.prose -> a.prose -> b.prose
 
         output x = c()
         //- /lib/c.prose
         use "../a.prose"
-        #    ^^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: c.prose -> ../a.prose -> ../b.prose -> c.prose
+        #    ^^^^^^^^^^ error[E138] circular import: c.prose -> ../a.prose -> ../b.prose -> c.prose
 
         output x = a()
         "#,
@@ -166,22 +166,22 @@ fn a_cycle_elsewhere_is_told_to_those_who_lead_into_it() {
         r#"
         //- /main.prose
         use "./plan.prose"
-        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` has a circular import, so this program cannot run: b.prose -> c.prose -> b.prose
 
         output x = plan()
         //- /plan.prose
         use "./b.prose"
-        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> c.prose -> b.prose
+        #    ^^^^^^^^^ error[E145] `./b.prose` has a circular import, so this program cannot run: b.prose -> c.prose -> b.prose
 
         output x = b()
         //- /b.prose
         use "./c.prose"
-        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: b.prose -> c.prose -> b.prose
+        #    ^^^^^^^^^ error[E138] circular import: b.prose -> c.prose -> b.prose
 
         output x = c()
         //- /c.prose
         use "./b.prose"
-        #    ^^^^^^^^^ error[E138] the imports lead back to this program, so a run would never end: c.prose -> b.prose -> c.prose
+        #    ^^^^^^^^^ error[E138] circular import: c.prose -> b.prose -> c.prose
 
         output x = b()
         "#,
@@ -194,12 +194,12 @@ fn a_program_that_imports_itself_is_told_to_its_importer() {
         r#"
         //- /main.prose
         use "./b.prose"
-        #    ^^^^^^^^^ error[E145] `./b.prose` leads into a circle of imports, so this program does not run either: b.prose -> b.prose
+        #    ^^^^^^^^^ error[E145] `./b.prose` has a circular import, so this program cannot run: b.prose -> b.prose
 
         output x = b()
         //- /b.prose
         use "./b.prose"
-        #    ^^^^^^^^^ error[E138] `b.prose` imports itself, so a run of it would never end
+        #    ^^^^^^^^^ error[E138] circular import: `b.prose` imports itself
 
         output x = b()
         "#,
@@ -218,13 +218,13 @@ fn sources_of_skills() {
         #<^^^^^^ info[W103]
         import "d" from "https://github.com/alice/d"
         #<^^^^^^ info[W103]
-        #                ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[W006] `https://github.com/alice/d` is no source that is known; one starts with `github:`, `npm:` or `./`
+        #                ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[W006] unknown skill source `https://github.com/alice/d`; start it with `github:`, `npm:` or `./`
         import "e" from "gihub:alice/e"
         #<^^^^^^ info[W103]
-        #                ^^^^^^^^^^^^^ warning[W006] `gihub:alice/e` is no source that is known; one starts with `github:`, `npm:` or `./`
+        #                ^^^^^^^^^^^^^ warning[W006] unknown skill source `gihub:alice/e`; start it with `github:`, `npm:` or `./`
         import "f" from ""
         #<^^^^^^ info[W103]
-        #               ^^ warning[W006] the source of the skill is empty; it starts with `github:`, `npm:` or `./`
+        #               ^^ warning[W006] the source of the skill is empty; start it with `github:`, `npm:` or `./`
         "#,
     );
 }
@@ -322,15 +322,15 @@ fn errors_of_imported_programs_are_told_where_they_are_imported() {
         r#"
         //- /main.prose
         use "./plan.prose"
-        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` imports `research.prose`, which has an error, so this program does not run either
+        #    ^^^^^^^^^^^^ error[E145] `./plan.prose` imports `research.prose`, which has an error, so this program cannot run
         output steps = plan()
         //- /plan.prose
         use "./research.prose"
-        #    ^^^^^^^^^^^^^^^^ error[E145] `./research.prose` has an error, so this program does not run either
+        #    ^^^^^^^^^^^^^^^^ error[E145] `./research.prose` has an error, so this program cannot run
         output found = research()
         //- /research.prose
         output found = findings
-        #              ^^^^^^^^ error[E119] there is no variable `findings`
+        #              ^^^^^^^^ error[E119] variable `findings` is not defined
         "#,
     );
 }

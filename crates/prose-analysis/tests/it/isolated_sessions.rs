@@ -16,7 +16,7 @@ fn earlier_work_is_passed_to_nobody_by_itself() {
         r#"
         session "Research the history of tides"
         session "Summarize your research"
-        #                  ^^^^^^^^^^^^^ warning[W148] the prompt refers to `your research`, but the session is passed nothing
+        #                  ^^^^^^^^^^^^^ warning[W148] the prompt refers to `your research`, but the session has no `context:`
         "#,
     );
     check(

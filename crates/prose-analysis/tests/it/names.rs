@@ -9,7 +9,7 @@ fn an_output_is_made_before_its_name_is_bound() {
         r#"
         output final = session "Sum up"
           context: final
-        #          ^^^^^ error[E150] bound by this very statement
+        #          ^^^^^ error[E150] is bound by this statement itself, so it is empty here
         "#,
     );
     // The name was that of a variable before.
@@ -70,11 +70,11 @@ fn branches_do_not_see_each_other() {
         parallel:
           a = session "A"
           b = session "B {a}"
-        #                 ^ warning[W125] `a` is made by another branch of this `parallel`, and branches run at once, so it is empty here
+        #                 ^ warning[W125] `a` is bound by another branch of this `parallel`, so it is empty here
           session "C"
             context: { a, b }
-        #              ^ error[E150] `a` is made
-        #                 ^ error[E150] `b` is made
+        #              ^ error[E150] `a` is bound by another branch of this `parallel`, so it is empty here
+        #                 ^ error[E150] `b` is bound by another branch of this `parallel`, so it is empty here
         session "Sum up"
           context: { a, b }
         "#,
@@ -175,7 +175,7 @@ fn what_is_used_as_another_kind_of_thing_is_used() {
         //- /main.prose
         use "./research.prose" as research
         session: research
-        #        ^^^^^^^^ error[E007] `research` is an imported program, not an agent; `research(…)` runs it
+        #        ^^^^^^^^ error[E007] `research` is an imported program, not an agent; call it with `research(…)`
         //- /research.prose
         input topic: "What to look at"
         output result = session "Look at {topic}"
@@ -196,7 +196,7 @@ fn a_variable_is_neither_an_agent_nor_a_block() {
         r#"
         let draft = session "Write"
         session: draft
-        #        ^^^^^ error[E007] `draft` is a variable, not an agent; `context: draft` passes its value to a session
+        #        ^^^^^ error[E007] `draft` is a variable, not an agent; pass it to a session with `context: draft`
         "#,
     );
     check(
@@ -228,14 +228,14 @@ fn blocks_that_call_each_other_for_ever_are_one_mistake() {
         r#"
         block one:
           do two
-        #    ^^^ warning[W121] every call of `one`
+        #    ^^^ warning[W121] infinite recursion: every call of block `one` reaches this call
         block two:
           do three
         block three:
           do one
         block four:
           do four
-        #    ^^^^ warning[W121] every call of `four`
+        #    ^^^^ warning[W121] infinite recursion: every call of block `four` reaches this call
         block five:
           do one
         do one
@@ -252,7 +252,7 @@ fn the_names_of_a_reduce_are_those_of_a_pipeline() {
         let sum = ["a", "b"] | reduce(acc, piece):
           session "Add {piece} to {acc}"
         session "Sum up {sum} and {piece}"
-        #                          ^^^^^ warning[W107] `piece` is the pipeline variable of another body
+        #                          ^^^^^ warning[W107] `piece` is a pipeline variable and visible only in its body; keep its value there with `let`
         "#,
     );
 }
@@ -265,11 +265,11 @@ fn the_other_blocks_of_a_recursion_stand_beside_it() {
         &program,
         expect![[r#"
             line 1, `b0`: the block starts here
-            line 3, `b1`: `b1` is part of it
-            line 5, `b2`: `b2` is part of it
-            line 7, `b3`: `b3` is part of it
-            line 9, `b4`: `b4` is part of it
-            line 11, `b5`: `b5` is part of it
+            line 3, `b1`: `b1` is part of the recursion
+            line 5, `b2`: `b2` is part of the recursion
+            line 7, `b3`: `b3` is part of the recursion
+            line 9, `b4`: `b4` is part of the recursion
+            line 11, `b5`: `b5` is part of the recursion
         "#]],
     );
 }
@@ -282,11 +282,11 @@ fn braces_that_fill_in_nothing() {
         session "Write about {topic"
         #                    ^^^^^^ warning[W145] the closing `}` is missing
         session "Write about {topic.} and {topic[0}"
-        #                    ^^^^^^^^ warning[W145] `{topic.}` is literal text and not the value of `topic`
+        #                    ^^^^^^^^ warning[W145] `{topic.}` does not interpolate `topic`; only `.field`, `[0]` and `[name]` may follow the name
         #                                 ^^^^^^^^^ warning[W145]
         session "Write about { topic }, {topic} and {topic + 1}"
-        #                    ^^^^^^^^^ warning[W145] no spaces stand between the braces
-        #                                           ^^^^^^^^^^^ warning[W145] nothing is computed
+        #                    ^^^^^^^^^ warning[W145] `{ topic }` does not interpolate `topic`; remove the spaces between the braces
+        #                                           ^^^^^^^^^^^ warning[W145] `{topic + 1}` does not interpolate `topic`; compute the value before with `let`
         session "Give back {topic: string, place}, {topic of it} and { place }"
         "#,
     );
@@ -317,7 +317,7 @@ fn the_only_name_that_nothing_uses_is_that_of_the_only_unknown_one() {
         r#"
         block review(doc):
           session "Review {documnt}"
-        #                  ^^^^^^^ error[E120] there is no variable `documnt` to fill in here; did you mean `doc`, which nothing uses?
+        #                  ^^^^^^^ error[E120] variable `documnt` is not defined; did you mean the unused `doc`?
         do review("a.md")
         "#,
     );
@@ -325,7 +325,7 @@ fn the_only_name_that_nothing_uses_is_that_of_the_only_unknown_one() {
         r#"
         input topic: "What to write about"
         session "Write about {subject}"
-        #                     ^^^^^^^ error[E120] did you mean `topic`, which nothing uses?
+        #                     ^^^^^^^ error[E120] variable `subject` is not defined; did you mean the unused `topic`?
         "#,
     );
     // It is not known which of two was meant.
@@ -336,7 +336,7 @@ fn the_only_name_that_nothing_uses_is_that_of_the_only_unknown_one() {
         input place: "Where it is"
         #     ^^^^^ warning[W119]
         session "Write about {subject}"
-        #                     ^^^^^^^ error[E120] there is no variable `subject` to fill in here
+        #                     ^^^^^^^ error[E120] variable `subject` is not defined
         "#,
     );
     // A parameter is not known outside of its block, and a variable not above the line that binds it.

@@ -19,15 +19,15 @@ fn words_near_a_strategy_or_policy() {
     check(
         r#"
         parallel ("al"):
-        #         ^^^^ error[E124] there is no strategy `al`; did you mean `"all"`?
+        #         ^^^^ error[E124] unknown strategy `al`; did you mean `"all"`?
           session "One"
           session "Two"
         parallel ("first", on-fail: "contine"):
-        #                           ^^^^^^^^^ error[E125] there is no failure policy `contine`; did you mean `"continue"`?
+        #                           ^^^^^^^^^ error[E125] unknown failure policy `contine`; did you mean `"continue"`?
           session "One"
           session "Two"
         parallel ("ignore"):
-        #         ^^^^^^^^ error[E124] `"ignore"` is a failure policy: `on-fail: "ignore"`
+        #         ^^^^^^^^ error[E124] `"ignore"` is a failure policy; write `on-fail: "ignore"`
           session "One"
           session "Two"
         "#,
@@ -39,12 +39,12 @@ fn words_without_quotes() {
     check(
         r#"
         parallel (first, on-fail: ignore):
-        #         ^^^^^ info[W131] `first` is written in quotes, since it looks like a variable without them
-        #                         ^^^^^^ info[W131] `ignore` is written in quotes, since it looks like a variable without them
+        #         ^^^^^ info[W131] `first` should be in quotes; without them it looks like a variable
+        #                         ^^^^^^ info[W131] `ignore` should be in quotes; without them it looks like a variable
           session "One"
           session "Two"
         parallel (fastest):
-        #         ^^^^^^^ error[E124] there is no strategy `fastest`, only `"all"`, `"first"` and `"any"`
+        #         ^^^^^^^ error[E124] unknown strategy `fastest`; use `"all"`, `"first"` or `"any"`
           session "One"
           session "Two"
         "#,
@@ -59,15 +59,15 @@ fn a_count_needs_the_strategy_any() {
           session "One"
           session "Two"
         parallel ("first", count: 2):
-        #                  ^^^^^^^^ error[E126] `count` belongs to the strategy `"any"`; `"first"` has no use for it
+        #                  ^^^^^^^^ error[E126] `count` requires the strategy `"any"`, not `"first"`
           session "One"
           session "Two"
         parallel (on-fail: "ignore", count: 2):
-        #                            ^^^^^^^^ error[E126] `count` belongs to the strategy `"any"`, which is not given
+        #                            ^^^^^^^^ error[E126] `count` requires the strategy `"any"`
           session "One"
           session "Two"
         parallel ("ayn", count: 2):
-        #         ^^^^^ error[E124] there is no strategy `ayn`; did you mean `"any"`?
+        #         ^^^^^ error[E124] unknown strategy `ayn`; did you mean `"any"`?
           session "One"
           session "Two"
         "#,
@@ -96,10 +96,10 @@ fn options_twice() {
     check(
         r#"
         loop until **all tests pass** (max: 3, max: 5):
-        #                                      ^^^^^^ error[E135] `max` is given already
+        #                                      ^^^^^^ error[E135] option `max` is already given
           session "Try"
         parallel ("any", "all", count: 1):
-        #                ^^^^^ error[E135] a strategy is given already
+        #                ^^^^^ error[E135] a strategy is already given
           session "One"
         "#,
     );
@@ -116,16 +116,16 @@ fn options_that_are_not_known() {
         #                              ^^^^^^^^^^^^^^ warning[W128] `loop` has no option `max_iterations`; did you mean `max`?
           session "Try"
         loop until **all tests pass** (count: 3):
-        #                              ^^^^^ warning[W128] `count` is an option of `parallel`, and has no effect on a `loop`
+        #                              ^^^^^ warning[W128] `count` is an option of `parallel` and has no effect on `loop`
           session "Try"
         parallel (on_fail: "ignore"):
         #         ^^^^^^^ warning[W128] `parallel` has no option `on_fail`; did you mean `on-fail`?
           session "One"
         parallel (strategy: "any", count: 1):
-        #         ^^^^^^^^ warning[W128] the strategy of a `parallel` has no name: `parallel ("first"):`
+        #         ^^^^^^^^ warning[W128] a strategy takes no name: `parallel ("first"):`
           session "One"
         parallel (speed: "high"):
-        #         ^^^^^ warning[W128] `parallel` has no option `speed`, only `on-fail` and `count`
+        #         ^^^^^ warning[W128] `parallel` has no option `speed`; it has `on-fail` and `count`
           session "One"
         block dig(depth) (max: 5):
         #                 ^^^ warning[W128] `block` has no option `max`; did you mean `max_depth`?
@@ -141,10 +141,10 @@ fn options_without_a_name() {
     check(
         r#"
         loop ("first"):
-        #     ^^^^^^^ warning[W128] an option of `loop` has a name, as in `max: 5`
+        #     ^^^^^^^ warning[W128] an option of `loop` needs a name, as in `max: 5`
           session "Try"
         block dig(depth) (deep):
-        #                 ^^^^ warning[W128] an option of `block` has a name, as in `max_depth: 5`
+        #                 ^^^^ warning[W128] an option of `block` needs a name, as in `max_depth: 5`
           if depth < 3:
             do dig(depth + 1)
         do dig(1)
@@ -157,25 +157,25 @@ fn values_of_the_wrong_kind() {
     check(
         r#"
         loop until **all tests pass** (max: "three"):
-        #                                   ^^^^^^^ error[E137] `max` is a whole number, such as `max: 5`
+        #                                   ^^^^^^^ error[E137] `max` must be a whole number, such as `max: 5`
           session "Try"
         loop until **all tests pass** (max: "3"):
-        #                                   ^^^ error[E137] `max` is a whole number, such as `max: 5`
+        #                                   ^^^ error[E137] `max` must be a whole number, such as `max: 5`
           session "Try"
         parallel (on-fail: true):
-        #                  ^^^^ error[E137] `on-fail` is `"fail-fast"`, `"continue"` or `"ignore"`
+        #                  ^^^^ error[E137] `on-fail` must be `"fail-fast"`, `"continue"` or `"ignore"`
           session "One"
         repeat "3":
-        #      ^^^ error[E137] the count of `repeat` is a whole number, such as `repeat 3:`
+        #      ^^^ error[E137] the count of `repeat` must be a whole number, such as `repeat 3:`
           session "Try"
         repeat true:
-        #      ^^^^ error[E137] the count of `repeat` is a whole number, such as `repeat 3:`
+        #      ^^^^ error[E137] the count of `repeat` must be a whole number, such as `repeat 3:`
           session "Try"
         for item in 3:
-        #           ^ error[E137] a number has no items; a collection is an array such as `["a", "b"]`, or a variable
+        #           ^ error[E137] a number is not a collection; use an array such as `["a", "b"]`, or a variable
           session "Try {item}"
         output true | map:
-        #      ^^^^ error[E137] a truth value has no items; a collection is an array such as `["a", "b"]`, or a variable
+        #      ^^^^ error[E137] a Boolean is not a collection; use an array such as `["a", "b"]`, or a variable
           session "Try {item}"
         "#,
     );
@@ -189,7 +189,7 @@ fn a_bound_may_be_a_variable() {
         loop until **all tests pass** (max: most):
           session "Try"
         loop until **all tests pass** (max: mots):
-        #                                   ^^^^ error[E119] there is no variable `mots`; did you mean `most`?
+        #                                   ^^^^ error[E119] variable `mots` is not defined; did you mean `most`?
           session "Try"
         "#,
     );
@@ -310,7 +310,7 @@ fn the_first_option_is_shown() {
           session "Try"
         "#,
         expect![[r#"
-            /main.prose:1 `max`: it is first given here
+            /main.prose:1 `max`: first given here
         "#]],
     );
 }

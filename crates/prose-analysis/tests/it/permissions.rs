@@ -12,8 +12,8 @@ fn permissions() {
           prompt: "Write"
           permissions:
             read: [folder, 3, { a: 1 }]
-        #                  ^ error[E016] a pattern is a string
-        #                     ^^^^^^^^ error[E016] a pattern is a string
+        #                  ^ error[E016] a pattern must be a string in quotes, such as `"docs/**"`
+        #                     ^^^^^^^^ error[E016] a pattern must be a string in quotes, such as `"docs/**"`
             wriet: ["docs/**"]
         #   ^^^^^ info[W008] did you mean `write`?
             bash: false
@@ -21,13 +21,13 @@ fn permissions() {
             network: dney
         #            ^^^^ warning[W009] did you mean `deny`?
             execute: "*.sh"
-        #            ^^^^^^ warning[W009] a single pattern is written in brackets too
+        #            ^^^^^^ warning[W009] a pattern must be in brackets: `["docs/**"]`
             database: "deny"
-        #   ^^^^^^^^ info[W008] the reference knows no kind of permission `database`
-        #             ^^^^^^ warning[W009] `deny` is written without quotes
+        #   ^^^^^^^^ info[W008] unknown permission `database`; the host may not support it
+        #             ^^^^^^ warning[W009] `deny` must not be quoted
             web: [docs]
         #   ^^^ info[W008]
-        #         ^^^^ error[E119] there is no variable `docs`
+        #         ^^^^ error[E119] variable `docs` is not defined
         session: writer
         "#,
     );
@@ -38,7 +38,7 @@ fn fixes_of_permissions() {
     check_fixes(
         "agent a:\n  prompt: \"x\"\n  permissions: deny\nsession: a\n",
         expect![[r#"
-            Write a line for each kind:
+            Write one permission per line:
             agent a:
               prompt: "x"
               permissions:
@@ -53,7 +53,7 @@ fn fixes_of_permissions() {
     check_fixes(
         "agent a:\n  prompt: \"x\"\n  permissions: { read: [\"*.md\"], \"bash\": \"deny\" }\nsession: a\n",
         expect![[r#"
-            Write a line for each kind:
+            Write one permission per line:
             agent a:
               prompt: "x"
               permissions:
@@ -98,20 +98,20 @@ fn permissions_that_contradict_each_other() {
         session "One"
           permissions:
             read: deny
-        #         ^^^^ warning[W123] `read: deny` contradicts the permission to write
+        #         ^^^^ warning[W123] `read: deny` conflicts with `write`; writing requires reading
             write: allow
         session "Two"
           permissions:
             filesystem: deny
         #   ^^^^^^^^^^ info[W008]
-        #               ^^^^ warning[W123] `filesystem: deny` contradicts the permission to read
+        #               ^^^^ warning[W123] `filesystem: deny` conflicts with `read`; it covers reading and writing
             read: ["*.md"]
             write: ["*.md"]
         session "Three"
           permissions:
             read: ["*.md", "src/**", "*.md", "!src/**"]
-        #                            ^^^^^^ warning[W123] `*.md` is given already
-        #                                    ^^^^^^^^^ warning[W123] `!src/**` takes back all that `src/**` gives
+        #                            ^^^^^^ warning[W123] pattern `*.md` is already given
+        #                                    ^^^^^^^^^ warning[W123] `!src/**` excludes everything that `src/**` allows
         session "Four"
           permissions:
             read: deny
@@ -121,14 +121,14 @@ fn permissions_that_contradict_each_other() {
             read: ["src/**", "!src/secret/**", "docs/*.md", "docs/*.txt"]
             write: deny
             network: ["*", "https://example.com/*"]
-        #                  ^^^^^^^^^^^^^^^^^^^^^^^ warning[W123] gives nothing that `*` does not give
+        #                  ^^^^^^^^^^^^^^^^^^^^^^^ warning[W123] pattern `https://example.com/*` is redundant; `*` already allows it
         "#,
     );
     check_related(
         "session \"x\"\n  permissions:\n    read: [\"a\"]\n    write: allow\n    filesystem: deny # prose: ignore[W008]\n",
         expect![[r#"
-            line 3, `read`: `read` is permitted here
-            line 4, `write`: `write` is permitted here
+            line 3, `read`: `read` is allowed here
+            line 4, `write`: `write` is allowed here
         "#]],
     );
 }

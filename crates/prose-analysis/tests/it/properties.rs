@@ -21,25 +21,25 @@ fn a_misspelt_model_is_one_mistake() {
         #        ^^^^^ error[E008] did you mean `haiku`?
         session "Say hello"
           model: quick
-        #        ^^^^^ error[E008] there is no model `quick`; a model is `sonnet`, `opus` or `haiku`
+        #        ^^^^^ error[E008] unknown model `quick`; use `sonnet`, `opus` or `haiku`, or a quoted model id
         session "Say hello" (model: vendor/small-1.5, retry: 3)
-        #                           ^^^^^^^^^^^^^^^^ error[E008] is written in quotes: `"vendor/small-1.5"`
+        #                           ^^^^^^^^^^^^^^^^ error[E008] a model id must be in quotes: `"vendor/small-1.5"`
         session: nobody
         #        ^^^^^^ error[E007]
           model: small:8b
-        #        ^^^^^^^^ error[E008] is written in quotes: `"small:8b"`
+        #        ^^^^^^^^ error[E008] a model id must be in quotes: `"small:8b"`
           retry: 3
         session "Say hello"
           model: "vendor/small"
         session "Say hello"
           model: ""
-        #        ^^ error[E008] the id of the model is empty
+        #        ^^ error[E008] the model id is empty; use `sonnet`, `opus` or `haiku`
         session "Say hello"
           model: "--dangerously-skip-permissions"
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E148] the id of a model does not start with `-`
+        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E148] a model id must not start with `-`; it would be read as an option
         session "Say hello"
           model: 3
-        #        ^ error[E137] or the id of another one in quotes
+        #        ^ error[E137] `model` must be `sonnet`, `opus` or `haiku`, or a quoted model id
         "#,
     );
 }
@@ -80,13 +80,13 @@ fn models_of_the_settings_are_known() {
         found.into_iter().map(|(_, found)| found.message + "\n").collect::<String>()
     };
     expect![[r#"
-        there is no model `quikc`; did you mean `quick`?
+        unknown model `quikc`; did you mean `quick`?
     "#]]
     .assert_eq(&messages(&host));
     host.set_project(file, Project::default());
     expect![[r#"
-        there is no model `quick`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
-        there is no model `quikc`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
+        unknown model `quick`; use `sonnet`, `opus` or `haiku`, or a quoted model id
+        unknown model `quikc`; use `sonnet`, `opus` or `haiku`, or a quoted model id
     "#]]
     .assert_eq(&messages(&host));
 }
@@ -102,13 +102,13 @@ fn a_property_is_given_once_and_keys_of_a_context_as_often_as_wanted() {
             file: plan
           model: opus
           model: opsu
-        # ^^^^^ error[E009] `model` is given already
+        # ^^^^^ error[E009] property `model` is already set
         agent writer:
           prompt: "Write"
           permissions:
             bash: deny
             bash: allow
-        #   ^^^^ error[E009] `bash` is given already
+        #   ^^^^ error[E009] property `bash` is already set
         session: writer
         "#,
     );
@@ -120,8 +120,8 @@ fn a_property_that_is_given_again_is_removed() {
     check_related(
         program,
         expect![[r#"
-        line 2, `model`: `model` is given here first
-    "#]],
+            line 2, `model`: `model` is first set here
+        "#]],
     );
     check_fixes(
         program,
@@ -173,7 +173,7 @@ fn an_unknown_property_is_one_mistake_whatever_it_holds() {
         # ^^^^^^^ warning[W005] did you mean `retry`?
         resume: writer
           temperature: 0.5
-        # ^^^^^^^^^^^ warning[W005] there is no property `temperature`, so it has no effect
+        # ^^^^^^^^^^^ warning[W005] unknown property `temperature`; it has no effect
         "#,
     );
 }
@@ -226,35 +226,35 @@ fn values_of_the_wrong_kind() {
         let times = 3
         session "Try"
           prompt: 3
-        #         ^ error[E137] a prompt is a text in quotes
+        #         ^ error[E137] `prompt` must be a text in quotes: `prompt: "…"`
           retry: times
           timeout: 5
         #          ^ error[E137] `5` has no unit
           early_exit: "nothing is left"
-        #             ^^^^^^^^^^^^^^^^^ error[E137] between `**` markers
+        #             ^^^^^^^^^^^^^^^^^ error[E137] `early_exit` must be a condition: `early_exit: **nothing is left to do**`
         session "Try"
           prompt: ["a", "b"]
-        #         ^^^^^^^^^^ error[E137] a prompt is a text in quotes
+        #         ^^^^^^^^^^ error[E137] `prompt` must be a text in quotes: `prompt: "…"`
           retry: true
-        #        ^^^^ error[E137] the number of further attempts
+        #        ^^^^ error[E137] `retry` must be a number of retries, such as `retry: 3`
           timeout: "x"
         #          ^^^ error[E137] without quotes
           early_exit: 3
-        #             ^ error[E137] is a condition
+        #             ^ error[E137] `early_exit` must be a condition: `early_exit: **nothing is left to do**`
         session "Try"
           model:
-        # ^^^^^ error[E137] a model is
+        # ^^^^^ error[E137] `model` must be `sonnet`, `opus` or `haiku`, or a quoted model id
             name: opus
           retry: 3
           timeout: 0s
         #          ^^ error[E137] longer than 0
         session "Try"
           retry: 3s
-        #        ^^ error[E137] the number of further attempts
+        #        ^^ error[E137] `retry` must be a number of retries, such as `retry: 3`
           timeout: -5s
-        #          ^^^ error[E137] a duration with its unit
+        #          ^^^ error[E137] `timeout` must be a duration with a unit, such as `90s`, `15m` or `2h`
           backoff: 2s
-        #          ^^ error[E130] `backoff` is `linear` or `exponential`
+        #          ^^ error[E130] `backoff` must be `linear` or `exponential`; set the wait with `run.backoff-ms` in `prose.toml`
         "#,
     );
 }
@@ -331,7 +331,7 @@ fn kinds_of_memory() {
         agent b:
           prompt: "B"
           persist: 3
-        #          ^ error[E132] this is no kind of memory
+        #          ^ error[E132] `persist` must be `true`, `false`, `project`, `user` or a path in quotes
         agent c:
           prompt: "C"
           persist: global
@@ -357,11 +357,11 @@ fn skills() {
           prompt: "Write"
           skills: ["serach", "", "{search}"]
         #           ^^^^^^ info[W007] did you mean `search`?
-        #                    ^^ error[E014] the name of the skill is empty
+        #                    ^^ error[E014] the name of a skill must not be empty
         #                          ^^^^^^ error[E120]
         session: writer
           skills:
-        # ^^^^^^ error[E013] skills are an array of strings
+        # ^^^^^^ error[E013] `skills` must be an array: `skills: ["web-search"]`
             name: search
         "#,
     );
@@ -447,7 +447,7 @@ fn retries() {
           backoff: linear
         session: once
           backoff: linear
-        # ^^^^^^^ warning[W124] there is no `retry`, neither here nor on `once`
+        # ^^^^^^^ warning[W124] `backoff` has no effect without `retry` here or on agent `once`
         session: often
           backoff: linear
         session: once
@@ -458,7 +458,7 @@ fn retries() {
     check_related(
         "agent a:\n  prompt: \"x\"\n  backoff: linear\n  retry: 3\nsession: a\n",
         expect![[r#"
-            line 4, `retry`: and so does `retry`
+            line 4, `retry`: `retry` belongs to a session too
         "#]],
     );
     check_fixes(

@@ -11,7 +11,7 @@ fn skills_without_array() {
         agent writer:
           prompt: "Write"
           skills: "search"
-        #         ^^^^^^^^ error[E013] skills are an array
+        #         ^^^^^^^^ error[E013] `skills` must be an array: `skills: ["web-search"]`
         session: writer
         "#,
     );
@@ -59,7 +59,7 @@ fn skill_that_is_not_imported() {
         agent writer:
           prompt: "Write"
           skills: ["search"]
-        #           ^^^^^^ warning[W007] no `use` brings a skill `search`; `use "handle/search"` does, or else the host has to know it
+        #           ^^^^^^ warning[W007] skill `search` is not imported; add `use "handle/search"` unless the host provides it
         session: writer
         "#,
     );
@@ -107,7 +107,7 @@ fn permissions_without_block() {
         agent writer:
           prompt: "Write"
           permissions: deny
-        #              ^^^^ error[E015] one a line
+        #              ^^^^ error[E015] `permissions` must be a block with one permission per line, such as `bash: deny`
         session: writer
         "#,
     );
@@ -132,9 +132,9 @@ fn permission_pattern_without_quotes() {
           prompt: "Write"
           permissions:
             read: [3]
-        #          ^ error[E016] a pattern is a string
+        #          ^ error[E016] a pattern must be a string in quotes, such as `"docs/**"`
             write: [folder]
-        #           ^^^^^^ error[E016] wants patterns to be strings
+        #           ^^^^^^ error[E016] the reference requires a string as a pattern; interpolate a variable: `"{name}"`
         session: writer
         "#,
     );
@@ -159,7 +159,7 @@ fn unknown_kind_of_permission() {
           prompt: "Write"
           permissions:
             filesystem: deny
-        #   ^^^^^^^^^^ warning[W008] no kind of permission `filesystem`
+        #   ^^^^^^^^^^ warning[W008] unknown permission `filesystem`; the host may not support it
         session: writer
         "#,
     );
@@ -187,7 +187,7 @@ fn unknown_permission_value() {
           prompt: "Write"
           permissions:
             bash: maybe
-        #         ^^^^^ warning[W009] `maybe` is no permission
+        #         ^^^^^ warning[W009] unknown permission value `maybe`; use `allow`, `deny`, `prompt` or an array of patterns
         session: writer
         "#,
     );

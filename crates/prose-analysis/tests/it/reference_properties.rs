@@ -41,7 +41,7 @@ fn empty_session_text() {
     check_strict(
         r#"
         session ""
-        #       ^^ warning[W001] nothing tells the model what to do
+        #       ^^ warning[W001] the text of the session is empty; describe the task
         "#,
     );
     check_strict(
@@ -102,7 +102,7 @@ fn invalid_model() {
         r#"
         agent writer:
           model: turbo
-        #        ^^^^^ error[E008] there is no model `turbo`
+        #        ^^^^^ error[E008] unknown model `turbo`
           prompt: "Write"
         session: writer
         "#,
@@ -129,7 +129,7 @@ fn empty_prompt_of_an_agent() {
         r#"
         agent writer:
           prompt: ""
-        #         ^^ warning[W004] say what the agent is
+        #         ^^ warning[W004] the prompt is empty; describe the agent and how it works
         session: writer
         "#,
     );
@@ -151,7 +151,7 @@ fn duplicate_property_of_an_agent() {
           model: opus
           prompt: "Write"
           model: haiku
-        # ^^^^^ error[E009] `model` is given already
+        # ^^^^^ error[E009] property `model` is already set
         session: writer
         "#,
     );
@@ -173,7 +173,7 @@ fn unknown_property() {
         agent writer:
           prompt: "Write"
           colour: red
-        # ^^^^^^ warning[W005] there is no property `colour`
+        # ^^^^^^ warning[W005] unknown property `colour`; it has no effect
         session: writer
         "#,
     );
@@ -244,7 +244,7 @@ fn blank_session_text() {
     check_strict(
         r#"
         session "  "
-        #       ^^^^ warning[W002] is only space
+        #       ^^^^ warning[W002] the text of the session is only whitespace; describe the task
         "#,
     );
     check_strict(
@@ -271,7 +271,7 @@ fn duplicate_property_of_a_session() {
         session "Say hello"
           retry: 3
           retry: 5
-        # ^^^^^ error[E009] `retry` is given already
+        # ^^^^^ error[E009] property `retry` is already set
         "#,
     );
     check_strict(
@@ -377,7 +377,7 @@ fn invalid_persist() {
         agent writer:
           prompt: "Write"
           persist: forever
-        #          ^^^^^^^ error[E132] `forever` is no kind of memory
+        #          ^^^^^^^ error[E132] unknown kind of memory `forever`; use `true`, `false`, `project`, `user` or a path in quotes
         session: writer
         "#,
     );
@@ -399,8 +399,8 @@ fn context_array_of_more_than_names() {
         let note = session "Take a note"
         session "Sum up"
           context: [note, "a text", note.title]
-        #                 ^^^^^^^^ error[E136] holds names
-        #                           ^^^^^^^^^^ error[E136] holds names
+        #                 ^^^^^^^^ error[E136] an array in `context:` must hold names of variables; bind this with `let` and pass its name
+        #                           ^^^^^^^^^^ error[E136] an array in `context:` must hold names of variables; bind this with `let` and pass its name
         "#,
     );
     check_strict(
@@ -441,7 +441,7 @@ fn retry_that_is_no_whole_number() {
         #        ^^^ error[E112]
         session "Try again"
           retry: "three"
-        #        ^^^^^^^ error[E137] the number of further attempts
+        #        ^^^^^^^ error[E137] `retry` must be a number of retries, such as `retry: 3`
         "#,
     );
     check_strict(
@@ -459,7 +459,7 @@ fn many_retries() {
         r#"
         session "Try"
           retry: 11
-        #        ^^ warning[W109] 11 retries are very many
+        #        ^^ warning[W109] 11 retries are too many; a session that failed 10 times rarely succeeds
         "#,
     );
     check_strict(
@@ -478,7 +478,7 @@ fn invalid_backoff() {
         session "Try"
           retry: 3
           backoff: quadratic
-        #          ^^^^^^^^^ error[E130] there is no backoff `quadratic`
+        #          ^^^^^^^^^ error[E130] unknown backoff `quadratic`; use `none`, `linear` or `exponential`
         "#,
     );
     check_strict(

@@ -7,7 +7,7 @@ use std::path::Path;
 use expect_test::Expect;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_fixture::{Fixture, FixtureFile, render};
+use prose_fixture::{Fixture, FixtureFile, render, wording};
 use prose_syntax::{Code, Diagnostic, Profile, Severity, fix};
 
 /// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing.
@@ -22,9 +22,20 @@ pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
     (host, files)
 }
 
-/// What is reported for a program in a profile, hints left out unless asked for.
+/// What is reported for a program in a profile, in words that keep to the rules of messages.
+#[track_caller]
 pub(crate) fn found(host: &AnalysisHost, file: SourceFile, profile: Profile) -> Vec<(Severity, Diagnostic)> {
-    diagnostics(host.db(), file)
+    let diagnostics = diagnostics(host.db(), file);
+    for diagnostic in diagnostics.iter() {
+        wording::check_message(&diagnostic.message);
+        for fix in diagnostic.fix.iter().chain(&diagnostic.other_fixes) {
+            wording::check_title(&fix.title);
+        }
+        for related in &diagnostic.related {
+            wording::check_message(&related.message);
+        }
+    }
+    diagnostics
         .iter()
         .filter_map(|diagnostic| Some((diagnostic.level(profile).severity()?, diagnostic.clone())))
         .collect()

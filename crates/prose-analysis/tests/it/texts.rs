@@ -9,13 +9,13 @@ fn texts() {
     check(
         r#"
         session """  """
-        #       ^^^^^^^^ warning[W002] is only space
+        #       ^^^^^^^^ warning[W002] the text of the session is only whitespace; describe the task
         session ""
-        #       ^^ warning[W001] say here what the `prompt:` below is about
+        #       ^^ warning[W001] the text of the session is empty; write here what the `prompt:` below is about
           prompt: "Say hello"
         session "Say hello"
           prompt: " "
-        #         ^^^ warning[W004] say what the session has to do
+        #         ^^^ warning[W004] the prompt is empty; describe the task of the session
         "#,
     );
     check_fixes(
@@ -38,7 +38,7 @@ fn nobody_says_what_to_do() {
           prompt: ""
         #         ^^ warning[W004]
         let draft = session: writer
-        #                    ^^^^^^ warning[W126] neither this session nor the agent has a `prompt:`
+        #                    ^^^^^^ warning[W126] neither this session nor agent `writer` has a `prompt:`
           context: []
         session: editor
           context: draft
@@ -73,9 +73,9 @@ fn names_in_braces_have_the_letters_of_any_script() {
         r#"
         let größe = session "Measure"
         session "Compare {größe} with {grösse}"
-        #                              ^^^^^^ error[E120] there is no variable `grösse` to fill in here; did you mean `größe`?
+        #                              ^^^^^^ error[E120] variable `grösse` is not defined; did you mean `größe`?
         use "./übersicht.prose"
-        #    ^^^^^^^^^^^^^^^^^ error[E139] there is no file `./übersicht.prose`
+        #    ^^^^^^^^^^^^^^^^^ error[E139] file `./übersicht.prose` not found
         output übersicht()
         "#,
     );

@@ -10,7 +10,7 @@ fn behind_the_end_of_the_program() {
         session "One"
         throw "Too late"
         session "Two"
-        #<^^^^^^^^^^^^^ hint[W118] this is never reached
+        #<^^^^^^^^^^^^^ hint[W118] unreachable statement
         "#,
     );
     check(
@@ -21,7 +21,7 @@ fn behind_the_end_of_the_program() {
         else:
           return session "Research {topic}"
         output found = "Three"
-        #<^^^^^^^^^^^^^^^^^^^^^^ hint[W118] this is never reached
+        #<^^^^^^^^^^^^^^^^^^^^^^ hint[W118] unreachable statement
         "#,
     );
 }
@@ -49,12 +49,12 @@ fn definitions_are_reached_wherever_they_stand() {
         r#"
         throw "Too late"
         session: writer
-        #<^^^^^^^^^^^^^^^ hint[W118] this is never reached
+        #<^^^^^^^^^^^^^^^ hint[W118] unreachable statement
         agent writer:
           prompt: "Write"
         use "alice/research"
         output found = research()
-        #<^^^^^^^^^^^^^^^^^^^^^^^^^ hint[W118] this is never reached
+        #<^^^^^^^^^^^^^^^^^^^^^^^^^ hint[W118] unreachable statement
         "#,
     );
 }
@@ -75,7 +75,7 @@ fn all_that_is_never_reached_is_removed() {
     check_fixes(
         ENDED,
         expect![[r#"
-        Remove what is never reached:
+        Remove the unreachable statements:
         session "One"
         throw "Too late"
         # Why not.
@@ -99,7 +99,7 @@ fn behind_the_end_of_a_body() {
           session "Try"
           break
           session "Try again"
-        # ^^^^^^^^^^^^^^^^^^^ hint[W118] this is never reached
+        # ^^^^^^^^^^^^^^^^^^^ hint[W118] unreachable statement
         "#,
     );
 }

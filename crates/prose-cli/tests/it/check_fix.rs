@@ -53,7 +53,7 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
     workspace.prose(&["check", "--fix"]).check(expect![[r#"
         status: 1
         ---- stdout
-        info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+        info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
          --> b/broken.prose:1:1
           |
         1 | import "search" from "./d.prose"
@@ -65,7 +65,7 @@ fn what_is_certain_is_fixed_and_the_rest_is_shown() {
         1 + use "./d.prose" as search
           |
 
-        error[E005]: missing a value behind `=`
+        error[E005]: expected a value after `=`
          --> b/broken.prose:5:8
           |
         5 | let x =
@@ -97,13 +97,13 @@ fn guesses_are_made_where_they_are_asked_for() {
     workspace.prose(&["check", "--fix", "--unsafe-fixes", "--quiet"]).check(expect![[r#"
         status: 1
         ---- stdout
-        hint[W120]: the program `search` is imported and never called
+        hint[W120]: imported program `search` is never called
          --> b/broken.prose:1:20
           |
         1 | use "./d.prose" as search
           |                    ^^^^^^
 
-        error[E005]: missing a value behind `=`
+        error[E005]: expected a value after `=`
          --> b/broken.prose:5:8
           |
         5 | let x =
@@ -241,7 +241,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
           session "Try"
         let x =
         ---- stderr
-        info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+        info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
          --> <stdin>:1:1
           |
         1 | import "search" from "./d.prose"
@@ -253,7 +253,7 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
         1 + use "./d.prose" as search
           |
 
-        error[E005]: missing a value behind `=`
+        error[E005]: expected a value after `=`
          --> <stdin>:5:8
           |
         5 | let x =
@@ -270,8 +270,8 @@ fn the_fixed_text_of_standard_input_goes_to_standard_output() {
           session "Try"
         let x =
         ---- stderr
-        <stdin>:1:1: info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
-        <stdin>:5:8: error[E005]: missing a value behind `=`
+        <stdin>:1:1: info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
+        <stdin>:5:8: error[E005]: expected a value after `=`
     "#]]);
     assert_eq!(run(&["--fix"], CLEAN).stdout, CLEAN);
     assert_eq!(run(&["--fix"], "\u{feff}# \u{1b}[1m\r\n").stdout, "\u{feff}# \u{1b}[1m\r\n");
@@ -306,11 +306,11 @@ fn a_read_only_program_is_checked_and_named() {
     workspace.prose(&["check", "--fix", "--output-format", "concise"]).check(expect![[r#"
         status: 2
         ---- stdout
-        b/broken.prose:1:1: info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
-        b/broken.prose:2:9: error[E109]: strings are written between double quotes
-        b/broken.prose:3:9: error[E005]: missing `:` at the end of the `repeat` line
+        b/broken.prose:1:1: info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
+        b/broken.prose:2:9: error[E109]: a string must be in double quotes
+        b/broken.prose:3:9: error[E005]: expected `:` at the end of the `repeat` line
         b/broken.prose:4:3: error[E107]: unknown statement `sesion`; did you mean `session`?
-        b/broken.prose:5:8: error[E005]: missing a value behind `=`
+        b/broken.prose:5:8: error[E005]: expected a value after `=`
         ---- stderr
         error: `b/broken.prose` has fixes, but is read-only
         Fixed 1 problem in 1 file; 5 remain, 1 fixable with `--unsafe-fixes`; 1 could not be fixed.

@@ -155,8 +155,8 @@ fn a_carriage_return_ends_a_line() {
     workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
         status: 2
         ---- stdout
-        a.prose:3:9: error[E001]: this string is never closed: the closing `"` is missing
-        a.prose:4:9: error[E001]: this string is never closed: the closing `"` is missing
+        a.prose:3:9: error[E001]: unterminated string; expected a closing `"`
+        a.prose:4:9: error[E001]: unterminated string; expected a closing `"`
         ---- stderr
         error: `b.prose` is not valid UTF-8: byte 0xff at offset 13, in line 2
     "#]]);

@@ -32,7 +32,7 @@ fn a_document_that_is_named_is_checked() {
     workspace.prose(&["check", "guide.md"]).check(expect![[r#"
         status: 1
         ---- stdout
-        error[E107]: there is no `sesion`; did you mean `session`?
+        error[E107]: unknown keyword `sesion`; did you mean `session`?
           --> guide.md:13:15
            |
         13 |   let draft = sesion "Draft"
@@ -43,7 +43,7 @@ fn a_document_that_is_named_is_checked() {
         13 |   let draft = session "Draft"
            |                  +
 
-        error[E107]: there is no `sesion`; did you mean `session`?
+        error[E107]: unknown keyword `sesion`; did you mean `session`?
           --> guide.md:14:17
            |
         14 |   output text = sesion: writer
@@ -60,8 +60,8 @@ fn a_document_that_is_named_is_checked() {
     workspace.prose(&["check", "--output-format", "concise", "guide.md"]).check(expect![[r#"
         status: 1
         ---- stdout
-        guide.md:13:15: error[E107]: there is no `sesion`; did you mean `session`?
-        guide.md:14:17: error[E107]: there is no `sesion`; did you mean `session`?
+        guide.md:13:15: error[E107]: unknown keyword `sesion`; did you mean `session`?
+        guide.md:14:17: error[E107]: unknown keyword `sesion`; did you mean `session`?
     "#]]);
 }
 
@@ -94,8 +94,8 @@ fn documents_of_folders_are_checked_where_the_settings_say_so() {
     workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
         status: 1
         ---- stdout
-        docs/guide.md:13:15: error[E107]: there is no `sesion`; did you mean `session`?
-        docs/guide.md:14:17: error[E107]: there is no `sesion`; did you mean `session`?
+        docs/guide.md:13:15: error[E107]: unknown keyword `sesion`; did you mean `session`?
+        docs/guide.md:14:17: error[E107]: unknown keyword `sesion`; did you mean `session`?
     "#]]);
 }
 

@@ -19,7 +19,7 @@ fn full_is_for_people() {
     workspace().prose(&["check"]).check(expect![[r#"
         status: 1
         ---- stdout
-        error[E001]: this string is never closed: the closing `"` is missing
+        error[E001]: unterminated string; expected a closing `"`
          --> b/broken.prose:2:11
           |
         2 |   prompt: "Grüße
@@ -30,7 +30,7 @@ fn full_is_for_people() {
         2 |   prompt: "Grüße"
           |                 +
 
-        error[E002]: unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+        error[E002]: unknown escape `\q`; write a backslash as `\\`
          --> c.prose:1:12
           |
         1 | session "C:\q"
@@ -51,8 +51,8 @@ fn concise_is_sorted_by_path_and_position() {
     workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![[r#"
         status: 1
         ---- stdout
-        b/broken.prose:2:11: error[E001]: this string is never closed: the closing `"` is missing
-        c.prose:1:12: error[E002]: unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+        b/broken.prose:2:11: error[E001]: unterminated string; expected a closing `"`
+        c.prose:1:12: error[E002]: unknown escape `\q`; write a backslash as `\\`
     "#]]);
 }
 
@@ -61,8 +61,8 @@ fn github_annotates() {
     workspace().prose(&["check", "--output-format", "github"]).check(expect![[r#"
         status: 1
         ---- stdout
-        ::error file=b/broken.prose,line=2,endLine=2,col=11,endColumn=17,title=E001%3A unterminated literal::this string is never closed: the closing `"` is missing
-        ::error file=c.prose,line=1,endLine=1,col=12,endColumn=14,title=E002%3A unknown escape sequence::unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+        ::error file=b/broken.prose,line=2,endLine=2,col=11,endColumn=17,title=E001%3A unterminated literal::unterminated string; expected a closing `"`
+        ::error file=c.prose,line=1,endLine=1,col=12,endColumn=14,title=E002%3A unknown escape sequence::unknown escape `\q`; write a backslash as `\\`
     "#]]);
 }
 
@@ -124,7 +124,7 @@ fn warnings_alone_are_no_failure() {
     workspace.prose(&["check"]).check(expect![[r#"
         status: 0
         ---- stdout
-        info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+        info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
          --> a.prose:1:1
           |
         1 | import "search" from "./search.prose"
@@ -136,7 +136,7 @@ fn warnings_alone_are_no_failure() {
         1 + use "./search.prose" as search
           |
 
-        warning[W101]: this `parallel` has an empty body
+        warning[W101]: `parallel` has an empty body
          --> a.prose:2:1
           |
         2 | parallel:
@@ -148,14 +148,14 @@ fn warnings_alone_are_no_failure() {
     workspace.prose(&["check", "--output-format", "concise"]).check(expect![[r#"
         status: 0
         ---- stdout
-        a.prose:1:1: info[W103]: `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
-        a.prose:2:1: warning[W101]: this `parallel` has an empty body
+        a.prose:1:1: info[W103]: `import … from` is deprecated and only names a skill; import programs with `use "path"`
+        a.prose:2:1: warning[W101]: `parallel` has an empty body
     "#]]);
     workspace.prose(&["check", "--output-format", "github"]).check(expect![[r#"
         status: 0
         ---- stdout
-        ::notice file=a.prose,line=1,endLine=1,col=1,endColumn=7,title=W103%3A legacy import::`import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
-        ::warning file=a.prose,line=2,endLine=2,col=1,endColumn=9,title=W101%3A empty body::this `parallel` has an empty body
+        ::notice file=a.prose,line=1,endLine=1,col=1,endColumn=7,title=W103%3A deprecated import::`import … from` is deprecated and only names a skill; import programs with `use "path"`
+        ::warning file=a.prose,line=2,endLine=2,col=1,endColumn=9,title=W101%3A empty body::`parallel` has an empty body
     "#]]);
 }
 
@@ -299,7 +299,7 @@ fn more_warnings_than_allowed_fail_the_check() {
     workspace.prose(&["check", "--max-warnings", "0", "--output-format", "concise"]).check(expect![[r#"
         status: 1
         ---- stdout
-        a.prose:1:1: warning[W113]: nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
+        a.prose:1:1: warning[W113]: unbounded loop; add a condition, `max`, `break` or `return`
         ---- stderr
         error: found 1 warning, and `--max-warnings` allows 0
     "#]]);

@@ -15,8 +15,8 @@ fn a_code_is_explained_in_any_case() {
 
         Severity: error
 
-        A one-line string knows the escapes `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. In a triple-quoted string
-        any other backslash is literal text.
+        The escapes of a one-line string are `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. In a triple-quoted
+        string any other backslash is literal text.
 
         Wrong
 
@@ -35,12 +35,12 @@ fn levels_that_differ_are_all_named_and_files_kept_apart() {
     workspace.prose(&["explain", "W132"]).check(expect![[r#"
         status: 0
         ---- stdout
-        W132: statement that the reference does not define
+        W132: statement outside of the reference
 
         Severity: off; info in the strict profile
 
-        `break`, `continue`, `return` and `assert` are in use but in no grammar of the reference; another
-        interpreter may not know them.
+        `break`, `continue`, `return` and `assert` are in use, but not in the grammar of the reference;
+        another interpreter may not support them.
 
         Wrong
 
@@ -60,7 +60,7 @@ fn levels_that_differ_are_all_named_and_files_kept_apart() {
 
         Severity: warning
 
-        The key is no setting, or the code is that of no diagnostic. It has no effect.
+        The key is not a setting, or the code is not a diagnostic. It has no effect.
 
         Wrong
 

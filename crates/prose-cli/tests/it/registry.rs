@@ -132,7 +132,7 @@ fn what_is_imported_is_fetched_and_known() {
         ---- stdout
         a.prose:2:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
         b.prose:1:6: error[E139]: `carol/nothing` was not found at http://registry/carol/nothing or http://registry/@carol/nothing
-        c.prose:1:6: error[E145]: `bob/broken` has an error, so this program does not run either
+        c.prose:1:6: error[E145]: `bob/broken` has an error, so this program cannot run
     "#]]);
     world.prose(&["cache", "list"]).check(expect![[r#"
         status: 0
@@ -153,7 +153,7 @@ fn programs_from_standard_input_and_fixes_have_their_imports() {
     world.run(&mut command).check(expect![[r#"
         status: 0
         ---- stdout
-        <stdin>:2:12: info[W104]: `done` says little: a whole sentence tells the model what has to hold
+        <stdin>:2:12: info[W104]: condition `done` is too short; write a sentence that the model can judge
         <stdin>:4:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
     "#]]);
     world.prose(&["check", "--diff", "--unsafe-fixes"]).check(expect![[r#"
@@ -774,7 +774,7 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
         expect![[r#"
         status: 1
         ---- stdout
-        main.prose:1:6: error[E145]: `alice/nosy` has an error, so this program does not run either
+        main.prose:1:6: error[E145]: `alice/nosy` has an error, so this program cannot run
     "#]],
     );
     let host = world.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
@@ -782,7 +782,7 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
     world.check(&["a/b/c/own.prose"], expect![[r#"
         status: 1
         ---- stdout
-        a/b/c/own.prose:1:6: error[E145]: `../../../../secret.prose` has an error, so this program does not run either
+        a/b/c/own.prose:1:6: error[E145]: `../../../../secret.prose` has an error, so this program cannot run
     "#]]);
     // It means a file beside it at its host.
     world.check(

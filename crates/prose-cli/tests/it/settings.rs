@@ -31,8 +31,8 @@ fn levels_of_the_file_are_in_effect() {
         expect![[r#"
             status: 0
             ---- stdout
-            a.prose:1:5: info[W115]: `unread` is never read
-            a.prose:4:10: warning[E007]: there is no agent `nobody`
+            a.prose:1:5: info[W115]: variable `unread` is never read
+            a.prose:4:10: warning[E007]: agent `nobody` is not defined
         "#]],
     );
 }
@@ -46,7 +46,7 @@ fn only_errors_after_levels_give_status_1() {
         expect![[r#"
             status: 1
             ---- stdout
-            a.prose:1:10: error[E007]: there is no agent `nobody`
+            a.prose:1:10: error[E007]: agent `nobody` is not defined
         "#]],
     );
     check(
@@ -55,7 +55,7 @@ fn only_errors_after_levels_give_status_1() {
         expect![[r#"
             status: 0
             ---- stdout
-            a.prose:1:10: warning[E007]: there is no agent `nobody`
+            a.prose:1:10: warning[E007]: agent `nobody` is not defined
         "#]],
     );
     check(
@@ -82,7 +82,7 @@ fn the_profile_of_the_file_is_in_effect() {
         expect![[r#"
         status: 1
         ---- stdout
-        strict/a.prose:2:7: error[E022]: the input `topic` stands behind a statement that runs
+        strict/a.prose:2:7: error[E022]: input `topic` must come before the first statement
     "#]],
     );
     check(
@@ -98,8 +98,8 @@ fn the_profile_of_the_file_is_in_effect() {
         expect![[r#"
         status: 1
         ---- stdout
-        a.prose:2:7: error[E022]: the input `topic` stands behind a statement that runs
-        strict/a.prose:2:7: error[E022]: the input `topic` stands behind a statement that runs
+        a.prose:2:7: error[E022]: input `topic` must come before the first statement
+        strict/a.prose:2:7: error[E022]: input `topic` must come before the first statement
     "#]],
     );
 }
@@ -119,8 +119,8 @@ fn the_nearest_file_counts() {
         expect![[r#"
             status: 0
             ---- stdout
-            a.prose:1:10: warning[E007]: there is no agent `nobody`
-            near/deep/a.prose:1:10: hint[E007]: there is no agent `nobody`
+            a.prose:1:10: warning[E007]: agent `nobody` is not defined
+            near/deep/a.prose:1:10: hint[E007]: agent `nobody` is not defined
         "#]],
     );
 }
@@ -136,7 +136,7 @@ fn the_nearest_file_is_that_of_the_program_and_not_of_the_current_folder() {
     crate::common::Run::of(&mut command).check(expect![[r#"
         status: 0
         ---- stdout
-        a.prose:1:10: hint[E007]: there is no agent `nobody`
+        a.prose:1:10: hint[E007]: agent `nobody` is not defined
     "#]]);
 }
 
@@ -157,9 +157,9 @@ fn codes_are_ignored_in_files() {
         expect![[r#"
             status: 1
             ---- stdout
-            drafts/deep/a.prose:1:5: hint[W115]: `unread` is never read
-            drafts/deep/a.prose:2:1: warning[W113]: nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
-            x/top.prose:1:10: error[E007]: there is no agent `nobody`
+            drafts/deep/a.prose:1:5: hint[W115]: variable `unread` is never read
+            drafts/deep/a.prose:2:1: warning[W113]: unbounded loop; add a condition, `max`, `break` or `return`
+            x/top.prose:1:10: error[E007]: agent `nobody` is not defined
         "#]],
     );
 }
@@ -179,7 +179,7 @@ fn models_have_names() {
         expect![[r#"
             status: 1
             ---- stdout
-            b/a.prose:2:10: error[E008]: there is no model `fast`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
+            b/a.prose:2:10: error[E008]: unknown model `fast`; use `sonnet`, `opus` or `haiku`, or a quoted model id
         "#]],
     );
     check(
@@ -188,7 +188,7 @@ fn models_have_names() {
         expect![[r#"
             status: 1
             ---- stdout
-            b/a.prose:2:10: error[E008]: there is no model `fast`; a model is `sonnet`, `opus` or `haiku`, or the id of another one in quotes
+            b/a.prose:2:10: error[E008]: unknown model `fast`; use `sonnet`, `opus` or `haiku`, or a quoted model id
         "#]],
     );
     check(
@@ -213,7 +213,7 @@ fn a_named_file_is_read_instead_of_the_nearest() {
         expect![[r#"
         status: 0
         ---- stdout
-        a.prose:1:10: warning[E007]: there is no agent `nobody`
+        a.prose:1:10: warning[E007]: agent `nobody` is not defined
         ci/strict.toml:3:1: warning[W141]: `W999` is no code of a diagnostic; `prose explain` lists all codes
     "#]],
     );
@@ -223,7 +223,7 @@ fn a_named_file_is_read_instead_of_the_nearest() {
         expect![[r#"
         status: 1
         ---- stdout
-        a.prose:1:10: error[E007]: there is no agent `nobody`
+        a.prose:1:10: error[E007]: agent `nobody` is not defined
     "#]],
     );
     check(
@@ -275,9 +275,9 @@ fn flags_come_before_the_file() {
         expect![[r#"
             status: 1
             ---- stdout
-            a.prose:1:5: hint[W115]: `unread` is never read
-            a.prose:2:1: error[W113]: nothing ends this loop: it has no condition, no `max`, and no `break` or `return` in it
-            a.prose:4:10: info[E007]: there is no agent `nobody`
+            a.prose:1:5: hint[W115]: variable `unread` is never read
+            a.prose:2:1: error[W113]: unbounded loop; add a condition, `max`, `break` or `return`
+            a.prose:4:10: info[E007]: agent `nobody` is not defined
         "#]],
     );
 }
@@ -411,7 +411,7 @@ fn mistakes_of_the_file_are_findings_once_for_all_its_programs() {
         ---- stdout
         ::warning file=prose.toml,line=2,endLine=2,col=1,endColumn=7,title=W141%3A unknown key in prose.toml::`check.profil` is no setting; did you mean `profile`?
         ::error file=prose.toml,line=4,endLine=4,col=8,endColumn=15,title=E141%3A prose.toml is not valid TOML::`warning` is no value of TOML; text is written in quotes
-        ::error file=prose.toml,line=6,endLine=6,col=16,endColumn=17,title=E142%3A wrong value in prose.toml::`run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        ::error file=prose.toml,line=6,endLine=6,col=16,endColumn=17,title=E142%3A invalid value in prose.toml::`run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
     "#]]);
     let json = workspace.prose(&["check", "--output-format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json.stdout).expect("the output is JSON");
@@ -535,7 +535,7 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
         expect![[r#"
         status: 1
         ---- stdout
-        a.prose:1:10: error[E007]: there is no agent `nobody`
+        a.prose:1:10: error[E007]: agent `nobody` is not defined
         prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
         prose.toml:4:8: error[E141]: `warning` is no value of TOML; text is written in quotes
         prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
@@ -547,7 +547,7 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
         expect![[r#"
             status: 1
             ---- stdout
-            a.prose:1:10: warning[E007]: there is no agent `nobody`
+            a.prose:1:10: warning[E007]: agent `nobody` is not defined
             prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
             prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
             ---- stderr
@@ -611,8 +611,8 @@ fn a_file_that_cannot_be_read_is_a_failure() {
         expect![[r#"
         status: 2
         ---- stdout
-        a.prose:1:10: error[E007]: there is no agent `nobody`
-        b.prose:1:10: error[E007]: there is no agent `nobody`
+        a.prose:1:10: error[E007]: agent `nobody` is not defined
+        b.prose:1:10: error[E007]: agent `nobody` is not defined
         ---- stderr
         error: `prose.toml` cannot be read: input/output error
     "#]],

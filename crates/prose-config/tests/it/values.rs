@@ -66,7 +66,7 @@ fn rights_of_fetched_programs_are_told_from_other_words() {
             "./local.prose" = { allow = [] }
             #<^^^^^^^^^^^^^^^ error[E142] `./local.prose` is a local program, which needs no rights
             alice = {}
-            #<^^^^^ error[E142] `alice` has no `/`: a program in a registry is `handle/slug`
+            #<^^^^^ error[E142] `alice` has no `/`; a program in a registry is `handle/slug`
             "bob/deep" = ["files:docs/**"]
             #            ^^^^^^^^^^^^^^^^^ error[E142] `imports."bob/deep"` should be a table, not an array
         "#]],

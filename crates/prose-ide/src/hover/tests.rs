@@ -24,7 +24,7 @@ fn a_code_that_is_switched_off_is_explained() {
 
             **`W105`** — variable declared again in an inner body
 
-            The name is declared already around this body, and bodies have no variables of their own: `let` gives the outer variable a new value. `name = …` says so.
+            The name is already declared around this body, and bodies have no variables of their own: `let` gives the outer variable a new value. Write `name = …` instead.
         "#]],
     );
     check(

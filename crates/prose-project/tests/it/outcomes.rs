@@ -34,7 +34,7 @@ fn a_program_with_errors_is_told() {
         Some(Page::Text("output found = nothing\n")),
         MAIN,
         expect![[r#"
-        error[E145]: `alice/research` has an error, so this program does not run either
+        error[E145]: `alice/research` has an error, so this program cannot run
         warning[E027]: `research` has no input `topic`; it has none [Remove the argument]
     "#]],
     );

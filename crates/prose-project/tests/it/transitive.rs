@@ -55,7 +55,7 @@ fn a_fetched_program_cannot_reach_this_machine() {
         ("https://example.com/secret", Page::Text(RESEARCH)),
     ]);
     expect![[r#"
-        error[E145]: `alice/main` has an error, so this program does not run either
+        error[E145]: `alice/main` has an error, so this program cannot run
     "#]]
     .assert_eq(&web.check(MAIN).shown());
     assert_eq!(web.asked(), ["https://registry.example.com/alice/main"]);
@@ -74,7 +74,7 @@ fn programs_of_the_network_that_import_each_other_end() {
         ),
     ]);
     expect![[r#"
-        error[E145]: `alice/main` leads into a circle of imports, so this program does not run either: alice/main -> alice/back -> alice/main
+        error[E145]: `alice/main` has a circular import, so this program cannot run: alice/main -> alice/back -> alice/main
     "#]].assert_eq(&web.check(MAIN).shown());
     assert_eq!(web.asked().len(), 2);
 }
@@ -93,7 +93,7 @@ fn imports_are_followed_sixteen_programs_deep() {
         .collect();
     let web = Web::new(&pages);
     expect![[r#"
-        error[E145]: `alice/main` imports `deep/n15`, which has an error, so this program does not run either
+        error[E145]: `alice/main` imports `deep/n15`, which has an error, so this program cannot run
     "#]]
     .assert_eq(&web.check(MAIN).shown());
     assert_eq!(web.asked().len(), prose_registry::MAX_DEPTH);

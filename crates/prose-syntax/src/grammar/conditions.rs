@@ -19,7 +19,7 @@ pub(super) enum Followed {
 pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
     if p.at(COLON) || p.at_line_end() {
         let range = recovery::missing_at(p);
-        p.error(Code::E005, range, "missing the condition, such as `**the tests pass**`");
+        p.error(Code::E005, range, "expected a condition, such as `**the tests pass**`");
         return;
     }
     let start = p.range();
@@ -49,7 +49,7 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
             p.error_with_fix(
                 Code::E005,
                 equals,
-                "values are compared with `==`",
+                "expected `==` to compare values, found `=`",
                 fix("Change `=` to `==`", FixSafety::Safe, TextEdit::replace(equals, "==")),
             );
             return;
@@ -80,9 +80,9 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
     p.error_with_fix(
         Code::E113,
         range,
-        "a condition in words is written between `**` markers, so that a model judges it",
+        "a condition in words must be between `**` markers",
         fix(
-            "Put it between `**`",
+            "Put the condition between `**`",
             safe_if(!text.contains('"')),
             TextEdit::replace(range, format!("**{text}**")),
         )

@@ -29,8 +29,8 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
         let line_end = p.rest_of_line_range().end();
         if has_finally {
             let message = match clause {
-                FINALLY_KW => "this `try` has a `finally` already",
-                _ => "a `catch` stands before the `finally`, which runs last",
+                FINALLY_KW => "this `try` already has a `finally`",
+                _ => "`catch` must come before `finally`",
             };
             p.error(Code::E104, p.range(), message);
         }
@@ -42,7 +42,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
     // What else stands on the line is reported, and may be the handler.
     if handlers == 0 && !is_being_written && !p.line_has_error() {
         p.handlerless_try = Some(p.diagnostic_count());
-        p.note(Code::E105, keyword, "this `try` has neither a `catch:` nor a `finally:` below it", None);
+        p.note(Code::E105, keyword, "`try` needs a `catch:` or a `finally:`", None);
     }
     p.finish();
 }
@@ -75,33 +75,33 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
         p.start(CATCH_CLAUSE);
         p.bump_as(CATCH_KW);
         if p.eat(AS_KW) {
-            expect_name(p, Code::E005, "the name of the error");
+            expect_name(p, Code::E005, "a name for the error");
         } else if p.at_name() && p.nth(1) == AS_KW {
             let class = TextRange::new(p.range().start(), p.nth_range(1).start());
             p.error_with_fix(
                 Code::E108,
                 p.range(),
-                "a `catch` handles every error: it names no kind of them",
-                fix("Remove the kind", FixSafety::Safe, TextEdit::delete(class)),
+                "`catch` handles every error and takes no type",
+                fix("Remove the type", FixSafety::Safe, TextEdit::delete(class)),
             );
             p.start(ERROR);
             p.bump();
             p.finish();
             p.bump();
-            expect_name(p, Code::E005, "the name of the error");
+            expect_name(p, Code::E005, "a name for the error");
         } else if is_string(p.kind()) {
             let class = TextRange::new(keyword.end(), p.range().end());
             p.error_with_fix(
                 Code::E108,
                 p.range(),
-                "a `catch` handles every error: it names no kind of them",
-                fix("Remove the kind", FixSafety::Unsafe, TextEdit::delete(class)),
+                "`catch` handles every error and takes no type",
+                fix("Remove the type", FixSafety::Unsafe, TextEdit::delete(class)),
             );
             p.start(ERROR);
             p.bump();
             p.finish();
             if p.eat(AS_KW) {
-                expect_name(p, Code::E005, "the name of the error");
+                expect_name(p, Code::E005, "a name for the error");
             }
         } else if p.at_name() {
             let at = p.range().start();
@@ -109,7 +109,7 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
             p.error_with_fix(
                 Code::E005,
                 p.range(),
-                "the name of the error stands behind `as`: `catch as error:`",
+                "expected `as` before the name of the error: `catch as error:`",
                 fix("Insert `as`", safe_if(is_clear), TextEdit::insert(at, "as ")),
             );
             super::name(p);
@@ -119,7 +119,7 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
             p.error_with_fix(
                 Code::E108,
                 parenthesis,
-                format!("the name of the error stands behind `as`: `catch as {name}:`"),
+                format!("expected `as` before the name of the error: `catch as {name}:`"),
                 fix(
                     format!("Change to `as {name}`"),
                     FixSafety::Safe,
@@ -164,7 +164,7 @@ pub(super) fn option_without_keyword(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E005,
         label,
-        format!("a label of a `choice` stands behind `option`: `option \"{}\":`", text.trim_matches('"')),
+        format!("expected `option` before the label: `option \"{}\":`", text.trim_matches('"')),
         Some(Fix {
             title: "Insert `option`".into(),
             safety: safe_if(is_quoted && p.nth(2) == LINE_END),
@@ -189,7 +189,7 @@ pub(super) fn option_without_keyword(p: &mut Parser<'_>) {
 pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
     let keyword = p.range();
     if !matches!(parent, Parent::Choice | Parent::Unknown) && !after_error {
-        p.error(Code::E104, keyword, "this `option` stands outside of a `choice`");
+        p.error(Code::E104, keyword, "`option` outside of a `choice`");
     }
     p.start(CHOICE_OPTION);
     p.bump_as(OPTION_KW);
@@ -201,7 +201,7 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             .count();
         if words == 0 {
             let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "missing the label of the option: `option \"label\":`");
+            p.error(Code::E005, range, "expected a label: `option \"label\":`");
         } else {
             let range = p.range().cover(p.nth_range(words - 1));
             let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
@@ -209,7 +209,7 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             p.error_with_fix(
                 Code::E005,
                 range,
-                "the label of an option is written in quotes",
+                "the label of an option must be in quotes",
                 fix(
                     "Put the label in quotes",
                     safe_if(is_clear),
@@ -237,7 +237,7 @@ pub(super) fn if_statement(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E005,
             keyword,
-            "a condition stands behind `if`, and one that ends a loop behind `loop until`",
+            "expected `if` or `loop until` before the condition",
             fix("Insert `if`", FixSafety::Unsafe, TextEdit::insert(keyword.start(), "if ")),
         );
     } else {
@@ -253,8 +253,8 @@ pub(super) fn if_statement(p: &mut Parser<'_>) {
         let line_end = p.rest_of_line_range().end();
         if has_else {
             let message = match clause {
-                ELSE_KW if !is_else_if(p) => "this `if` has an `else` already",
-                _ => "an `elif` stands before the `else`",
+                ELSE_KW if !is_else_if(p) => "this `if` already has an `else`",
+                _ => "`elif` must come before `else`",
             };
             p.error(Code::E104, p.range(), message);
         }
@@ -287,7 +287,7 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
         p.error_with_fix(
             Code::E108,
             range,
-            "a further condition is written `elif`",
+            "unexpected `else if`; use `elif`",
             fix(
                 "Change to `elif`",
                 safe_if((0..p.rest_of_line()).any(|ahead| p.nth(ahead) == COLON)),
@@ -310,15 +310,15 @@ pub(super) fn orphan_clause(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Par
     if parent != Parent::Unknown && !after_error {
         let range = p.range();
         let (clause, owner) = match keyword {
-            ELIF_KW => ("elif", "an `if`"),
-            ELSE_KW => ("else", "an `if`"),
-            CATCH_KW => ("catch", "a `try`"),
-            _ => ("finally", "a `try`"),
+            ELIF_KW => ("elif", "if"),
+            ELSE_KW => ("else", "if"),
+            CATCH_KW => ("catch", "try"),
+            _ => ("finally", "try"),
         };
         p.error(
             Code::E104,
             range,
-            format!("this `{clause}` does not belong to {owner}: none ends above it at this indentation"),
+            format!("`{clause}` has no matching `{owner}` above it at this indentation"),
         );
     }
     match keyword {
@@ -366,7 +366,7 @@ pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
         p.error_with_fix(
             Code::E114,
             range,
-            format!("`{word}` stands outside of a loop"),
+            format!("`{word}` outside of a loop"),
             fix(format!("Remove `{word}`"), FixSafety::Unsafe, TextEdit::delete(range)),
         );
     }
@@ -394,7 +394,7 @@ pub(super) fn assert(p: &mut Parser<'_>) {
                 expressions::string(p);
                 p.eat(LINE_END);
             } else {
-                p.error(Code::E004, p.range(), "expected the message of the `assert`, as a string");
+                p.error(Code::E004, p.range(), "expected the message of `assert` as a string");
             }
             if p.at(DEDENT) {
                 p.bump();
@@ -405,7 +405,7 @@ pub(super) fn assert(p: &mut Parser<'_>) {
             expressions::string(p);
         } else {
             let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "missing the message behind `:`");
+            p.error(Code::E005, range, "expected a message after `:`");
         }
     }
     p.finish();

@@ -22,13 +22,13 @@ pub(super) fn use_statement(p: &mut Parser<'_>) {
     if p.at_string() {
         expressions::string(p);
         if p.eat(AS_KW) {
-            expect_name(p, Code::E005, "the name behind `as`");
+            expect_name(p, Code::E005, "a name after `as`");
         } else if p.at_name() {
             let range = p.range();
             p.error_with_fix(
                 Code::E005,
                 range,
-                "missing `as` before the name",
+                "expected `as` before the name",
                 fix("Insert `as`", safe_if(p.rest_of_line() == 1), TextEdit::insert(range.start(), "as ")),
             );
             name(p);
@@ -44,7 +44,7 @@ pub(super) fn use_statement(p: &mut Parser<'_>) {
 fn bare_path(p: &mut Parser<'_>) {
     if p.at_line_end() {
         let range = recovery::missing_at(p);
-        p.error(Code::E106, range, "missing the path of the program: `use \"handle/slug\"`");
+        p.error(Code::E106, range, "expected the path of a program: `use \"handle/slug\"`");
         return;
     }
     let words = (0..p.rest_of_line()).take_while(|&ahead| p.nth(ahead) != AS_KW).count().max(1);
@@ -53,7 +53,7 @@ fn bare_path(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E106,
         range,
-        "the path of a program is written in quotes",
+        "the path of a program must be in quotes",
         program_path(&path).and_then(|meant| {
             let title = if meant == path {
                 "Put the path in quotes".to_owned()
@@ -69,7 +69,7 @@ fn bare_path(p: &mut Parser<'_>) {
     }
     p.finish();
     if p.eat(AS_KW) {
-        expect_name(p, Code::E005, "the name behind `as`");
+        expect_name(p, Code::E005, "a name after `as`");
     }
 }
 
@@ -137,14 +137,14 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         p.note(
             Code::W103,
             keyword,
-            "`import … from` is the old form; it registers the name of a skill only. Programs are imported with `use \"path\"`",
+            "`import … from` is deprecated and only names a skill; import programs with `use \"path\"`",
             quick_fix,
         );
     } else {
         p.error_with_fix(
             Code::E108,
             keyword,
-            "programs are imported with `use \"path\"`, and with `as` for another name",
+            "import programs with `use \"path\"` or `use \"path\" as name`",
             quick_fix,
         );
     }
@@ -165,14 +165,14 @@ pub(super) fn input(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E020,
                 keyword,
-                "this input has no name: `input topic: \"what it is for\"`",
+                "`input` needs a name: `input topic: \"what it is for\"`",
                 fix("Name it `topic`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " topic")),
             );
             p.eat(COLON);
             prompt(p);
         }
         _ => {
-            if expect_name(p, Code::E020, "the name of an input") {
+            if expect_name(p, Code::E020, "an input name") {
                 if p.eat(COLON) {
                     if p.at_line_end() {
                         recovery::missing_value(p);
@@ -182,7 +182,7 @@ pub(super) fn input(p: &mut Parser<'_>) {
                         p.error_with_fix(
                             Code::E004,
                             range,
-                            "the description of an input is written in quotes",
+                            "the description of an input must be in quotes",
                             quick_fix,
                         );
                         p.skip_line();
@@ -194,12 +194,12 @@ pub(super) fn input(p: &mut Parser<'_>) {
                     p.error_with_fix(
                         Code::E005,
                         equals,
-                        "an input is given by the caller; what stands behind its `:` describes it",
+                        "expected `:` and a description, found `=`; the caller provides the value of an input",
                         fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(behind_name, ":")),
                     );
                     p.skip_line();
                 } else if p.at_string() || is_discretion(p.kind()) {
-                    missing_colon(p, "an input's name and its description");
+                    missing_colon(p, "the name of an input and its description");
                     prompt(p);
                 }
             }
@@ -222,7 +222,7 @@ fn missing_colon(p: &mut Parser<'_>, between: &str) {
     p.error_with_fix(
         Code::E005,
         TextRange::empty(at),
-        format!("missing `:` between {between}"),
+        format!("expected `:` between {between}"),
         fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
     );
 }
@@ -234,7 +234,7 @@ pub(super) fn output(p: &mut Parser<'_>) {
     p.bump_as(OUTPUT_KW);
     match p.nth(1) {
         EQ if p.at_name() || p.at_string() => {
-            expect_name(p, Code::E005, "the name of an output");
+            expect_name(p, Code::E005, "an output name");
             p.bump();
             right_hand_side(p);
         }
@@ -246,7 +246,7 @@ pub(super) fn output(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E023,
                 keyword,
-                "this output has no name: `output report = …`",
+                "`output` needs a name before `=`: `output report = …`",
                 fix("Name it `result`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " result")),
             );
             p.bump();
@@ -257,7 +257,7 @@ pub(super) fn output(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E005,
                 colon,
-                "an output gets its value with `=`",
+                "expected `=` after the name of an output, found `:`",
                 fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(colon, " =")),
             );
             name(p);
@@ -277,14 +277,14 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     p.start(AGENT);
     p.bump_as(AGENT_KW);
     recovery::misplaced_colon(p, "agent");
-    expect_name(p, Code::E005, "the name of an agent");
+    expect_name(p, Code::E005, "an agent name");
     if p.at(L_PAREN) {
         foreign::parameters_of_agent(p);
     }
     header_end(p, "agent");
     let has_error = p.is_line_reported || p.is_place_unknown;
     if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
-        p.note(Code::W101, keyword, "this `agent` has no properties", None);
+        p.note(Code::W101, keyword, "`agent` has no properties", None);
     }
     p.finish();
     end_of_statement(p);
@@ -296,11 +296,11 @@ pub(super) fn block(p: &mut Parser<'_>) {
     p.start(BLOCK_DEF);
     p.bump_as(BLOCK_KW);
     recovery::misplaced_colon(p, "block");
-    expect_name(p, Code::E005, "the name of a block");
+    expect_name(p, Code::E005, "a block name");
     if p.at(L_PAREN) && !is_modifier_list(p) {
         expressions::list(p, PARAM_LIST, R_PAREN, |p| {
             p.start(PARAM);
-            let found = expect_name(p, Code::E005, "the name of a parameter");
+            let found = expect_name(p, Code::E005, "a parameter name");
             p.finish();
             found && foreign::type_or_default(p)
         });
@@ -313,8 +313,8 @@ pub(super) fn block(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E108,
             p.range().cover(p.nth_range(1)),
-            "a block does not say what it returns",
-            fix("Remove it", FixSafety::Safe, TextEdit::delete(result)),
+            "a block takes no return type",
+            fix("Remove the return type", FixSafety::Safe, TextEdit::delete(result)),
         );
         p.start(ERROR);
         p.bump();
@@ -344,13 +344,13 @@ pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
     } else if p.at_name() && p.nth(1) == L_BRACE && p.nth_is_glued(1) {
         name_with_braces(p);
     } else {
-        expect_name(p, Code::E005, &format!("the name behind `{word}`"));
+        expect_name(p, Code::E005, &format!("a name after `{word}`"));
     }
     if p.eat(EQ) {
         right_hand_side(p);
     } else if p.at_line_end() {
         let range = recovery::missing_at(p);
-        p.error(Code::E005, range, format!("`{word}` binds a value: `{word} name = …`"));
+        p.error(Code::E005, range, format!("expected `=` and a value: `{word} name = …`"));
     } else if matches!(p.kind(), COLON | EQ_EQ)
         || super::block_expression_keyword(p).is_some()
         || p.at_string()
@@ -388,7 +388,7 @@ fn missing_equals(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E005,
             sign,
-            "a variable gets its value with `=`",
+            format!("expected `=` after the name of a variable, found `{written}`"),
             fix(format!("Change `{written}` to `=`"), FixSafety::Safe, TextEdit::replace(behind_name, " =")),
         );
         p.start(ERROR);
@@ -401,7 +401,7 @@ fn missing_equals(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E005,
         TextRange::empty(at),
-        "missing `=` between a variable and its value",
+        "expected `=` between a variable and its value",
         fix("Insert `=`", FixSafety::Safe, TextEdit::insert(at, " =")),
     );
 }
@@ -412,7 +412,7 @@ pub(super) fn assignment(p: &mut Parser<'_>) {
     if p.at_name() {
         name_ref(p);
     } else {
-        expect_name(p, Code::E005, "the name of a variable");
+        expect_name(p, Code::E005, "a variable name");
     }
     p.bump();
     right_hand_side(p);
@@ -440,8 +440,7 @@ fn name_with_braces(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E115,
         range,
-        "a name is fixed when the program is written: braces are replaced in strings only. \
-         To keep one result for each item, gather them in an array",
+        "a name cannot contain braces; to keep one result per item, collect them in an array",
         names::is_name(&plain).then(|| Fix {
             title: format!("Rename to `{plain}`"),
             safety: FixSafety::Unsafe,

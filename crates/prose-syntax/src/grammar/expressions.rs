@@ -42,7 +42,7 @@ fn ternary(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
             binary(p, 0, calls);
         } else {
             let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "missing `:` of the choice `condition ? one : other`");
+            p.error(Code::E005, range, "expected `:` in `condition ? one : other`");
         }
         p.finish();
         kind = TERNARY;
@@ -126,7 +126,7 @@ fn postfix(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
                 p.start_at(checkpoint, FIELD);
                 p.bump();
                 let range = recovery::missing_at(p);
-                p.error(Code::E005, range, "missing the name of a property behind `.`");
+                p.error(Code::E005, range, "expected a property name after `.`");
                 p.finish();
                 return FIELD;
             }
@@ -268,7 +268,7 @@ pub(super) fn arguments(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E005,
                 equals,
-                "a named argument is written with `:`",
+                "expected `:` after the name of an argument, found `=`",
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
             );
             p.start(ERROR);
@@ -296,7 +296,7 @@ fn object_entry(p: &mut Parser<'_>) -> bool {
     p.finish();
     if !has_key && !matches!(kind, NAME_REF | FIELD | PLACEHOLDER | ERROR | INDEX) {
         let range = p.previous_range();
-        p.error(Code::E005, range, "an entry of an object is a name, or `key: value`");
+        p.error(Code::E005, range, "an entry of an object must be a name or `key: value`");
     }
     kind != ERROR
 }
@@ -330,7 +330,7 @@ pub(super) fn list(
             p.error_with_fix(
                 Code::E005,
                 TextRange::empty(at),
-                "missing `,` between two items",
+                "expected `,` between two items",
                 fix("Insert `,`", safe_if(is_clear), TextEdit::insert(at, ",")),
             );
             continue;
@@ -385,7 +385,7 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
     p.error_with_fix(
         Code::E005,
         open,
-        format!("this `{opening}` is never closed: `{closing}` is missing"),
+        format!("unclosed `{opening}`; expected `{closing}`"),
         // Where the bracket or a comma ends its line, further items are probably on the lines below.
         fix(format!("Insert `{closing}`"), FixSafety::Unsafe, TextEdit::insert(at, closing))
             .filter(|_| at > open.end() && !(p.text_at(p.previous_range()) == "," && p.nth(1) == INDENT)),

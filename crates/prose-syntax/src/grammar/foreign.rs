@@ -18,7 +18,8 @@ struct Foreign {
     word: &'static str,
     /// What follows the word where it is that statement.
     followed: Followed,
-    message: &'static str,
+    /// What to write instead, as the second clause of the message.
+    advice: &'static str,
     /// The keyword that takes its place, where the rest of the line can stay.
     replacement: Option<(&'static str, SyntaxKind)>,
 }
@@ -38,79 +39,53 @@ enum Followed {
 const fn replaced(
     word: &'static str,
     followed: Followed,
-    message: &'static str,
+    advice: &'static str,
     keyword: &'static str,
     kind: SyntaxKind,
 ) -> Foreign {
-    Foreign { word, followed, message, replacement: Some((keyword, kind)) }
+    Foreign { word, followed, advice, replacement: Some((keyword, kind)) }
 }
 
-const fn refused(word: &'static str, followed: Followed, message: &'static str) -> Foreign {
-    Foreign { word, followed, message, replacement: None }
+const fn refused(word: &'static str, followed: Followed, advice: &'static str) -> Foreign {
+    Foreign { word, followed, advice, replacement: None }
 }
 
 const FOREIGN: &[Foreign] = &[
-    replaced("foreach", Followed::NameOrParenthesis, "a loop over a collection is a `for`", "for", FOR_KW),
-    replaced("var", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
-    replaced("val", Followed::Name, "a constant is bound with `const`", "const", CONST_KW),
-    replaced("set", Followed::Name, "a variable is bound with `let`", "let", LET_KW),
-    replaced("def", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("function", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("func", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("fn", Followed::Name, "a reusable part of a program is a `block`", "block", BLOCK_KW),
-    replaced("call", Followed::Name, "a block is called with `do`", "do", DO_KW),
-    replaced("elsif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
-    replaced("elseif", Followed::Condition, "a further condition is written `elif`", "elif", ELIF_KW),
-    replaced("when", Followed::Condition, "a condition is written `if`", "if", IF_KW),
-    replaced(
-        "unless",
-        Followed::Condition,
-        "the opposite of a condition is written `if not`",
-        "if not",
-        IF_KW,
-    ),
-    replaced("switch", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
-    replaced("match", Followed::Condition, "a choice between labels is a `choice`", "choice", CHOICE_KW),
-    replaced("case", Followed::Text, "a label of a `choice` is an `option`", "option", OPTION_KW),
-    replaced("raise", Followed::Error, "an error is raised with `throw`", "throw", THROW_KW),
-    replaced("except", Followed::Handler, "errors are handled in a `catch`", "catch", CATCH_KW),
-    replaced("rescue", Followed::Colon, "errors are handled in a `catch`", "catch", CATCH_KW),
-    replaced("ensure", Followed::Colon, "what runs in any case is a `finally`", "finally", FINALLY_KW),
-    replaced("spawn", Followed::Text, "an agent is spawned with `session`", "session", SESSION_KW),
-    replaced("task", Followed::Text, "an agent is spawned with `session`", "session", SESSION_KW),
-    replaced("print", Followed::Text, "text is worked on by a `session`", "session", SESSION_KW),
-    refused(
-        "fixed_loop",
-        Followed::Anything,
-        "a loop that runs a fixed number of times is a `repeat`: `repeat 3:`",
-    ),
-    refused(
-        "gate",
-        Followed::Name,
-        "`gate` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
-    ),
+    replaced("foreach", Followed::NameOrParenthesis, "use `for` to iterate over a collection", "for", FOR_KW),
+    replaced("var", Followed::Name, "use `let` to declare a variable", "let", LET_KW),
+    replaced("val", Followed::Name, "use `const` to declare a constant", "const", CONST_KW),
+    replaced("set", Followed::Name, "use `let` to declare a variable", "let", LET_KW),
+    replaced("def", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
+    replaced("function", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
+    replaced("func", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
+    replaced("fn", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
+    replaced("call", Followed::Name, "use `do` to call a block", "do", DO_KW),
+    replaced("elsif", Followed::Condition, "use `elif` for another condition", "elif", ELIF_KW),
+    replaced("elseif", Followed::Condition, "use `elif` for another condition", "elif", ELIF_KW),
+    replaced("when", Followed::Condition, "use `if` to test a condition", "if", IF_KW),
+    replaced("unless", Followed::Condition, "use `if not` to negate a condition", "if not", IF_KW),
+    replaced("switch", Followed::Condition, "use `choice` to choose between options", "choice", CHOICE_KW),
+    replaced("match", Followed::Condition, "use `choice` to choose between options", "choice", CHOICE_KW),
+    replaced("case", Followed::Text, "use `option` for a label of a `choice`", "option", OPTION_KW),
+    replaced("raise", Followed::Error, "use `throw` to raise an error", "throw", THROW_KW),
+    replaced("except", Followed::Handler, "use `catch` to handle errors", "catch", CATCH_KW),
+    replaced("rescue", Followed::Colon, "use `catch` to handle errors", "catch", CATCH_KW),
+    replaced("ensure", Followed::Colon, "use `finally` for what always runs", "finally", FINALLY_KW),
+    replaced("spawn", Followed::Text, "use `session` to run an agent", "session", SESSION_KW),
+    replaced("task", Followed::Text, "use `session` to run an agent", "session", SESSION_KW),
+    replaced("print", Followed::Text, "use `session` to give a text to a model", "session", SESSION_KW),
+    refused("fixed_loop", Followed::Anything, "use `repeat 3:` for a fixed number of iterations"),
+    refused("gate", Followed::Name, "ask with `input name: \"question\"` and test the answer with `if`"),
     refused(
         "approve",
         Followed::Anything,
-        "`approve` belongs to another dialect; ask a person with `input name: \"question\"` and test the answer with `if`",
+        "ask with `input name: \"question\"` and test the answer with `if`",
     ),
-    refused(
-        "exec",
-        Followed::Text,
-        "`exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`",
-    ),
-    refused(
-        "from",
-        Followed::Name,
-        "programs are imported with `use \"path\"`, and with `as` for another name",
-    ),
-    refused(
-        "class",
-        Followed::Name,
-        "there are no classes: who works is an `agent name:`, and a reusable part of a program is a `block name:`",
-    ),
-    refused("pass", Followed::Anything, "OpenProse has no `pass`; leave the block out"),
-    refused("end", Followed::Anything, "a block ends where its indentation ends; it needs no `end`"),
+    refused("exec", Followed::Text, "use a `session` with `permissions:` for `bash` to run a command"),
+    refused("from", Followed::Name, "import programs with `use \"path\"` or `use \"path\" as name`"),
+    refused("class", Followed::Name, "define an `agent name:` or a `block name:`"),
+    refused("pass", Followed::Anything, "leave the empty block out"),
+    refused("end", Followed::Anything, "a block ends where its indentation ends"),
 ];
 
 impl Foreign {
@@ -140,12 +115,13 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
         return false;
     };
     let range = p.range();
+    let message = format!("unknown statement `{word}`; {}", foreign.advice);
     match foreign.replacement {
         Some((keyword, kind)) => {
             p.error_with_fix(
                 Code::E108,
                 range,
-                foreign.message,
+                message,
                 Some(Fix {
                     title: format!("Change to `{keyword}`"),
                     // What stands in parentheses may have to be written in another way too.
@@ -158,7 +134,7 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
             keyword_statement(p, kind, parent, after_error);
         }
         None => {
-            p.error_with_fix(Code::E108, range, foreign.message, refused_fix(p, word));
+            p.error_with_fix(Code::E108, range, message, refused_fix(p, word));
             p.skip_line();
             end_of_statement(p);
         }
@@ -237,14 +213,14 @@ fn bare_while(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E108,
             header,
-            "a loop that goes on until a `break` is written `loop:`",
+            "an infinite loop is written `loop:`",
             fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(header, "loop")),
         );
     }
     p.error_with_fix(
         Code::E108,
         range,
-        format!("a loop with a condition is written `loop {word}`"),
+        format!("expected `loop` before `{word}`"),
         fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop ")),
     );
     loops::bare_while(p);
@@ -259,7 +235,7 @@ pub(super) fn session_call(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         open,
-        "the text of a session is written without parentheses: `session \"what to do\"`",
+        "unexpected parentheses around the text of a session: `session \"what to do\"`",
         close.filter(|_| is_plain).map(|close| Fix {
             title: "Remove the parentheses".into(),
             safety: FixSafety::Safe,
@@ -278,7 +254,7 @@ pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
             p.error_with_fix(
                 Code::E108,
                 range,
-                "a session has no `with`; its properties follow on indented lines, such as `context: research`",
+                "unexpected `with`; indent properties below the session, such as `context: research`",
                 quick_fix,
             );
             p.skip_line();
@@ -289,7 +265,7 @@ pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
             p.error_with_fix(
                 Code::E108,
                 range,
-                format!("the result of a session is bound in front of it: `let {name} = session …`"),
+                format!("unexpected `as`; bind the result with `let {name} = session …`"),
                 quick_fix,
             );
             p.skip_line();
@@ -298,7 +274,7 @@ pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
             p.error_with_fix(
                 Code::E108,
                 range,
-                "one session is chained to the next by `->`",
+                "unexpected `then`; chain sessions with `->`",
                 fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
             );
             p.skip_line();
@@ -307,7 +283,7 @@ pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
             p.error_with_fix(
                 Code::E005,
                 TextRange::empty(range.end()),
-                format!("missing `:` behind `{word}`"),
+                format!("expected `:` after `{word}`"),
                 fix("Insert `:`", FixSafety::Safe, TextEdit::insert(range.end(), ":")),
             );
             p.skip_line();

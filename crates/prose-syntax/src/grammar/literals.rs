@@ -80,10 +80,7 @@ fn unknown_escape(p: &mut Parser<'_>, range: TextRange) {
     p.note(
         Code::E002,
         range,
-        format!(
-            "unknown escape `{escape}`; a string knows `\\\\`, `\\\"`, `\\n`, `\\t`, `\\{{` and `\\}}`. \
-             For a backslash write `\\\\`"
-        ),
+        format!("unknown escape `{escape}`; write a backslash as `\\\\`"),
         fix("Double the backslash", FixSafety::Safe, TextEdit::insert(range.start(), "\\")),
     );
 }
@@ -110,7 +107,7 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
     p.error_with_fix(
         Code::E001,
         shown,
-        format!("this {what} is never closed: the closing `{mark}` is missing"),
+        format!("unterminated {what}; expected a closing `{mark}`"),
         fix(format!("Insert the closing `{mark}`"), safety, TextEdit::insert(range.end(), closer)),
     );
     p.line_is_reported();

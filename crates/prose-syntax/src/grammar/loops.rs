@@ -39,7 +39,7 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E108,
             keyword,
-            "a `repeat` counts; a loop with a condition is a `loop`",
+            "`repeat` takes a number; use `loop` for a loop with a condition",
             fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(keyword, "loop")),
         );
         return loop_statement(p);
@@ -48,7 +48,7 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
     p.bump_as(REPEAT_KW);
     if p.at(COLON) {
         let range = p.range();
-        p.error(Code::E005, range, "missing how often to repeat: `repeat 3:`");
+        p.error(Code::E005, range, "expected a number of iterations: `repeat 3:`");
     } else {
         check_count(p, "repeat");
         expressions::condition_before_modifiers(p);
@@ -61,11 +61,11 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E005,
             range,
-            format!("the number of the iteration gets its name behind `as`: `as {}`", p.nth_text(1)),
+            format!("expected `as` before the name of the index: `as {}`", p.nth_text(1)),
             fix("Change to `as`", FixSafety::Safe, TextEdit::replace(range, "as")),
         );
         p.bump_as(AS_KW);
-        expect_name(p, Code::E005, "the name of the iteration");
+        expect_name(p, Code::E005, "a name for the index");
     }
     loop_name(p);
     header_end(p, "repeat");
@@ -78,7 +78,7 @@ fn superfluous_times(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         p.range(),
-        "`repeat` takes the number alone: `repeat 3:`",
+        "unexpected `times`; write `repeat 3:`",
         fix("Remove `times`", FixSafety::Safe, TextEdit::delete(range)),
     );
     p.start(ERROR);
@@ -89,7 +89,7 @@ fn superfluous_times(p: &mut Parser<'_>) {
 /// `as i`
 fn loop_name(p: &mut Parser<'_>) {
     if p.eat(AS_KW) {
-        expect_name(p, Code::E005, "the name behind `as`");
+        expect_name(p, Code::E005, "a name after `as`");
     }
 }
 
@@ -118,10 +118,8 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
             && !p.text_at(p.rest_of_line_range()).contains('{');
         let counts = matches!(p.nth(1), LET_KW) || matches!(p.nth_text(1), "var" | "int");
         let message = match counts && p.nth(3) == EQ {
-            true => {
-                "a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`"
-            }
-            false => "`for` has no parentheses: `for item in items:`",
+            true => "`for` iterates over a collection: `for item in items:`; to count, use `repeat 3 as i:`",
+            false => "unexpected parentheses after `for`; write `for item in items:`",
         };
         p.error_with_fix(
             Code::E108,
@@ -140,7 +138,7 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         p.error_with_fix(
             Code::E108,
             p.range(),
-            "`for` alone goes through each item: `for item in items:`",
+            "unexpected `each`; write `for item in items:`",
             fix("Remove `each`", FixSafety::Safe, TextEdit::delete(superfluous)),
         );
         p.start(ERROR);
@@ -149,19 +147,19 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
     }
     if p.at(IN_KW) && p.nth(1) != IN_KW {
         let range = p.range();
-        p.error(Code::E005, range, "missing the name of the loop variable: `for item in items:`");
+        p.error(Code::E005, range, "expected a name for the loop variable: `for item in items:`");
     } else {
-        expect_name(p, Code::E005, "the name of the loop variable");
+        expect_name(p, Code::E005, "a name for the loop variable");
     }
     if p.eat(COMMA) {
-        expect_name(p, Code::E005, "the name of the index");
+        expect_name(p, Code::E005, "a name for the index");
     }
     if p.at_name() && p.token_text() == "of" {
         let range = p.range();
         p.error_with_fix(
             Code::E108,
             range,
-            "`for` goes through a collection with `in`",
+            "expected `in`, found `of`",
             fix("Change `of` to `in`", FixSafety::Safe, TextEdit::replace(range, "in")),
         );
         p.bump_as(IN_KW);
@@ -174,13 +172,13 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(at),
-            "missing `in` and the collection: `for item in items:`",
+            "expected `in` and a collection: `for item in items:`",
             quick_fix,
         );
     }
     if p.at(COLON) || p.at_line_end() {
         let range = recovery::missing_at(p);
-        p.error(Code::E005, range, "missing the collection behind `in`");
+        p.error(Code::E005, range, "expected a collection after `in`");
     } else {
         foreign::range_call(p);
         expression(p);
@@ -202,7 +200,7 @@ pub(super) fn loop_statement(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E108,
             p.range(),
-            "a loop that goes on until a `break` is written `loop:`",
+            "an infinite loop is written `loop:`",
             fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
         );
         p.start(ERROR);
@@ -236,7 +234,7 @@ fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(p.previous_end()),
-            "a loop says whether it goes on `until` or `while` its condition holds",
+            "expected `until` or `while` before the condition of a loop",
             fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")),
         );
         p.bump();
@@ -268,7 +266,7 @@ fn loop_keyword(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(p.previous_end()),
-            "a loop says whether it goes on `until` or `while` its condition holds",
+            "expected `until` or `while` before the condition of a loop",
             fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")).filter(
                 |_| {
                     is_discretion(p.nth(1))
@@ -297,7 +295,7 @@ fn counted_loop(p: &mut Parser<'_>, keyword: TextRange) {
     p.error_with_fix(
         Code::E108,
         keyword.cover(p.range()),
-        "a loop that runs a fixed number of times is a `repeat`",
+        "`loop` takes no number; use `repeat` for a fixed number of iterations",
         fix(
             format!("Change to `repeat {}`", p.token_text()),
             FixSafety::Safe,
@@ -312,7 +310,7 @@ fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
     p.error_with_fix(
         Code::E108,
         keyword.cover(p.nth_range(1)),
-        "a loop that runs a fixed number of times is a `repeat`",
+        "`loop` takes no number; use `repeat` for a fixed number of iterations",
         Some(Fix {
             title: format!("Change to `repeat {}`", p.token_text()),
             safety: FixSafety::Safe,

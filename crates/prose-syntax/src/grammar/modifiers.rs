@@ -33,7 +33,7 @@ pub(super) fn bare_modifiers(p: &mut Parser<'_>, header: &str) {
         Code::E005,
         range,
         format!(
-            "the options of a `{header}` stand in parentheses: `({})`",
+            "the options of `{header}` must be in parentheses: `({})`",
             recovery::shorten(p.text_at(range))
         ),
         Some(Fix {
@@ -73,7 +73,7 @@ fn modifier(p: &mut Parser<'_>) -> bool {
         p.error_with_fix(
             Code::E005,
             equals,
-            "a modifier is written with `:`, as in `(max: 5)`",
+            "expected `:` after the name of an option: `(max: 5)`",
             fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":")),
         );
         found = false;
@@ -84,7 +84,7 @@ fn modifier(p: &mut Parser<'_>) -> bool {
         p.error_with_fix(
             Code::E005,
             TextRange::empty(at),
-            format!("missing `:` behind `{modifier}`"),
+            format!("expected `:` after `{modifier}`"),
             fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
         );
         check_count(p, modifier);

@@ -84,7 +84,7 @@ fn superfluous_names(p: &mut Parser<'_>, operator: &str) {
     p.error_with_fix(
         Code::E116,
         range,
-        format!("`{operator}:` names nothing: in its body the item is called `item`"),
+        format!("`{operator}` takes no parameters; its body uses the name `item`"),
         fix("Remove the parentheses", FixSafety::Unsafe, TextEdit::delete(range)),
     );
     p.start(PARAM_LIST);
@@ -104,7 +104,7 @@ fn superfluous_names(p: &mut Parser<'_>, operator: &str) {
 fn reduce_names(p: &mut Parser<'_>) {
     if !p.at(L_PAREN) {
         let range = recovery::missing_at(p);
-        p.error(Code::E116, range, "`reduce` names what it gathers and the item: `reduce(total, item):`");
+        p.error(Code::E116, range, "`reduce` takes two names: `reduce(total, item):`");
         return;
     }
     p.start(PARAM_LIST);
@@ -115,11 +115,7 @@ fn reduce_names(p: &mut Parser<'_>) {
         param(p);
     } else {
         let range = recovery::missing_at(p);
-        p.error(
-            Code::E116,
-            range,
-            "`reduce` needs two names, what it gathers and the item: `reduce(total, item):`",
-        );
+        p.error(Code::E116, range, "`reduce` takes two names: `reduce(total, item):`");
     }
     close(p, open, R_PAREN);
     p.finish();
@@ -127,6 +123,6 @@ fn reduce_names(p: &mut Parser<'_>) {
 
 fn param(p: &mut Parser<'_>) {
     p.start(PARAM);
-    expect_name(p, Code::E116, "a name of `reduce(total, item)`");
+    expect_name(p, Code::E116, "a parameter name in `reduce(total, item)`");
     p.finish();
 }

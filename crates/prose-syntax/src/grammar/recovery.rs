@@ -25,11 +25,11 @@ pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
     if !after_error && !is_reported {
         let word = p.nth_text(1);
         let message = if p.nth(2) == COLON && properties::find(word).is_some() {
-            format!("`{word}:` is a property, but the statement above it takes none")
+            format!("`{word}:` is a property, but the statement above takes none")
         } else {
             match p.position() {
-                0 => "the first line of a program is not indented".to_owned(),
-                _ => "this line is indented deeper than the one above, which opens no block".to_owned(),
+                0 => "the first line of a program must not be indented".to_owned(),
+                _ => "unexpected indentation; the line above does not open a block".to_owned(),
             }
         };
         p.note(Code::E101, indentation, message, None);
@@ -74,7 +74,7 @@ pub(super) fn skip_block(p: &mut Parser<'_>) {
 pub(super) fn rest_of_block(p: &mut Parser<'_>, expected: &str) {
     p.eat(LINE_END);
     if statement_keyword(p).is_some() {
-        p.error(Code::E004, p.range(), format!("expected {expected}, or a line that is indented less"));
+        p.error(Code::E004, p.range(), format!("expected {expected}, or a less indented line"));
     }
     statements(p, Parent::Unknown);
     p.eat(DEDENT);
@@ -84,7 +84,7 @@ pub(super) fn too_deep(p: &mut Parser<'_>, range: TextRange) {
     p.error(
         Code::E111,
         range,
-        format!("nested more than {MAX_DEPTH} levels deep; move the inner part into a `block` of its own"),
+        format!("nested more than {MAX_DEPTH} levels deep; move the inner part into a `block`"),
     );
 }
 
@@ -98,7 +98,7 @@ pub(super) fn missing_value(p: &mut Parser<'_>) {
     if p.at_line_end() {
         let range = missing_at(p);
         let behind = p.text_at(p.previous_range());
-        p.error(Code::E005, range, format!("missing a value behind `{}`", shorten(behind)));
+        p.error(Code::E005, range, format!("expected a value after `{}`", shorten(behind)));
     } else {
         unexpected(p);
     }
@@ -113,19 +113,19 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
         UNKNOWN if text == ";" && p.nth(1) == LINE_END => p.error_with_fix(
             Code::E004,
             range,
-            "a statement ends with its line; it needs no `;`",
+            "unexpected `;`; a statement ends at the end of its line",
             fix("Remove `;`", FixSafety::Safe, TextEdit::delete(range)),
         ),
         UNKNOWN if text.starts_with(['“', '”', '„']) => p.error_with_fix(
             Code::E109,
             range,
-            "strings are written between straight quotes `\"`, not typographic ones",
+            "a string takes straight quotes `\"`, not typographic ones",
             straight_quotes(p),
         ),
         UNKNOWN if text.contains(['\u{a0}', '\u{200b}', '\u{3000}']) => p.error_with_fix(
             Code::E004,
             range,
-            "there is a character in this that looks like a space and is none; it often comes with text from a web page",
+            "unexpected character that looks like a space, often pasted from a web page",
             fix(
                 "Change to a space",
                 FixSafety::Safe,
@@ -135,7 +135,7 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
         UNKNOWN if text == "：" => p.error_with_fix(
             Code::E004,
             range,
-            "this colon is a full-width one; the language has `:`",
+            "unexpected full-width colon; use `:`",
             fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
         ),
         _ if foreign::unexpected(p) => {}
@@ -144,28 +144,28 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E004,
                 range,
-                "the string ends before this; a quote inside of a string is written `\\\"`",
+                "the string ends before this; write a quote inside a string as `\\\"`",
                 quick_fix,
             );
         }
         UNKNOWN if text.starts_with(['`', '\'']) && !text.starts_with("``") => {
             let quick_fix = double_quotes(p);
-            p.error_with_fix(Code::E109, range, "strings are written between double quotes", quick_fix);
+            p.error_with_fix(Code::E109, range, "a string must be in double quotes", quick_fix);
         }
         UNKNOWN if text.contains(char::is_alphanumeric) => not_a_name(p),
         UNKNOWN => {
             let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
-            p.error(Code::E004, range, format!("`{shown}` is no part of the language outside of strings"));
+            p.error(Code::E004, range, format!("unexpected `{shown}` outside of a string"));
         }
         R_PAREN | R_BRACKET | R_BRACE => {
-            p.error(Code::E004, range, format!("this `{text}` closes nothing"));
+            p.error(Code::E004, range, format!("unmatched closing `{text}`"));
         }
         kind if is_string(kind) => p.error(
             Code::E004,
             range,
             "unexpected string; is an operator, a comma or a colon missing before it?",
         ),
-        kind if is_discretion(kind) => p.error(Code::E004, range, "a `**condition**` cannot stand here"),
+        kind if is_discretion(kind) => p.error(Code::E004, range, "unexpected `**condition**`"),
         _ => p.error(Code::E004, range, format!("unexpected `{}`", shorten(text))),
     }
 }
@@ -239,7 +239,7 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
             .collect();
         Some(Fix { title: "Use double quotes".into(), safety: FixSafety::Safe, edits })
     };
-    p.error_with_fix(Code::E109, range, "strings are written between double quotes", quick_fix);
+    p.error_with_fix(Code::E109, range, "a string must be in double quotes", quick_fix);
 }
 
 /// `'it''s'`, where other languages have a single quote: one string of those that touch.
@@ -261,7 +261,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         p.error(
             Code::E004,
             range,
-            format!("`{word}:` is a property; indent it below the `agent` or `session` that it belongs to"),
+            format!("`{word}:` is a property; indent it below its `agent` or `session`"),
         );
         sessions::property(p);
         return;
@@ -272,7 +272,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         p.error_with_fix(
             Code::E005,
             colon,
-            format!("`{}` gets its value with `=`", shorten(word)),
+            format!("expected `=` after `{}`, found `:`", shorten(word)),
             fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(behind_name, " =")),
         );
         p.skip_line();
@@ -285,7 +285,10 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         p.error_with_fix(
             Code::E108,
             sign,
-            format!("a variable is bound with `let {} = …`, and gets another value with `=`", shorten(word)),
+            format!(
+                "unexpected `:=`; declare a variable with `let {} = …` and assign to it with `=`",
+                shorten(word)
+            ),
             fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "=")),
         );
         p.start(ASSIGNMENT);
@@ -309,7 +312,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         p.error(
             Code::E108,
             range,
-            "a program is no YAML: its statements stand one below the other, without `-` and without a word above them",
+            "a program is not YAML; write its statements one per line, without `-` and without a key",
         );
         p.bump_as(IDENT);
         p.bump();
@@ -338,7 +341,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         p.error_with_fix(
             Code::E005,
             range,
-            format!("a reusable part of a program is defined with `block`: `block {}(…):`", shorten(word)),
+            format!("expected `block` before a definition: `block {}(…):`", shorten(word)),
             fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block ")),
         );
         p.skip_line();
@@ -347,10 +350,10 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     }
     let message = match p.nth(1) {
         LINE_END => format!(
-            "`{}` alone does nothing; a statement starts with a keyword such as `session`",
+            "`{}` is not a statement; a statement starts with a keyword such as `session`",
             shorten(word)
         ),
-        _ => format!("`{}` starts no statement of the language", shorten(word)),
+        _ => format!("unknown statement `{}`", shorten(word)),
     };
     p.error(Code::E107, range, message);
     p.skip_line();
@@ -420,7 +423,7 @@ pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSa
     p.error_with_fix(
         Code::E108,
         range,
-        format!("no `:` stands behind `{keyword}`"),
+        format!("unexpected `:` after `{keyword}`"),
         fix("Remove `:`", safety, TextEdit::delete(range)),
     );
     p.start(ERROR);
@@ -443,8 +446,8 @@ pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
     p.error_with_fix(
         Code::E108,
         range,
-        format!("the `:` stands behind the name: `{keyword} {}:`", shorten(name)),
-        Some(Fix { title: "Move `:` behind the name".into(), safety: safe_if(is_clear), edits }),
+        format!("the `:` must come after the name: `{keyword} {}:`", shorten(name)),
+        Some(Fix { title: "Move `:` after the name".into(), safety: safe_if(is_clear), edits }),
     );
     p.start(ERROR);
     p.bump();
@@ -457,19 +460,19 @@ pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: 
         STRING => p.error_with_fix(
             Code::E004,
             range,
-            "a text alone does nothing; to have an agent work on it, put `session` before it",
+            "a text has no effect by itself; put `session` before it to run it",
             fix("Insert `session`", FixSafety::Unsafe, TextEdit::insert(range.start(), "session ")),
         ),
         DISCRETION => p.error(
             Code::E004,
             range,
-            "a condition alone does nothing; it belongs behind `if`, `loop until` or `choice`",
+            "a condition has no effect by itself; use it after `if`, `loop until` or `choice`",
         ),
         ERROR => {}
         _ => p.error(
             Code::E004,
             range,
-            "this value is not used; bind it with `let name = …` or return it with `output …`",
+            "unused value; bind it with `let name = …` or return it with `output …`",
         ),
     }
 }
@@ -481,8 +484,12 @@ pub(super) fn compound_assignment(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         both,
-        format!("`{operator}=` is written out: `{name} = {name} {operator} …`"),
-        fix("Write it out", FixSafety::Safe, TextEdit::replace(both, format!("= {name} {operator}"))),
+        format!("unknown operator `{operator}=`; write `{name} = {name} {operator} …`"),
+        fix(
+            "Expand the assignment",
+            FixSafety::Safe,
+            TextEdit::replace(both, format!("= {name} {operator}")),
+        ),
     );
     p.skip_line();
     end_of_statement(p);
@@ -495,7 +502,7 @@ pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
         p.error(
             Code::E004,
             range,
-            format!("there is nothing above that this `{}` could continue", p.token_text()),
+            format!("unexpected `{}`; there is nothing above to continue", p.token_text()),
         );
     }
     if p.at(PIPE) {
@@ -513,7 +520,7 @@ pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
 pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
     if p.at(PIPE) && p.is_glued() {
         let range = p.range();
-        p.error(Code::E108, range, "`||` is written `or`");
+        p.error(Code::E108, range, "unknown operator `||`; use `or`");
     }
     const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
     let range = missing_at(p);
@@ -529,7 +536,7 @@ pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
         None => p.error(
             Code::E116,
             range,
-            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`",
+            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`",
         ),
     }
     p.start(ERROR);
@@ -549,10 +556,7 @@ fn not_a_name(p: &mut Parser<'_>) {
     p.error(
         Code::E115,
         range,
-        format!(
-            "`{shown}` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. \
-             Other text is written in quotes"
-        ),
+        format!("`{shown}` is not a valid name; use letters, digits, `_` and `-`, or put a text in quotes"),
     );
 }
 
@@ -566,7 +570,7 @@ pub(super) fn quoted_name(p: &mut Parser<'_>, node: SyntaxKind, code: Code, what
     };
     let quick_fix = unquoted(p.token_text())
         .and_then(|name| fix("Remove the quotes", safe_if(is_clear), TextEdit::replace(range, name)));
-    p.error_with_fix(code, range, format!("{what} is written without quotes"), quick_fix);
+    p.error_with_fix(code, range, format!("{what} must not be quoted"), quick_fix);
     if unquoted(p.token_text()).is_some() && matches!(p.kind(), STRING_LITERAL | SINGLE_QUOTED) {
         // What the name is used for elsewhere is no mistake.
         p.start(node);
@@ -599,8 +603,8 @@ pub(super) fn braces_around_body(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         p.range(),
-        "a body begins behind `:` and is indented; it has no braces",
-        Some(Fix { title: "Change the braces to `:`".into(), safety: FixSafety::Unsafe, edits }),
+        "unexpected braces around a body; end the line with `:` and indent the body",
+        Some(Fix { title: "Replace the braces with `:`".into(), safety: FixSafety::Unsafe, edits }),
     );
 }
 
@@ -623,7 +627,7 @@ pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: Sy
     if is_text && !p.line_has_error() {
         let range = start.cover(p.rest_of_line_range());
         let quick_fix = quoted(p, range, FixSafety::Unsafe);
-        p.error_with_fix(Code::E004, range, "a text of several words is written in quotes", quick_fix);
+        p.error_with_fix(Code::E004, range, "a text of several words must be in quotes", quick_fix);
         p.skip_line();
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 p.error(
                     Code::E005,
                     range,
-                    "an arrow leads to a `session` or a `resume`: `session \"a\" -> session \"b\"`",
+                    "expected `session` or `resume` after `->`, as in `session \"a\" -> session \"b\"`",
                 );
                 p.skip_line();
             }
@@ -53,7 +53,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
         }
     }
     for _ in 0..indented {
-        recovery::rest_of_block(p, "a session behind `->`");
+        recovery::rest_of_block(p, "a session after `->`");
     }
     p.finish();
 }
@@ -82,20 +82,18 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 agent_reference(p);
                 text_behind_agent(p, keyword_range);
             } else if p.at_string() && !is_session {
-                recovery::quoted_name(p, NAME_REF, Code::E003, "the name of an agent");
+                recovery::quoted_name(p, NAME_REF, Code::E003, "an agent name");
             } else if p.at_string() {
                 // One word may be the name of an agent as well.
                 let name = recovery::unquoted(p.token_text());
                 p.error_with_fix(
                     Code::E108,
                     colon,
-                    "no `:` stands before the text of a session; behind `session:` stands the name of an agent",
+                    "unexpected `:` before the text; `session:` takes the name of an agent",
                     match name {
-                        Some(name) => fix(
-                            "Remove the quotes",
-                            FixSafety::Unsafe,
-                            TextEdit::replace(p.range(), name),
-                        ),
+                        Some(name) => {
+                            fix("Remove the quotes", FixSafety::Unsafe, TextEdit::replace(p.range(), name))
+                        }
                         None => fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
                     },
                 );
@@ -109,7 +107,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.error_with_fix(
                 Code::E005,
                 p.range(),
-                "behind the keyword stands a `:` before the name of the agent",
+                "expected `:` before the name of the agent, found `=`",
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_keyword, ":")),
             );
             p.start(ERROR);
@@ -146,7 +144,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 Code::E003,
                 TextRange::empty(at),
                 format!(
-                    "missing `:` before the name of the agent: `{word}: {}`",
+                    "expected `:` before the name of the agent: `{word}: {}`",
                     recovery::shorten(p.token_text())
                 ),
                 // Where the names are known, it is made safe for an agent and something else for a variable.
@@ -160,7 +158,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.error_with_fix(
                 Code::E003,
                 range,
-                "the text of a session is written in quotes",
+                "the text of a session must be in quotes",
                 fix(
                     "Put the text in quotes",
                     FixSafety::Unsafe,
@@ -210,7 +208,7 @@ fn text_behind_agent(p: &mut Parser<'_>, keyword: TextRange) {
     p.error_with_fix(
         Code::E108,
         range,
-        "what the agent of a `session:` is to do stands in a property below it, `prompt: \"what to do\"`",
+        "unexpected text after the agent; write it below as `prompt: \"what to do\"`",
         fix("Move the text below", safe_if(p.nth(2) != INDENT), TextEdit::replace(between, below))
             .filter(|_| p.rest_of_line() == 1 && !p.in_expression),
     );
@@ -253,7 +251,7 @@ fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
     p.note(
         Code::E101,
         first,
-        format!("`{name}:` is a property of the `{owner}` above; properties are indented below their header"),
+        format!("`{name}:` is a property of the `{owner}` above; indent it below its header"),
         Some(Fix { title: "Indent the properties".into(), safety: FixSafety::Safe, edits }),
     );
     true
@@ -261,8 +259,8 @@ fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
 
 fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
     let message = match keyword {
-        SESSION_KW => "a session needs a text or an agent: `session \"what to do\"` or `session: agent`",
-        _ => "`resume` needs the agent that goes on: `resume: agent`",
+        SESSION_KW => "`session` takes a text or an agent: `session \"what to do\"` or `session: agent`",
+        _ => "`resume` takes an agent: `resume: agent`",
     };
     p.error(Code::E003, range, message);
 }
@@ -273,7 +271,7 @@ fn behind_text(p: &mut Parser<'_>, session: TextRange) {
         L_PAREN => {
             expressions::list(p, PROPERTY_LIST, R_PAREN, |p| {
                 p.start(PROPERTY);
-                let found = expect_name(p, Code::E005, "the name of a property");
+                let found = expect_name(p, Code::E005, "a property name");
                 if found {
                     property_value(p);
                 }
@@ -286,7 +284,7 @@ fn behind_text(p: &mut Parser<'_>, session: TextRange) {
             p.error_with_fix(
                 Code::E108,
                 colon,
-                "no `:` stands behind the text of a session; its properties follow on indented lines",
+                "unexpected `:` after the text of a session; indent its properties on the lines below",
                 fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
             );
             p.start(ERROR);
@@ -316,7 +314,7 @@ fn property_value(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E005,
             p.range(),
-            format!("a property is written with `:`, as in `{}: …`", recovery::shorten(property)),
+            format!("expected `:`, found `=`; a property is written `{}: …`", recovery::shorten(property)),
             fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
         );
         p.bump();
@@ -325,7 +323,7 @@ fn property_value(p: &mut Parser<'_>) {
         p.error(
             Code::E005,
             range,
-            format!("missing `:` behind the property `{}`", recovery::shorten(property)),
+            format!("expected `:` after the property `{}`", recovery::shorten(property)),
         );
         return;
     }
@@ -338,7 +336,7 @@ fn property_value(p: &mut Parser<'_>) {
     if kind == NAME_REF && (p.at_name() || p.at(UNKNOWN)) && p.nth(1) != COLON {
         let range = start.cover(p.rest_of_line_range());
         let quick_fix = recovery::quoted(p, range, FixSafety::Unsafe);
-        p.error_with_fix(Code::E004, range, "a text of several words is written in quotes", quick_fix);
+        p.error_with_fix(Code::E004, range, "a text of several words must be in quotes", quick_fix);
         p.skip_line();
     }
 }
@@ -357,7 +355,7 @@ fn values_without_brackets(p: &mut Parser<'_>, start: TextRange) {
     p.error_with_fix(
         Code::E005,
         values,
-        "several values stand between brackets: `[a, b]`",
+        "several values must be in brackets: `[a, b]`",
         Some(Fix { title: "Put the values in brackets".into(), safety: safe_if(is_clear), edits }),
     );
     p.skip_line();
@@ -382,7 +380,7 @@ fn bare_arguments(p: &mut Parser<'_>) {
         Code::E005,
         arguments,
         format!(
-            "the arguments of a block stand between parentheses: `{name}({})`",
+            "the arguments of a block must be in parentheses: `{name}({})`",
             recovery::shorten(p.text_at(arguments))
         ),
         Some(Fix {
@@ -407,7 +405,7 @@ fn bare_model_id(p: &mut Parser<'_>) -> bool {
     p.error_with_fix(
         Code::E008,
         range,
-        format!("the id of a model is written in quotes: `\"{}\"`", recovery::shorten(id)),
+        format!("a model id must be in quotes: `\"{}\"`", recovery::shorten(id)),
         fix("Put it in quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{id}\""))),
     );
     p.start(ERROR);
@@ -484,7 +482,7 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                     p.error(
                         Code::E101,
                         p.range(),
-                        "only properties are indented below this; indent a statement like the line it follows",
+                        "expected a property; indent a statement like the line it follows",
                     );
                 } else if is_statement {
                     statements_reported = true;
@@ -494,7 +492,7 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                     p.error(
                         Code::E004,
                         p.range(),
-                        format!("`{word}` is no property; a property is written `name: value`"),
+                        format!("`{word}` is not a property; a property is written `name: value`"),
                     );
                     p.skip_line();
                     end_of_statement(p);
@@ -504,7 +502,7 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                     p.error(
                         Code::E004,
                         p.range(),
-                        "this is no property; a property is written `name: value`",
+                        "this is not a property; a property is written `name: value`",
                     );
                 }
                 listed_statement(p, Parent::Unknown, true);
@@ -529,7 +527,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
     if p.at_name() {
         name(p);
     } else {
-        recovery::quoted_name(p, NAME, Code::E005, "the name of a property");
+        recovery::quoted_name(p, NAME, Code::E005, "a property name");
     }
     match p.kind() {
         COLON if yaml::is_text_below(p, 0) => {
@@ -557,7 +555,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E005,
                 range,
-                format!("a property is written with `:`, as in `{property}: …`"),
+                format!("expected `:`, found `=`; a property is written `{property}: …`"),
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
             );
             p.start(ERROR);
@@ -567,7 +565,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
         }
         _ if p.at_line_end() => {
             let at = p.previous_end();
-            p.error(Code::E005, TextRange::empty(at), format!("missing `:` and a value behind `{property}`"));
+            p.error(Code::E005, TextRange::empty(at), format!("expected `:` and a value after `{property}`"));
             properties_below(p);
         }
         _ => {
@@ -575,7 +573,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
             p.error_with_fix(
                 Code::E005,
                 TextRange::empty(at),
-                format!("missing `:` behind `{property}`"),
+                format!("expected `:` after `{property}`"),
                 fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
             );
             expressions::expression(p);
@@ -600,7 +598,7 @@ pub(super) fn do_statement(p: &mut Parser<'_>) {
             if p.at_name() {
                 name_ref(p);
             } else {
-                recovery::quoted_name(p, NAME_REF, Code::E005, "the name of a block");
+                recovery::quoted_name(p, NAME_REF, Code::E005, "a block name");
             }
             if p.at(L_PAREN) {
                 expressions::arguments(p);
@@ -612,7 +610,7 @@ pub(super) fn do_statement(p: &mut Parser<'_>) {
             p.error(
                 Code::E005,
                 range,
-                "`do` needs the name of a block, or `:` and a body: `do review(\"x\")`",
+                "`do` takes the name of a block, or `:` and a body: `do review(\"x\")`",
             );
         }
     }

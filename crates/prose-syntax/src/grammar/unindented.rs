@@ -123,10 +123,7 @@ pub(super) fn report(p: &mut Parser<'_>) {
     p.note(
         Code::E101,
         found.first,
-        format!(
-            "the body of the `{}` above must be indented, two spaces deeper than its header",
-            found.owner
-        ),
+        format!("the body of `{}` must be indented two spaces deeper than its header", found.owner),
         Some(Fix { title: "Indent the body".into(), safety: safe_if(found.is_clear), edits }),
     );
 }

@@ -49,7 +49,7 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     p.note(
         Code::E108,
         first,
-        "the items of a list stand between brackets, with commas between them: `[a, b]`",
+        "the items of a list must be in brackets, separated by commas: `[a, b]`",
         fix("Write it as an array", safe_if(is_clear), TextEdit::replace(lines, array)),
     );
     if is_indented && !p.eat(DEDENT) {
@@ -91,7 +91,7 @@ pub(super) fn text(p: &mut Parser<'_>, property: &str) {
     p.note(
         Code::E108,
         sign,
-        format!("a text of several lines stands between `\"\"\"`: `{property}: \"\"\"` opens it, and `\"\"\"` on a line of its own closes it"),
+        format!("a text of several lines must be between `\"\"\"`; open it with `{property}: \"\"\"`"),
         Some(Fix { title: "Put the text between `\"\"\"`".into(), safety: safe_if(is_clear), edits }),
     );
 }
@@ -146,8 +146,8 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         range,
-        "a program has no front matter; write what it says as comments, which start with `#`",
-        fix("Make comments of it", FixSafety::Safe, TextEdit::replace(range, comments)),
+        "a program has no front matter; write it as comments starting with `#`",
+        fix("Convert to comments", FixSafety::Safe, TextEdit::replace(range, comments)),
     );
     p.eat(LINE_END);
 }
@@ -171,7 +171,7 @@ pub(super) fn definitions(p: &mut Parser<'_>) -> bool {
     let outer = p.indentation_at(range.start());
     let inner = p.indentation_at(p.nth_range(4).start());
     let message = format!(
-        "each {keyword} is defined by itself, without `{word}:` above: `{keyword} {}:`",
+        "unexpected `{word}:`; define each {keyword} separately: `{keyword} {}:`",
         recovery::shorten(name)
     );
     let first = p.nth_range(4).start();

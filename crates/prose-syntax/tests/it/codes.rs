@@ -1,5 +1,6 @@
 //! Each row of the table of codes shows what it says it shows.
 
+use prose_fixture::wording;
 use prose_syntax::{Code, parse};
 
 // Most codes are reported by the analysis, whose tests run these programs too.
@@ -20,6 +21,16 @@ fn the_parser_finds_nothing_in_the_right_program() {
         let found = parse(&program(code.info().right)).diagnostics().to_vec();
         let only_itself = found.iter().all(|diagnostic| diagnostic.code == Code::W103);
         assert!(only_itself, "{found:?} in the right program of {code}");
+    }
+}
+
+#[test]
+fn titles_and_explanations_are_worded_alike() {
+    for &code in Code::ALL {
+        let info = code.info();
+        wording::check_message(info.title);
+        wording::check_explanation(info.explanation);
+        assert!(info.title.len() <= 50, "a long title: {}", info.title);
     }
 }
 

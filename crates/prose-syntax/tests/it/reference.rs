@@ -40,7 +40,7 @@ fn an_unterminated_string() {
 session "x"
 "#,
         expect![[r#"
-            1:9 error[E001] "\"Say hello": this string is never closed: the closing `"` is missing
+            1:9 error[E001] "\"Say hello": unterminated string; expected a closing `"`
         "#]],
         r#"session "Say hello"
 session "x"
@@ -57,7 +57,7 @@ fn an_unterminated_triple_quoted_string() {
   model: opus
 "#,
         expect![[r#"
-            2:11 error[E001] "\"\"\"": this triple-quoted string is never closed: the closing `"""` is missing
+            2:11 error[E001] "\"\"\"": unterminated triple-quoted string; expected a closing `"""`
         "#]],
         r#"agent a:
   prompt: """
@@ -74,7 +74,7 @@ fn an_unknown_escape() {
         r#"session "a \q b"
 "#,
         expect![[r#"
-            1:12 error[E002] "\\q": unknown escape `\q`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+            1:12 error[E002] "\\q": unknown escape `\q`; write a backslash as `\\`
         "#]],
         r#"session "a \\ \" \n \t \{ \} b"
 "#,
@@ -89,9 +89,9 @@ session:
 let a = session
 "#,
         expect![[r#"
-            1:1 error[E003] "session": a session needs a text or an agent: `session "what to do"` or `session: agent`
-            2:1 error[E003] "session": a session needs a text or an agent: `session "what to do"` or `session: agent`
-            3:9 error[E003] "session": a session needs a text or an agent: `session "what to do"` or `session: agent`
+            1:1 error[E003] "session": `session` takes a text or an agent: `session "what to do"` or `session: agent`
+            2:1 error[E003] "session": `session` takes a text or an agent: `session "what to do"` or `session: agent`
+            3:9 error[E003] "session": `session` takes a text or an agent: `session "what to do"` or `session: agent`
         "#]],
         r#"session "x"
 session: a
@@ -107,8 +107,8 @@ fn an_input_without_a_name() {
 input
 "#,
         expect![[r#"
-            1:1 error[E020] "input": this input has no name: `input topic: "what it is for"`
-            2:1 error[E020] "input": this input has no name: `input topic: "what it is for"`
+            1:1 error[E020] "input": `input` needs a name: `input topic: "what it is for"`
+            2:1 error[E020] "input": `input` needs a name: `input topic: "what it is for"`
         "#]],
         r#"input topic: "What about?"
 "#,
@@ -121,7 +121,7 @@ fn an_output_without_a_name() {
         r#"output = session "x"
 "#,
         expect![[r#"
-            1:1 error[E023] "output": this output has no name: `output report = …`
+            1:1 error[E023] "output": `output` needs a name before `=`: `output report = …`
         "#]],
         r#"output report = session "x"
 "#,
@@ -135,7 +135,7 @@ fn an_agent_without_a_name() {
   model: opus
 "#,
         expect![[r#"
-            1:6 error[E005] ":": missing the name of an agent
+            1:6 error[E005] ":": expected an agent name
         "#]],
         r#"agent a:
   model: opus
@@ -152,8 +152,8 @@ block (topic):
   session "x"
 "#,
         expect![[r#"
-            1:6 error[E005] ":": missing the name of a block
-            3:7 error[E005] "(": missing the name of a block
+            1:6 error[E005] ":": expected a block name
+            3:7 error[E005] "(": expected a block name
         "#]],
         r#"block a:
   session "x"
@@ -172,9 +172,9 @@ xs | fold(a, b): session "x"
 xs |
 "#,
         expect![[r#"
-            1:6 error[E116] "each": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
-            3:6 error[E116] "fold": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
-            4:5 error[E116] "": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
+            1:6 error[E116] "each": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
+            3:6 error[E116] "fold": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
+            4:5 error[E116] "": expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
         "#]],
         r#"xs | map:
   session "x"
@@ -192,9 +192,9 @@ xs | reduce(a): session "x"
 xs | reduce(): session "x"
 "#,
         expect![[r#"
-            1:12 error[E116] ":": `reduce` names what it gathers and the item: `reduce(total, item):`
-            2:14 error[E116] ")": `reduce` needs two names, what it gathers and the item: `reduce(total, item):`
-            3:13 error[E116] ")": missing a name of `reduce(total, item)`
+            1:12 error[E116] ":": `reduce` takes two names: `reduce(total, item):`
+            2:14 error[E116] ")": `reduce` takes two names: `reduce(total, item):`
+            3:13 error[E116] ")": expected a parameter name in `reduce(total, item)`
         "#]],
         r#"xs | reduce(a, b): session "x"
 "#,
@@ -212,8 +212,8 @@ repeat 2:
     session "z"
 "#,
         expect![[r#"
-            1:1 error[E105] "try": this `try` has neither a `catch:` nor a `finally:` below it
-            5:3 error[E105] "try": this `try` has neither a `catch:` nor a `finally:` below it
+            1:1 error[E105] "try": `try` needs a `catch:` or a `finally:`
+            5:3 error[E105] "try": `try` needs a `catch:` or a `finally:`
         "#]],
         r#"try:
   session "x"
@@ -342,9 +342,9 @@ else:
   session "x"
 "#,
         expect![[r#"
-            1:1 error[E104] "elif": this `elif` does not belong to an `if`: none ends above it at this indentation
-            4:1 error[E104] "else": this `else` does not belong to an `if`: none ends above it at this indentation
-            8:1 error[E104] "else": this `else` does not belong to an `if`: none ends above it at this indentation
+            1:1 error[E104] "elif": `elif` has no matching `if` above it at this indentation
+            4:1 error[E104] "else": `else` has no matching `if` above it at this indentation
+            8:1 error[E104] "else": `else` has no matching `if` above it at this indentation
         "#]],
         r#"if **b**:
   session "x"
@@ -367,7 +367,7 @@ else:
   session "z"
 "#,
         expect![[r#"
-            5:1 error[E104] "else": this `if` has an `else` already
+            5:1 error[E104] "else": this `if` already has an `else`
         "#]],
         r#"if **a**:
   session "x"
@@ -388,7 +388,7 @@ elif **b**:
   session "z"
 "#,
         expect![[r#"
-            5:1 error[E104] "elif": an `elif` stands before the `else`
+            5:1 error[E104] "elif": `elif` must come before `else`
         "#]],
         r#"if **a**:
   session "x"
@@ -410,8 +410,8 @@ finally:
   session "x"
 "#,
         expect![[r#"
-            1:1 error[E104] "catch": this `catch` does not belong to a `try`: none ends above it at this indentation
-            4:1 error[E104] "finally": this `finally` does not belong to a `try`: none ends above it at this indentation
+            1:1 error[E104] "catch": `catch` has no matching `try` above it at this indentation
+            4:1 error[E104] "finally": `finally` has no matching `try` above it at this indentation
         "#]],
         r#"try:
   session "y"
@@ -430,7 +430,7 @@ fn an_option_outside_of_a_choice() {
   session "x"
 "#,
         expect![[r#"
-            1:1 error[E104] "option": this `option` stands outside of a `choice`
+            1:1 error[E104] "option": `option` outside of a `choice`
         "#]],
         r#"choice **which**:
   option "a":
@@ -461,16 +461,16 @@ block b:
 agent c:
 "#,
         expect![[r#"
-            1:1 warning[W101] "if": this `if` has an empty body
-            2:1 warning[W101] "elif": this `elif` has an empty body
-            3:1 warning[W101] "else": this `else` has an empty body
-            6:3 warning[W101] "option": this `option` has an empty body
-            9:1 warning[W101] "repeat": this `repeat` has an empty body
-            11:1 warning[W101] "for": this `for` has an empty body
-            13:1 warning[W101] "loop": this `loop` has an empty body
-            15:1 warning[W101] "parallel": this `parallel` has an empty body
-            16:1 warning[W101] "block": this `block` has an empty body
-            17:1 warning[W101] "agent": this `agent` has no properties
+            1:1 warning[W101] "if": `if` has an empty body
+            2:1 warning[W101] "elif": `elif` has an empty body
+            3:1 warning[W101] "else": `else` has an empty body
+            6:3 warning[W101] "option": `option` has an empty body
+            9:1 warning[W101] "repeat": `repeat` has an empty body
+            11:1 warning[W101] "for": `for` has an empty body
+            13:1 warning[W101] "loop": `loop` has an empty body
+            15:1 warning[W101] "parallel": `parallel` has an empty body
+            16:1 warning[W101] "block": `block` has an empty body
+            17:1 warning[W101] "agent": `agent` has no properties
         "#]],
         r#"if **a**:
   session "x"
@@ -497,9 +497,9 @@ choice:
     session "x"
 "#,
         expect![[r#"
-            1:3 error[E005] ":": missing the condition, such as `**the tests pass**`
-            3:11 error[E005] ":": missing the condition, such as `**the tests pass**`
-            5:7 error[E005] ":": missing the condition, such as `**the tests pass**`
+            1:3 error[E005] ":": expected a condition, such as `**the tests pass**`
+            3:11 error[E005] ":": expected a condition, such as `**the tests pass**`
+            5:7 error[E005] ":": expected a condition, such as `**the tests pass**`
         "#]],
         r#"if **a**:
   session "x"
@@ -516,8 +516,8 @@ parallel for x in:
   session "x"
 "#,
         expect![[r#"
-            1:9 error[E005] ":": missing the collection behind `in`
-            3:18 error[E005] ":": missing the collection behind `in`
+            1:9 error[E005] ":": expected a collection after `in`
+            3:18 error[E005] ":": expected a collection after `in`
         "#]],
         r#"for x in xs:
   session "x"
@@ -534,7 +534,7 @@ fn a_tab() {
 	session "x"
 "#,
         expect![[r#"
-            2:1 error[E103] "\t": this line is indented with a tab; OpenProse is indented with spaces
+            2:1 error[E103] "\t": unexpected tab in the indentation; use spaces
         "#]],
         r#"repeat 2:
   session "x"
@@ -549,8 +549,8 @@ fn an_import_path_without_quotes() {
 use
 "#,
         expect![[r#"
-            1:5 error[E106] "a/b": the path of a program is written in quotes
-            2:4 error[E106] "": missing the path of the program: `use "handle/slug"`
+            1:5 error[E106] "a/b": the path of a program must be in quotes
+            2:4 error[E106] "": expected the path of a program: `use "handle/slug"`
         "#]],
         r#"use "a/b"
 use "a/b" as c
@@ -569,9 +569,9 @@ loop as:
   session "x"
 "#,
         expect![[r#"
-            1:5 error[E005] "in": missing the name of the loop variable: `for item in items:`
-            3:12 error[E005] ":": missing the name behind `as`
-            5:8 error[E005] ":": missing the name behind `as`
+            1:5 error[E005] "in": expected a name for the loop variable: `for item in items:`
+            3:12 error[E005] ":": expected a name after `as`
+            5:8 error[E005] ":": expected a name after `as`
         "#]],
         r#"for x, i in xs:
   session "x"
@@ -590,8 +590,8 @@ fn an_arrow_that_leads_nowhere() {
 session "b" -> "c"
 "#,
         expect![[r#"
-            1:15 error[E005] "": an arrow leads to a `session` or a `resume`: `session "a" -> session "b"`
-            2:16 error[E005] "\"c\"": an arrow leads to a `session` or a `resume`: `session "a" -> session "b"`
+            1:15 error[E005] "": expected `session` or `resume` after `->`, as in `session "a" -> session "b"`
+            2:16 error[E005] "\"c\"": expected `session` or `resume` after `->`, as in `session "a" -> session "b"`
         "#]],
         r#"session "a" -> session "b"
 "#,

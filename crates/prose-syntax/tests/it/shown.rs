@@ -1,6 +1,7 @@
 //! Shows what is said of a program, where, and what mends it.
 
 use expect_test::Expect;
+use prose_fixture::wording;
 use prose_syntax::{FixSafety, TextRange, TextSize, parse};
 
 /// Shows each diagnostic below its line, with what its fix would write.
@@ -8,6 +9,12 @@ use prose_syntax::{FixSafety, TextRange, TextSize, parse};
 pub(crate) fn check(text: &str, expect: Expect) {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let parse = parse(text);
+    for found in parse.diagnostics() {
+        wording::check_message(&found.message);
+        for fix in found.fix.iter().chain(&found.other_fixes) {
+            wording::check_title(&fix.title);
+        }
+    }
     assert_eq!(parse.syntax().text().to_string(), text);
     let mut shown = String::new();
     let mut start = TextSize::new(0);

@@ -23,7 +23,7 @@ impl Cx {
         let Some(at) = program.block(&name) else {
             return self.fail(
                 ErrorKind::UnknownName,
-                format!("there is no block `{name}`; define it with `block {name}():`"),
+                format!("block `{name}` is not defined; define it with `block {name}():`"),
             );
         };
         let Stmt::Block { params, options, body, .. } = program.stmt(at) else { return Ok(Value::Null) };

@@ -132,7 +132,7 @@ impl Cx {
                     None => {
                         return self.fail(
                             ErrorKind::UnknownName,
-                            format!("there is no agent `{name}`; define it with `agent {name}:`"),
+                            format!("agent `{name}` is not defined; define it with `agent {name}:`"),
                         );
                     }
                 }

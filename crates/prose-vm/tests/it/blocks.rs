@@ -278,7 +278,7 @@ fn a_block_that_is_not_there_is_an_error() {
         "do missing()\n",
         OK,
         expect![[r#"
-        Failed: there is no block `missing`; define it with `block missing():`
+        Failed: block `missing` is not defined; define it with `block missing():`
     "#]],
     );
 }

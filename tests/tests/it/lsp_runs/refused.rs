@@ -53,11 +53,11 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     workspace.replace("good.prose", 2, "session \"a\"\nsession: nobody\nsession \"b\n");
     check(
         &refusal(&mut workspace, "prose.run", "good.prose", json!({})),
-        expect!["`good.prose` has 2 errors and is not run; line 2: there is no agent `nobody`"],
+        expect!["`good.prose` has 2 errors and is not run; line 2: agent `nobody` is not defined"],
     );
     check(
         &refusal(&mut workspace, "prose.dryRun", "good.prose", json!({})),
-        expect!["`good.prose` has 2 errors and is not run; line 2: there is no agent `nobody`"],
+        expect!["`good.prose` has 2 errors and is not run; line 2: agent `nobody` is not defined"],
     );
     check(
         &refusal(&mut workspace, "prose.cancel", "good.prose", json!({})),
@@ -160,7 +160,7 @@ fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
     check(
         &refusal(&mut workspace, "prose.run", "call.prose", json!({})),
         expect![
-            "line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`"
+            "line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`"
         ],
     );
     let left = [".prose", "sub/.prose"].map(|folder| workspace.folder.path().join(folder).exists());

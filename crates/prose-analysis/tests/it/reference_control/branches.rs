@@ -8,7 +8,7 @@ fn parallel_invalid_join_strategy() {
     check_strict(
         r#"
         parallel ("fastest"):
-        #         ^^^^^^^^^ error[E124] there is no strategy `fastest`
+        #         ^^^^^^^^^ error[E124] unknown strategy `fastest`
           session "One"
           session "Two"
         "#,
@@ -28,7 +28,7 @@ fn parallel_invalid_on_fail_policy() {
     check_strict(
         r#"
         parallel (on-fail: "stop"):
-        #                  ^^^^^^ error[E125] there is no failure policy `stop`
+        #                  ^^^^^^ error[E125] unknown failure policy `stop`
           session "One"
           session "Two"
         "#,
@@ -48,7 +48,7 @@ fn parallel_count_without_any() {
     check_strict(
         r#"
         parallel (count: 2):
-        #         ^^^^^^^^ error[E126] `count` belongs to the strategy `"any"`, which is not given
+        #         ^^^^^^^^ error[E126] `count` requires the strategy `"any"`
           session "One"
           session "Two"
         "#,
@@ -110,7 +110,7 @@ fn parallel_duplicate_variable_in_parallel() {
         parallel:
           a = session "One"
           a = session "Two"
-        # ^ error[E127] another branch of this `parallel` is named `a`
+        # ^ error[E127] duplicate branch name `a`; one result would be lost
         output a
         "#,
     );
@@ -132,7 +132,7 @@ fn parallel_duplicate_variable_in_parallel_bound_elsewhere() {
         let a = session "Zero"
         parallel:
           a = session "One"
-        # ^ error[E127] `a` is bound elsewhere in the program too
+        # ^ error[E127] `a` is also bound elsewhere in the program
           b = session "Two"
         output [a, b]
         "#,
@@ -185,7 +185,7 @@ fn parallel_undefined_variable_in_object_context() {
           b = session "Two"
         session "Compare"
           context: { a, b, c }
-        #                  ^ error[E119] there is no variable `c`
+        #                  ^ error[E119] variable `c` is not defined
         "#,
     );
     check_strict(
@@ -205,7 +205,7 @@ fn errors_try_without_catch_or_finally() {
     check_strict(
         r#"
         try:
-        #<^^^ error[E105] this `try` has neither a `catch:` nor a `finally:` below it
+        #<^^^ error[E105] `try` needs a `catch:` or a `finally:`
           session "Deploy"
         "#,
     );
@@ -228,7 +228,7 @@ fn errors_error_variable_shadows_outer() {
         try:
           session "Deploy"
         catch as reason:
-        #        ^^^^^^ warning[W106] `reason` hides a variable of the same name
+        #        ^^^^^^ warning[W106] `reason` shadows a variable of the same name
           session "Explain {reason}"
         output reason
         "#,
@@ -305,7 +305,7 @@ fn choices_choice_without_options() {
     check_strict(
         r#"
         choice **which is best**:
-        #<^^^^^^ error[E131] this `choice` has no options to choose from
+        #<^^^^^^ error[E131] `choice` has no options; add one with `option "label":`
         "#,
     );
     check_strict(
@@ -352,7 +352,7 @@ fn choices_duplicate_option_labels() {
           option "one":
             session "One"
           option "one":
-        #        ^^^^^ warning[W112] another option has the label `one`
+        #        ^^^^^ warning[W112] duplicate label `one`; the model cannot distinguish the options
             session "Two"
         "#,
     );
@@ -376,7 +376,7 @@ fn choices_empty_option_body() {
           option "one":
             session "One"
           option "two":
-        # ^^^^^^ warning[W101] this `option` has an empty body
+        # ^^^^^^ warning[W101] `option` has an empty body
         "#,
     );
     check_strict(
@@ -422,7 +422,7 @@ fn conditions_elif_without_if() {
         r#"
         session "One"
         elif **the tests pass**:
-        #<^^^^ error[E104] this `elif` does not belong to an `if`
+        #<^^^^ error[E104] `elif` has no matching `if` above it at this indentation
           session "Two"
         "#,
     );
@@ -445,7 +445,7 @@ fn conditions_else_without_if() {
         r#"
         session "One"
         else:
-        #<^^^^ error[E104] this `else` does not belong to an `if`
+        #<^^^^ error[E104] `else` has no matching `if` above it at this indentation
           session "Two"
         "#,
     );
@@ -471,7 +471,7 @@ fn conditions_multiple_else() {
         else:
           session "Two"
         else:
-        #<^^^^ error[E104] this `if` has an `else` already
+        #<^^^^ error[E104] this `if` already has an `else`
           session "Three"
         "#,
     );
@@ -493,7 +493,7 @@ fn conditions_empty_body() {
     check_strict(
         r#"
         if **the tests pass**:
-        #<^^ warning[W101] this `if` has an empty body
+        #<^^ warning[W101] `if` has an empty body
         else:
           session "Two"
         "#,

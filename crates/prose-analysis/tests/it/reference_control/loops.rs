@@ -44,7 +44,7 @@ fn fixed_loops_undefined_collection_variable() {
     check_strict(
         r#"
         for place in places:
-        #            ^^^^^^ error[E119] there is no variable `places`
+        #            ^^^^^^ error[E119] variable `places` is not defined
           session "Search {place}"
         "#,
     );
@@ -64,7 +64,7 @@ fn fixed_loops_loop_variable_shadows_outer() {
         r#"
         let place = session "Choose a place"
         for place in [place, "cellar"]:
-        #   ^^^^^ warning[W106] `place` hides a variable of the same name
+        #   ^^^^^ warning[W106] `place` shadows a variable of the same name
           session "Search {place}"
         "#,
     );
@@ -83,7 +83,7 @@ fn unbounded_loops_loop_without_max_or_condition() {
     check_strict(
         r#"
         loop:
-        #<^^^^ warning[W113] nothing ends this loop
+        #<^^^^ warning[W113] unbounded loop; add a condition, `max`, `break` or `return`
           session "Try"
         "#,
     );
@@ -155,7 +155,7 @@ fn unbounded_loops_very_short_condition() {
     check_strict(
         r#"
         loop until **ok** (max: 5):
-        #          ^^^^^^ warning[W104] `ok` says little
+        #          ^^^^^^ warning[W104] condition `ok` is too short; write a sentence that the model can judge
           session "Try"
         "#,
     );
@@ -174,7 +174,7 @@ fn unbounded_loops_loop_variable_shadows_outer() {
         r#"
         let i = session "Choose a number"
         loop until **all tests pass** (max: 5) as i:
-        #                                         ^ warning[W106] `i` hides a variable of the same name
+        #                                         ^ warning[W106] `i` shadows a variable of the same name
           session "Try {i}"
         output i
         "#,
@@ -195,7 +195,7 @@ fn pipelines_undefined_input_collection() {
     check_strict(
         r#"
         output places | map:
-        #      ^^^^^^ error[E119] there is no variable `places`
+        #      ^^^^^^ error[E119] variable `places` is not defined
           session "Search {item}"
         "#,
     );
@@ -214,7 +214,7 @@ fn pipelines_invalid_pipe_operator() {
     check_strict(
         r#"
         output ["attic", "cellar"] | each:
-        #                            ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
+        #                            ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
           session "Search {item}"
         "#,
     );
@@ -232,7 +232,7 @@ fn pipelines_reduce_without_variables() {
     check_strict(
         r#"
         output ["attic", "cellar"] | reduce:
-        #                                  ^ error[E116] `reduce` names what it gathers and the item
+        #                                  ^ error[E116] `reduce` takes two names: `reduce(total, item):`
           session "Search"
         "#,
     );
@@ -251,7 +251,7 @@ fn pipelines_pipeline_variable_shadows_outer_implicit() {
         r#"
         let item = session "Choose"
         output [item, "cellar"] | map:
-        #                         ^^^ warning[W106] `item` hides a variable of the same name
+        #                         ^^^ warning[W106] `item` shadows a variable of the same name
           session "Search {item}"
         "#,
     );
@@ -271,7 +271,7 @@ fn pipelines_pipeline_variable_shadows_outer_explicit() {
         r#"
         let place = session "Choose"
         output [place, "cellar"] | reduce(found, place):
-        #                                        ^^^^^ warning[W106] `place` hides a variable of the same name
+        #                                        ^^^^^ warning[W106] `place` shadows a variable of the same name
           session "Search {place}, beside {found}"
         "#,
     );

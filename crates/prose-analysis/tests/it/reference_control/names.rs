@@ -9,7 +9,7 @@ fn variables_duplicate_variable_name() {
         r#"
         let draft = session "Write"
         let draft = session "Write again"
-        #   ^^^^^ error[E019] `draft` is declared already
+        #   ^^^^^ error[E019] variable `draft` is already declared; assign to it with `draft = …`
         output draft
         "#,
     );
@@ -33,7 +33,7 @@ fn variables_duplicate_variable_name_flat_namespace() {
 
         block second:
           let draft = session "Write again"
-        #     ^^^^^ error[E019] `draft` is declared elsewhere in the program too
+        #     ^^^^^ error[E019] `draft` is also declared elsewhere in the program
           output draft
 
         do first
@@ -63,7 +63,7 @@ fn variables_const_reassignment() {
         r#"
         const limit = 3
         limit = 4
-        #<^^^^^ error[E121] `limit` is a constant and keeps its value
+        #<^^^^^ error[E121] cannot assign to constant `limit`; declare it with `let` to change it
         session "Write {limit} lines"
         "#,
     );
@@ -82,7 +82,7 @@ fn variables_undefined_variable_reference() {
     check_strict(
         r#"
         let copy = draft
-        #          ^^^^^ error[E119] there is no variable `draft`
+        #          ^^^^^ error[E119] variable `draft` is not defined
         output copy
         "#,
     );
@@ -126,7 +126,7 @@ fn variables_undefined_context_variable() {
         r#"
         session "Sum up"
           context: findings
-        #          ^^^^^^^^ error[E119] there is no variable `findings`
+        #          ^^^^^^^^ error[E119] variable `findings` is not defined
         "#,
     );
     check_strict(
@@ -144,7 +144,7 @@ fn blocks_undefined_block_reference() {
     check_strict(
         r#"
         do greet
-        #  ^^^^^ error[E117] there is no block `greet`
+        #  ^^^^^ error[E117] block `greet` is not defined
         "#,
     );
     check_strict(
@@ -166,7 +166,7 @@ fn blocks_duplicate_block_definition() {
           session "Say hello"
 
         block greet:
-        #     ^^^^^ error[E118] there is a block `greet` already
+        #     ^^^^^ error[E118] block `greet` is already defined; rename one of them
           session "Say hi"
 
         do greet
@@ -220,7 +220,7 @@ fn blocks_empty_block_name() {
     check_strict(
         r#"
         block:
-        #    ^ error[E005] missing the name of a block
+        #    ^ error[E005] expected a block name
           session "Say hello"
         "#,
     );
@@ -266,7 +266,7 @@ fn blocks_parameter_shadows_outer() {
         let name = session "Choose a name"
 
         block greet(name):
-        #           ^^^^ warning[W106] `name` hides a variable of the same name
+        #           ^^^^ warning[W106] `name` shadows a variable of the same name
           session "Say hello to {name}"
 
         do greet(name)

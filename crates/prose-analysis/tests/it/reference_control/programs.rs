@@ -49,7 +49,7 @@ fn use_duplicate_import() {
         r#"
         use "@alice/research"
         use "@alice/research"
-        #<^^^^^^^^^^^^^^^^^^^^^ error[E010] `@alice/research` is imported already
+        #<^^^^^^^^^^^^^^^^^^^^^ error[E010] `@alice/research` is already imported
 
         output found = research(topic: "tides")
         "#,
@@ -70,7 +70,7 @@ fn use_missing_alias_for_dup() {
         r#"
         use "@alice/research"
         use "@bob/research"
-        #    ^^^^^^^^^^^^^ error[E133] another program is imported as `research` already
+        #    ^^^^^^^^^^^^^ error[E133] another program is already imported as `research`; rename this one with `as`
 
         output found = research(topic: "tides")
         "#,
@@ -92,7 +92,7 @@ fn input_empty_input_name() {
     check_strict(
         r#"
         input: "What to write about"
-        #<^^^^^ error[E020] this input has no name
+        #<^^^^^ error[E020] `input` needs a name: `input topic: "what it is for"`
         "#,
     );
     check_strict(
@@ -131,7 +131,7 @@ fn input_duplicate_input_name() {
         r#"
         input topic: "What to write about"
         input topic: "What else"
-        #     ^^^^^ error[E021] the input `topic` is declared already
+        #     ^^^^^ error[E021] input `topic` is already declared
 
         session "Write about {topic}"
         "#,
@@ -153,7 +153,7 @@ fn input_input_after_executable() {
         r#"
         session "Say hello"
         input topic: "What to write about"
-        #     ^^^^^ error[E022] the input `topic` stands behind a statement that runs
+        #     ^^^^^ error[E022] input `topic` must come before the first statement
 
         session "Write about {topic}"
         "#,
@@ -174,7 +174,7 @@ fn output_empty_output_name() {
     check_strict(
         r#"
         output = session "Write"
-        #<^^^^^^ error[E023] this output has no name
+        #<^^^^^^ error[E023] `output` needs a name before `=`: `output report = …`
         "#,
     );
     check_strict(
@@ -191,7 +191,7 @@ fn output_duplicate_output_name() {
         r#"
         output report = session "Write"
         output report = session "Write again"
-        #      ^^^^^^ error[E024] there is an output `report` already
+        #      ^^^^^^ error[E024] output `report` is already declared; this one replaces it
         "#,
     );
     check_strict(
@@ -211,7 +211,7 @@ fn output_duplicate_output_name_in_another_body() {
           output report = session "Publish"
         else:
           output report = session "Write again"
-        #        ^^^^^^ error[E024] there is an output `report` already
+        #        ^^^^^^ error[E024] output `report` is already declared; this one replaces it
         "#,
     );
     check_strict(
@@ -229,7 +229,7 @@ fn output_output_name_conflicts() {
         r#"
         let report = session "Draft"
         output report = session "Improve"
-        #      ^^^^^^ error[E128] `report` is a variable too, which this output replaces
+        #      ^^^^^^ error[E128] output `report` replaces the variable of the same name; rename one of them
           context: report
         "#,
     );
@@ -248,7 +248,7 @@ fn invocation_unknown_program() {
     check_strict(
         r#"
         output found = research(topic: "tides")
-        #              ^^^^^^^^ error[E025] no `use` imports a program `research`
+        #              ^^^^^^^^ error[E025] program `research` is not imported
         "#,
     );
     check_strict(
@@ -269,7 +269,7 @@ fn invocation_missing_required_input() {
         use "./research.prose"
 
         output found = research()
-        #              ^^^^^^^^ error[E026] `research` needs the input `topic`, which is not given
+        #              ^^^^^^^^ error[E026] missing input `topic` in the call of `research`
         //- /research.prose
         input topic: "What to research"
 

@@ -266,12 +266,12 @@ fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
     workspace.check(&["run", "middle.prose"], expect![[r#"
         status: 2
         ---- stderr
-        error: line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+        error: line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`
     "#]]);
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        error: `./middle.prose`, line 2: `find` needs the input `topic`, which is not given. Nobody is there to give it; name it in the call: `(name: …)`
+        error: `./middle.prose`, line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`
     "#]]);
     assert!(workspace.runs().is_empty());
     let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);

@@ -79,7 +79,7 @@ fn mistakes_are_shown_where_they_stand_in_the_document() {
         expect![[r#"
         status: 2
         ---- stderr
-        error[E007]: there is no agent `nobody`
+        error[E007]: agent `nobody` is not defined
          --> guide.md:4:12
           |
         4 | > session: nobody

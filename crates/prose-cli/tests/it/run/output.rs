@@ -44,18 +44,21 @@ fn warnings_about_the_program_are_shown_before_it_starts() {
     let program =
         "session \"First\"\nsession \"Second\"\n  prompt: \"Summarize your research\"\nlet unread = 3\n";
     let workspace = Workspace::new(&[("two.prose", program), ("answers.toml", ANSWERS)]);
-    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml"],
+        expect![[r#"
         status: 0
         ---- stdout
         3
         ---- stderr
-        two.prose:3:22: warning[W148]: the prompt refers to `your research`, but the session is passed nothing; `context:` passes values
+        two.prose:3:22: warning[W148]: the prompt refers to `your research`, but the session has no `context:`
         Run ID with script
         … First
         ✓ First (TIME)
         … Second
         ✓ Second (TIME)
-    "#]]);
+    "#]],
+    );
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml", "--quiet"],
         expect![[r#"

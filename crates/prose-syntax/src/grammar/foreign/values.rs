@@ -24,24 +24,21 @@ const fn missing(text: &'static str, message: &'static str) -> Sign {
     Sign { text, message, replacement: None }
 }
 
-const ARROW_MESSAGE: &str = "an arrow is written `->`, and leads from one session to the next";
+const ARROW_MESSAGE: &str = "expected `->` between two sessions";
 
 /// A longer sign stands before one that it starts with.
 const SIGNS: &[Sign] = &[
-    written("===", "`===` is written `==`", "=="),
-    written("!==", "`!==` is written `!=`", "!="),
+    written("===", "unknown operator `===`; use `==`", "=="),
+    written("!==", "unknown operator `!==`; use `!=`", "!="),
     written("==>", ARROW_MESSAGE, "->"),
     written("=>", ARROW_MESSAGE, "->"),
-    written("&&", "`&&` is written `and`", "and"),
-    written("||", "`||` is written `or`", "or"),
-    missing("??", "there is no `??`; a choice between two values is written `condition ? one : other`"),
-    written("!", "`!` is written `not`", "not "),
-    missing("++", "there is no `++`; one is added with `count = count + 1`"),
-    missing("--", "there is no `--`; one is taken away with `count = count - 1`"),
-    missing(
-        "%",
-        "there is no `%`: values are counted and compared, and anything harder is asked of a `session`",
-    ),
+    written("&&", "unknown operator `&&`; use `and`", "and"),
+    written("||", "unknown operator `||`; use `or`", "or"),
+    missing("??", "unknown operator `??`; use `condition ? one : other`"),
+    written("!", "unknown operator `!`; use `not`", "not "),
+    missing("++", "unknown operator `++`; use `count = count + 1`"),
+    missing("--", "unknown operator `--`; use `count = count - 1`"),
+    missing("%", "unknown operator `%`; use a `session` to compute the value"),
 ];
 
 /// Reports the sign of another language that starts here, or with the token before, which is an operator on its own. Tells whether
@@ -113,7 +110,7 @@ fn numbers_in_a_row(p: &mut Parser<'_>, range: TextRange, bounds: Option<(u32, u
     p.error_with_fix(
         Code::E108,
         range,
-        "there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`",
+        "ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`",
         array.and_then(|array| {
             fix("Write the numbers out", FixSafety::Unsafe, TextEdit::replace(range, array))
         }),
@@ -133,7 +130,7 @@ pub(in crate::grammar) fn string_prefix(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         range,
-        "a string has no letter before its quotes: `{name}` in it is filled in anyway",
+        format!("unexpected `{}` before a string; `{{name}}` in it is always interpolated", p.token_text()),
         fix(
             format!("Remove `{}`", p.token_text()),
             safe_if(p.nth(1) == STRING_LITERAL),
@@ -156,9 +153,7 @@ pub(in crate::grammar) fn words_of_waiting(p: &mut Parser<'_>) {
         p.error_with_fix(
             Code::E108,
             p.range(),
-            format!(
-                "there is no `{word}`: each statement waits for the one above, and those of a `parallel:` run at the same time"
-            ),
+            format!("unexpected `{word}`; statements run in order, those in `parallel:` concurrently"),
             fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(superfluous)),
         );
         p.start(ERROR);
@@ -186,9 +181,9 @@ pub(in crate::grammar) fn conditional_value(p: &mut Parser<'_>, start: TextSize)
     p.error_with_fix(
         Code::E108,
         range,
-        "a choice between two values is written `condition ? one : other`",
+        "unexpected `if` in a value; use `condition ? one : other`",
         fix(
-            "Write it with `?` and `:`",
+            "Rewrite with `?` and `:`",
             safe_if(is_clear),
             TextEdit::replace(range, format!("{condition} ? {first} : {other}")),
         ),
@@ -220,7 +215,7 @@ pub(in crate::grammar) fn thrown_object(p: &mut Parser<'_>) -> bool {
     p.error_with_fix(
         Code::E108,
         object,
-        "an error is a text alone: `throw \"what went wrong\"`",
+        "`throw` takes a text: `throw \"what went wrong\"`",
         fix("Throw the text", FixSafety::Safe, TextEdit::replace(object, message)),
     );
     p.start(ERROR);
@@ -241,7 +236,7 @@ pub(in crate::grammar) fn parameters_of_agent(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         range,
-        "an agent has no parameters: what it is to do stands in the `prompt:` of each session, and `context:` passes values",
+        "an agent takes no parameters; pass values with the `context:` of each session",
         Some(Fix {
             title: "Remove the parentheses".into(),
             safety: safe_if(close == 1),
@@ -266,9 +261,12 @@ pub(in crate::grammar) fn is_type(word: &str) -> bool {
 
 /// What stands behind the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; tells whether the list goes on.
 pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
-    let message = match p.kind() {
-        COLON if is_name(p.nth(1)) => "parameters have no types",
-        EQ => "parameters have no default values: each call gives all of them",
+    let (message, title) = match p.kind() {
+        COLON if is_name(p.nth(1)) => ("parameters have no types", "Remove the type"),
+        EQ => (
+            "parameters have no default values; pass every argument in each call",
+            "Remove the default value",
+        ),
         _ => return true,
     };
     let range = p.range().cover(p.nth_range(1));
@@ -276,12 +274,7 @@ pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
     // The colon of the type and that of the header are the only ones.
     let signs = (0..p.rest_of_line()).filter(|&ahead| matches!(p.nth(ahead), COLON | EQ | ARROW)).count();
     let is_only = p.at(COLON) && signs == 2;
-    p.error_with_fix(
-        Code::E108,
-        range,
-        message,
-        fix("Remove it", safe_if(is_only), TextEdit::delete(superfluous)),
-    );
+    p.error_with_fix(Code::E108, range, message, fix(title, safe_if(is_only), TextEdit::delete(superfluous)));
     p.start(ERROR);
     p.bump();
     p.bump();
@@ -303,15 +296,8 @@ pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
     p.error_with_fix(
         Code::E108,
         p.range(),
-        format!(
-            "there is no `{}`: text is worked on by a `session`, and a program hands over its results with `output`",
-            p.token_text()
-        ),
-        fix(
-            "Change to `session`",
-            FixSafety::Unsafe,
-            TextEdit::replace(call, format!("session {text}")),
-        ),
+        format!("unknown function `{}`; run a `session`, or return a result with `output`", p.token_text()),
+        fix("Change to `session`", FixSafety::Unsafe, TextEdit::replace(call, format!("session {text}"))),
     );
 }
 
@@ -324,8 +310,8 @@ pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
         p.error_with_fix(
             Code::E110,
             range,
-            "a line of dashes is no statement; a comment starts with `#`",
-            fix("Make it a comment", FixSafety::Safe, TextEdit::replace(range, comment)),
+            "a line of dashes is not a statement; a comment starts with `#`",
+            fix("Convert to a comment", FixSafety::Safe, TextEdit::replace(range, comment)),
         );
         p.skip_line();
         return true;
@@ -365,7 +351,7 @@ pub(in crate::grammar) fn unexpected(p: &mut Parser<'_>) -> bool {
         p.error_with_fix(
             Code::E108,
             range,
-            "one session is chained to the next by `->`; behind `|` stands what is done with each item of an array",
+            "expected `->` between two sessions; `|` starts a stage over the items of an array",
             fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
         );
         return true;
@@ -375,21 +361,21 @@ pub(in crate::grammar) fn unexpected(p: &mut Parser<'_>) -> bool {
         let quote = TextRange::new(p.previous_end() - TextSize::of('"'), p.nth_range(1).end());
         let is_name = p.nth(1) == IDENT && p.nth(2) == LINE_END;
         let quick_fix = fix(
-            "Put the value into the string",
+            "Interpolate the value",
             FixSafety::Safe,
             TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1))),
         );
         p.error_with_fix(
             Code::E108,
             range,
-            "a value is put into a text in braces: `\"Write about {topic}\"`",
+            "unexpected `+` after a string; interpolate the value: `\"Write about {topic}\"`",
             quick_fix.filter(|_| is_name),
         );
         return true;
     }
     if p.token_text() == ";" && p.nth(1) != LINE_END {
         let range = p.range();
-        p.error(Code::E004, range, "each statement stands on a line of its own; there is no `;` between two");
+        p.error(Code::E004, range, "unexpected `;`; put each statement on its own line");
         return true;
     }
     range_of_numbers(p) || sign(p)

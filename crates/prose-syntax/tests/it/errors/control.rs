@@ -28,25 +28,25 @@ session "y"
 "#,
         expect![[r#"
             else:
-            ^^^^ error[E104] this `else` does not belong to an `if`: none ends above it at this indentation
+            ^^^^ error[E104] `else` has no matching `if` above it at this indentation
               session "x"
             if **a**:
               session "x"
             else:
               session "x"
             else:
-            ^^^^ error[E104] this `if` has an `else` already
+            ^^^^ error[E104] this `if` already has an `else`
               session "y"
             elif **b**:
-            ^^^^ error[E104] an `elif` stands before the `else`
+            ^^^^ error[E104] `elif` must come before `else`
               session "z"
             catch as e:
               session "x"
             option "x":
-            ^^^^^^ error[E104] this `option` stands outside of a `choice`
+            ^^^^^^ error[E104] `option` outside of a `choice`
               session "y"
             try:
-            ^^^ error[E105] this `try` has neither a `catch:` nor a `finally:` below it
+            ^^^ error[E105] `try` needs a `catch:` or a `finally:`
               session "x"
             session "y"
         "#]],
@@ -64,10 +64,10 @@ loop as: turn
 "#,
         expect![[r#"
             loop until **a** as: turn:
-                               ^ error[E005] missing the name behind `as`
+                               ^ error[E005] expected a name after `as`
               session "x"
             loop as: turn
-                   ^ error[E005] missing the name behind `as`
+                   ^ error[E005] expected a name after `as`
               session "x"
         "#]],
     );
@@ -102,14 +102,14 @@ catch:
             finally:
               session "clean up"
             catch as e:
-            ^^^^^ error[E104] a `catch` stands before the `finally`, which runs last
+            ^^^^^ error[E104] `catch` must come before `finally`
               session "y"
             try:
               session "x"
             finally:
               session "clean up"
             finally:
-            ^^^^^^^ error[E104] this `try` has a `finally` already
+            ^^^^^^^ error[E104] this `try` already has a `finally`
               session "clean up again"
             try:
               session "x"
@@ -140,16 +140,16 @@ choice:
         expect![[r#"
             choice **a**:
               option x y:
-                     ^^^ error[E005] the label of an option is written in quotes
+                     ^^^ error[E005] the label of an option must be in quotes
                      fix: Put the label in quotes => "  option \"x y\":"
                 session "x"
               option :
-                     ^ error[E005] missing the label of the option: `option "label":`
+                     ^ error[E005] expected a label: `option "label":`
                 session "x"
               session "y"
-              ^^^^^^^ warning[W102] a `choice` holds options alone: put this under an `option "label":`
+              ^^^^^^^ warning[W102] only options are allowed in a `choice`; put this under an `option "label":`
             choice:
-                  ^ error[E005] missing the condition, such as `**the tests pass**`
+                  ^ error[E005] expected a condition, such as `**the tests pass**`
               option "x":
                 session "x"
         "#]],
@@ -174,24 +174,24 @@ loop **done**:
 "#,
         expect![[r#"
             if the tests pass:
-               ^^^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
-               fix: Put it between `**` => "if **the tests pass**:"
+               ^^^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
+               fix: Put the condition between `**` => "if **the tests pass**:"
               session "x"
             elif tests pass?:
-                 ^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
-                 fix: Put it between `**` => "elif **tests pass?**:"
+                 ^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
+                 fix: Put the condition between `**` => "elif **tests pass?**:"
               session "x"
             loop until it works (max: 3):
-                       ^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
-                       fix: Put it between `**` => "loop until **it works** (max: 3):"
+                       ^^^^^^^^ error[E113] a condition in words must be between `**` markers
+                       fix: Put the condition between `**` => "loop until **it works** (max: 3):"
               session "x"
             choice the best one:
-                   ^^^^^^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
-                   fix: Put it between `**` => "choice **the best one**:"
+                   ^^^^^^^^^^^^ error[E113] a condition in words must be between `**` markers
+                   fix: Put the condition between `**` => "choice **the best one**:"
               option "a":
                 session "x"
             loop **done**:
-                ^ error[E005] a loop says whether it goes on `until` or `while` its condition holds
+                ^ error[E005] expected `until` or `while` before the condition of a loop
                 guess: Insert `until` => "loop until **done**:"
               session "x"
         "#]],
@@ -256,16 +256,16 @@ session "a" -> "b"
                  ^^^^ error[E116] unknown pipeline operator `mapp`; did you mean `map`?
                  fix: Change to `map` => "xs | map: session \"x\""
             xs | each:
-                 ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` behind `|`
+                 ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
               session "x"
             xs | reduce: session "x"
-                       ^ error[E116] `reduce` names what it gathers and the item: `reduce(total, item):`
+                       ^ error[E116] `reduce` takes two names: `reduce(total, item):`
             xs | reduce(a): session "x"
-                         ^ error[E116] `reduce` needs two names, what it gathers and the item: `reduce(total, item):`
+                         ^ error[E116] `reduce` takes two names: `reduce(total, item):`
             | map: session "x"
             -> session "x"
             session "a" -> "b"
-                           ^^^ error[E005] an arrow leads to a `session` or a `resume`: `session "a" -> session "b"`
+                           ^^^ error[E005] expected `session` or `resume` after `->`, as in `session "a" -> session "b"`
         "#]],
     );
 }
@@ -286,19 +286,19 @@ loop:
 "#,
         expect![[r#"
             break
-            ^^^^^ error[E114] `break` stands outside of a loop
+            ^^^^^ error[E114] `break` outside of a loop
             guess: Remove `break` => ""
             repeat 2:
               if **a**:
                 break
             block f:
               continue
-              ^^^^^^^^ error[E114] `continue` stands outside of a loop
+              ^^^^^^^^ error[E114] `continue` outside of a loop
               guess: Remove `continue` => "  "
             loop:
               block g:
                 break
-                ^^^^^ error[E114] `break` stands outside of a loop
+                ^^^^^ error[E114] `break` outside of a loop
                 guess: Remove `break` => "    "
         "#]],
     );
@@ -332,12 +332,12 @@ catch "Timeout" as error:
             try:
               session "x"
             catch "NotFound":
-                  ^^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
-                  guess: Remove the kind => "catch:"
+                  ^^^^^^^^^^ error[E108] `catch` handles every error and takes no type
+                  guess: Remove the type => "catch:"
               session "y"
             catch "Timeout" as error:
-                  ^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
-                  guess: Remove the kind => "catch as error:"
+                  ^^^^^^^^^ error[E108] `catch` handles every error and takes no type
+                  guess: Remove the type => "catch as error:"
               session "z {error}"
         "#]],
     );

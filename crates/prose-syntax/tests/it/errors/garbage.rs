@@ -18,7 +18,7 @@ else:
 "#,
         expect![[r#"
             @@@ what:
-            ^ error[E004] `@` is no part of the language outside of strings
+            ^ error[E004] unexpected `@` outside of a string
               session "x"
               prompt: "p"
               option "x":
@@ -42,7 +42,7 @@ choice **a**:
         expect![[r#"
             choice **a**:
               @@@
-              ^ error[E004] `@` is no part of the language outside of strings
+              ^ error[E004] unexpected `@` outside of a string
                 session "x"
               option "y":
                 session "y"
@@ -64,7 +64,7 @@ session "c"
             let r = xs
               | map: session "a"
               @@@
-              ^ error[E004] `@` is no part of the language outside of strings
+              ^ error[E004] unexpected `@` outside of a string
               | filter: session "b"
             session "c"
         "#]],
@@ -85,9 +85,9 @@ let a = [
             let a = [
               1,
               @@@,
-              ^ error[E004] `@` is no part of the language outside of strings
+              ^ error[E004] unexpected `@` outside of a string
               3 4
-               ^ error[E005] missing `,` between two items
+               ^ error[E005] expected `,` between two items
                fix: Insert `,` => "  3, 4"
             ]
         "#]],

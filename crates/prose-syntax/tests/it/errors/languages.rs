@@ -25,31 +25,31 @@ fixed_loop 5:
 "#,
         expect![[r#"
             for (x in y):
-                ^ error[E108] `for` has no parentheses: `for item in items:`
+                ^ error[E108] unexpected parentheses after `for`; write `for item in items:`
                 fix: Remove the parentheses => "for x in y:"
               session "q"
             for x of xs:
-                  ^^ error[E108] `for` goes through a collection with `in`
+                  ^^ error[E108] expected `in`, found `of`
                   fix: Change `of` to `in` => "for x in xs:"
               session "x"
             foreach x in y:
-            ^^^^^^^ error[E108] a loop over a collection is a `for`
+            ^^^^^^^ error[E108] unknown statement `foreach`; use `for` to iterate over a collection
             fix: Change to `for` => "for x in y:"
               session "x"
             while **foo**:
-            ^^^^^ error[E108] a loop with a condition is written `loop while`
+            ^^^^^ error[E108] expected `loop` before `while`
             fix: Insert `loop` => "loop while **foo**:"
               session "x"
             loop 3 times:
-            ^^^^^^^^^^^^ error[E108] a loop that runs a fixed number of times is a `repeat`
+            ^^^^^^^^^^^^ error[E108] `loop` takes no number; use `repeat` for a fixed number of iterations
             fix: Change to `repeat 3` => "repeat 3:"
               session "q"
             repeat 3 times:
-                     ^^^^^ error[E108] `repeat` takes the number alone: `repeat 3:`
+                     ^^^^^ error[E108] unexpected `times`; write `repeat 3:`
                      fix: Remove `times` => "repeat 3:"
               session "q"
             fixed_loop 5:
-            ^^^^^^^^^^ error[E108] a loop that runs a fixed number of times is a `repeat`: `repeat 3:`
+            ^^^^^^^^^^ error[E108] unknown statement `fixed_loop`; use `repeat 3:` for a fixed number of iterations
             fix: Change to `repeat` => "repeat 5:"
               session "q"
         "#]],
@@ -85,35 +85,35 @@ import "abc"
             if **a**:
               session "x"
             else if **b**:
-            ^^^^^^^ error[E108] a further condition is written `elif`
+            ^^^^^^^ error[E108] unexpected `else if`; use `elif`
             fix: Change to `elif` => "elif **b**:"
               session "y"
             var x = 1
-            ^^^ error[E108] a variable is bound with `let`
+            ^^^ error[E108] unknown statement `var`; use `let` to declare a variable
             fix: Change to `let` => "let x = 1"
             def f(a):
-            ^^^ error[E108] a reusable part of a program is a `block`
+            ^^^ error[E108] unknown statement `def`; use `block` to define reusable statements
             fix: Change to `block` => "block f(a):"
               session "x"
             try:
               raise "x"
-              ^^^^^ error[E108] an error is raised with `throw`
+              ^^^^^ error[E108] unknown statement `raise`; use `throw` to raise an error
               fix: Change to `throw` => "  throw \"x\""
             except as e:
-            ^^^^^^ error[E108] errors are handled in a `catch`
+            ^^^^^^ error[E108] unknown statement `except`; use `catch` to handle errors
             fix: Change to `catch` => "catch as e:"
               session "y"
             session 'it'
-                    ^^^^ error[E109] strings are written between double quotes
+                    ^^^^ error[E109] a string must be in double quotes
                     fix: Use double quotes => "session \"it\""
             session “hi”
-                    ^^^^ error[E109] strings are written between straight quotes `"`, not typographic ones
+                    ^^^^ error[E109] a string takes straight quotes `"`, not typographic ones
                     fix: Use straight quotes => "session \"hi\""
             session "x";
-                       ^ error[E004] a statement ends with its line; it needs no `;`
+                       ^ error[E004] unexpected `;`; a statement ends at the end of its line
                        fix: Remove `;` => "session \"x\""
             session("x")
-                   ^ error[E108] the text of a session is written without parentheses: `session "what to do"`
+                   ^ error[E108] unexpected parentheses around the text of a session: `session "what to do"`
                    fix: Remove the parentheses => "session \"x\""
             // comment
             ^^ error[E110] a comment starts with `#`
@@ -122,13 +122,13 @@ import "abc"
                       ^^ error[E110] a comment starts with `#`
                       fix: Change `//` to `#` => "let a = 1 # why"
             use alice/research as x
-                ^^^^^^^^^^^^^^ error[E106] the path of a program is written in quotes
+                ^^^^^^^^^^^^^^ error[E106] the path of a program must be in quotes
                 fix: Put the path in quotes => "use \"alice/research\" as x"
             import x from "abc"
-            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            ^^^^^^ error[E108] import programs with `use "path"` or `use "path" as name`
             guess: Change to `use` => "use \"./abc.prose\""
             import "abc"
-            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            ^^^^^^ error[E108] import programs with `use "path"` or `use "path" as name`
             guess: Change to `use` => "use \"./abc.prose\""
         "##]],
     );
@@ -151,30 +151,30 @@ let report_{item} = session "x"
 "#,
         expect![[r#"
             session "x":
-                       ^ error[E108] no `:` stands behind the text of a session; its properties follow on indented lines
+                       ^ error[E108] unexpected `:` after the text of a session; indent its properties on the lines below
                        fix: Remove `:` => "session \"x\""
               context: y
             session "x" with { model: opus, context: [a, b] }
-                        ^^^^ error[E108] a session has no `with`; its properties follow on indented lines, such as `context: research`
+                        ^^^^ error[E108] unexpected `with`; indent properties below the session, such as `context: research`
                         guess: Move the properties below => "session \"x\"\n  model: opus\n  context: [a, b]"
             session "x" as y
-                        ^^ error[E108] the result of a session is bound in front of it: `let y = session …`
+                        ^^ error[E108] unexpected `as`; bind the result with `let y = session …`
                         fix: Bind it to `y` => "let y = session \"x\""
             gate approve:
-            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            ^^^^ error[E108] unknown statement `gate`; ask with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input approve: \"x\""
               prompt: "x"
             approve "Ship it?"
-            ^^^^^^^ error[E108] `approve` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            ^^^^^^^ error[E108] unknown statement `approve`; ask with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input approval: \"Ship it?\""
             exec "npm test"
-            ^^^^ error[E108] `exec` belongs to another dialect; have a `session` run the command, with `permissions:` for `bash`
+            ^^^^ error[E108] unknown statement `exec`; use a `session` with `permissions:` for `bash` to run a command
             guess: Change to `session` => "session \"Run this command: npm test\""
             report_{item} = session "x"
-            ^^^^^^^^^^^^^ error[E115] a name is fixed when the program is written: braces are replaced in strings only. To keep one result for each item, gather them in an array
+            ^^^^^^^^^^^^^ error[E115] a name cannot contain braces; to keep one result per item, collect them in an array
             guess: Rename to `report_item` => "report_item = session \"x\""
             let report_{item} = session "x"
-                ^^^^^^^^^^^^^ error[E115] a name is fixed when the program is written: braces are replaced in strings only. To keep one result for each item, gather them in an array
+                ^^^^^^^^^^^^^ error[E115] a name cannot contain braces; to keep one result per item, collect them in an array
                 guess: Rename to `report_item` => "let report_item = session \"x\""
         "#]],
     );
@@ -208,44 +208,44 @@ session "He said "hello" to me"
                  ^^^^^^^^ error[E108] variables have no types
                  fix: Remove the type => "let x = \"a\""
             input topic = "x"
-                        ^ error[E005] an input is given by the caller; what stands behind its `:` describes it
+                        ^ error[E005] expected `:` and a description, found `=`; the caller provides the value of an input
                         guess: Change `=` to `:` => "input topic: \"x\""
             do greet(name="Bob")
-                         ^ error[E005] a named argument is written with `:`
+                         ^ error[E005] expected `:` after the name of an argument, found `=`
                          fix: Change `=` to `:` => "do greet(name:\"Bob\")"
             if x = 1:
-                 ^ error[E005] values are compared with `==`
+                 ^ error[E005] expected `==` to compare values, found `=`
                  fix: Change `=` to `==` => "if x == 1:"
               session "y"
             x += 1
-              ^^ error[E108] `+=` is written out: `x = x + …`
-              fix: Write it out => "x = x + 1"
+              ^^ error[E108] unknown operator `+=`; write `x = x + …`
+              fix: Expand the assignment => "x = x + 1"
             if a && b:
-                 ^^ error[E108] `&&` is written `and`
+                 ^^ error[E108] unknown operator `&&`; use `and`
                  guess: Change to `and` => "if a and b:"
               session "y"
             if !a:
-               ^ error[E108] `!` is written `not`
+               ^ error[E108] unknown operator `!`; use `not`
                guess: Change to `not` => "if not a:"
               session "y"
             if a || b:
-                 ^^ error[E108] `||` is written `or`
+                 ^^ error[E108] unknown operator `||`; use `or`
                  guess: Change to `or` => "if a or b:"
               session "y"
             if **a** {
-                     ^ error[E108] a body begins behind `:` and is indented; it has no braces
-                     guess: Change the braces to `:` => "if **a**:"
+                     ^ error[E108] unexpected braces around a body; end the line with `:` and indent the body
+                     guess: Replace the braces with `:` => "if **a**:"
               session "y"
             let 1x = 2
-                ^ error[E005] the name behind `let` cannot start with a digit
+                ^ error[E005] a name after `let` cannot start with a digit
             a: session "x"
-             ^ error[E005] `a` gets its value with `=`
+             ^ error[E005] expected `=` after `a`, found `:`
              fix: Change `:` to `=` => "a = session \"x\""
             session: "text"
-                   ^ error[E108] no `:` stands before the text of a session; behind `session:` stands the name of an agent
+                   ^ error[E108] unexpected `:` before the text; `session:` takes the name of an agent
                    guess: Remove the quotes => "session: text"
             session "He said "hello" to me"
-                              ^^^^^ error[E004] the string ends before this; a quote inside of a string is written `\"`
+                              ^^^^^ error[E004] the string ends before this; write a quote inside a string as `\"`
                               guess: Escape the quotes inside => "session \"He said \\\"hello\\\" to me\""
         "#]],
     );
@@ -268,30 +268,30 @@ use github:a/b
 "#,
         expect![[r#"
             import "web" from "github:a/b"
-            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            ^^^^^^ info[W103] `import … from` is deprecated and only names a skill; import programs with `use "path"`
             import "web" from "npm:foo"
-            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            ^^^^^^ info[W103] `import … from` is deprecated and only names a skill; import programs with `use "path"`
             import "web" from "./a.md"
-            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            ^^^^^^ info[W103] `import … from` is deprecated and only names a skill; import programs with `use "path"`
             import "web" from "./web.prose"
-            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            ^^^^^^ info[W103] `import … from` is deprecated and only names a skill; import programs with `use "path"`
             guess: Change to `use` => "use \"./web.prose\" as web"
             import "web" from "alice/web"
-            ^^^^^^ info[W103] `import … from` is the old form; it registers the name of a skill only. Programs are imported with `use "path"`
+            ^^^^^^ info[W103] `import … from` is deprecated and only names a skill; import programs with `use "path"`
             guess: Change to `use` => "use \"alice/web\" as web"
             import web from "./web"
-            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            ^^^^^^ error[E108] import programs with `use "path"` or `use "path" as name`
             import "web"
-            ^^^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            ^^^^^^ error[E108] import programs with `use "path"` or `use "path" as name`
             guess: Change to `use` => "use \"./web.prose\""
             use lib
-                ^^^ error[E106] the path of a program is written in quotes
+                ^^^ error[E106] the path of a program must be in quotes
                 guess: Change to `"./lib.prose"` => "use \"./lib.prose\""
             use lib.prose as lib
-                ^^^^^^^^^ error[E106] the path of a program is written in quotes
+                ^^^^^^^^^ error[E106] the path of a program must be in quotes
                 guess: Change to `"./lib.prose"` => "use \"./lib.prose\" as lib"
             use github:a/b
-                ^^^^^^^^^^ error[E106] the path of a program is written in quotes
+                ^^^^^^^^^^ error[E106] the path of a program must be in quotes
         "#]],
     );
 }
@@ -309,15 +309,15 @@ gate last
 "#,
         expect![[r#"
             gate approve:
-            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            ^^^^ error[E108] unknown statement `gate`; ask with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input approve: \"ok?\""
               prompt: "ok?"
             gate other:
-            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            ^^^^ error[E108] unknown statement `gate`; ask with `input name: "question"` and test the answer with `if`
               prompt: "ok?"
               timeout: 3
             gate last
-            ^^^^ error[E108] `gate` belongs to another dialect; ask a person with `input name: "question"` and test the answer with `if`
+            ^^^^ error[E108] unknown statement `gate`; ask with `input name: "question"` and test the answer with `if`
             guess: Change to `input` => "input last: \"Approve last?\""
         "#]],
     );
@@ -332,10 +332,10 @@ session 'a "b" ''c'''
 "#,
         expect![[r#"
             session 'it''s'
-                    ^^^^ error[E109] strings are written between double quotes
+                    ^^^^ error[E109] a string must be in double quotes
                     guess: Use double quotes => "session \"it's\""
             session 'a "b" ''c'''
-                    ^^^^^^^^ error[E109] strings are written between double quotes
+                    ^^^^^^^^ error[E109] a string must be in double quotes
                     guess: Use double quotes => "session \"a \\\"b\\\" 'c'\""
         "#]],
     );

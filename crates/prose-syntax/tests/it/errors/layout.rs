@@ -19,7 +19,7 @@ session "z"
         expect![[r#"
             let a = 1
               session "x"
-            ^^ error[E101] this line is indented deeper than the one above, which opens no block
+            ^^ error[E101] unexpected indentation; the line above does not open a block
               session "y"
             if **a**:
                 session "x"
@@ -40,7 +40,7 @@ session "y"
 "#,
         expect![[r#"
               session "x"
-            ^^ error[E101] the first line of a program is not indented
+            ^^ error[E101] the first line of a program must not be indented
             session "y"
         "#]],
     );
@@ -53,13 +53,13 @@ fn tabs() {
         expect![[r#"
         repeat 3:
         	session "x"
-        ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        ^ error[E103] unexpected tab in the indentation; use spaces
         fix: Indent with spaces => "  session \"x\""
         	repeat 2:
-        ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        ^ error[E103] unexpected tab in the indentation; use spaces
         fix: Indent with spaces => "  repeat 2:"
         		session "y"
-        ^^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+        ^^ error[E103] unexpected tab in the indentation; use spaces
         fix: Indent with spaces => "    session \"y\""
     "#]],
     );
@@ -71,7 +71,7 @@ fn a_tab_before_the_first_line_is_one_mistake() {
         "\tsession \"x\"\nsession \"y\"\n",
         expect![[r#"
             	session "x"
-            ^ error[E103] this line is indented with a tab; OpenProse is indented with spaces
+            ^ error[E103] unexpected tab in the indentation; use spaces
             fix: Indent with spaces => "session \"x\""
             session "y"
         "#]],
@@ -91,7 +91,7 @@ session "z"
         expect![[r#"
             session: x
               session "foo"
-              ^^^^^^^ error[E101] only properties are indented below this; indent a statement like the line it follows
+              ^^^^^^^ error[E101] expected a property; indent a statement like the line it follows
               session "bar"
               prompt: "y"
             session "z"
@@ -112,11 +112,11 @@ else:
 "#,
         expect![[r#"
             repeat 3:
-            ^^^^^^ warning[W101] this `repeat` has an empty body
+            ^^^^^^ warning[W101] `repeat` has an empty body
             agent a:
-            ^^^^^ warning[W101] this `agent` has no properties
+            ^^^^^ warning[W101] `agent` has no properties
             if **x**:
-            ^^ warning[W101] this `if` has an empty body
+            ^^ warning[W101] `if` has an empty body
               # nothing
             else:
               session "y"
@@ -137,17 +137,17 @@ let x = ```y
 "#,
         expect![[r#"
             ```prose
-            ^^^^^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            ^^^^^^^^ error[E004] unexpected Markdown fence; keep only the lines between the fences
             fix: Remove the fence => ""
             agent a:
               ```
-              ^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+              ^^^ error[E004] unexpected Markdown fence; keep only the lines between the fences
               fix: Remove the fence => ""
               model: opus
             let x = ```y
-                    ^^^ error[E004] ````` is no part of the language outside of strings
+                    ^^^ error[E004] unexpected ````` outside of a string
             ````
-            ^^^^ error[E004] a Markdown fence is no part of a program; keep the lines between the fences alone
+            ^^^^ error[E004] unexpected Markdown fence; keep only the lines between the fences
             fix: Remove the fence => ""
         "#]],
     );
@@ -173,23 +173,23 @@ xs
         expect![[r#"
             agent a:
             <<<<<<< HEAD
-            ^^^^^^^^^^^^ error[E004] a merge conflict was left unresolved here: keep one of its sides, and remove this line
+            ^^^^^^^^^^^^ error[E004] an unresolved merge conflict starts here; keep one side and remove this line
               model: opus
             ||||||| 1234567
-            ^^^^^^^^^^^^^^^ error[E004] the common ancestor in an unresolved merge conflict starts here: remove it with this line
+            ^^^^^^^^^^^^^^^ error[E004] the common ancestor of an unresolved merge conflict starts here; remove it and this line
               model: haiku
             =======
-            ^^^^^^^ error[E004] the other side of an unresolved merge conflict starts here: keep one side, and remove this line
+            ^^^^^^^ error[E004] the other side of an unresolved merge conflict starts here; keep one side, remove this line
               model: sonnet
             >>>>>>> feature
-            ^^^^^^^^^^^^^^^ error[E004] a merge conflict that was left unresolved ends here: remove this line
+            ^^^^^^^^^^^^^^^ error[E004] an unresolved merge conflict ends here; remove this line
               prompt: "x"
               <<<<<<< HEAD
-              ^^^^^^^ error[E004] `<<<<<<<` is no part of the language outside of strings
+              ^^^^^^^ error[E004] unexpected `<<<<<<<` outside of a string
             xs
-            ^^ error[E107] `xs` alone does nothing; a statement starts with a keyword such as `session`
+            ^^ error[E107] `xs` is not a statement; a statement starts with a keyword such as `session`
               ======= y
-              ^^^^^^^ error[E004] `=======` is no part of the language outside of strings
+              ^^^^^^^ error[E004] unexpected `=======` outside of a string
         "#]],
     );
 }
@@ -241,18 +241,18 @@ do f()
         expect![[r#"
             for x in xs:
             session "say {x}"
-            ^^^^^^^ error[E101] the body of the `for` above must be indented, two spaces deeper than its header
+            ^^^^^^^ error[E101] the body of `for` must be indented two spaces deeper than its header
             guess: Indent the body => "  session \"say {x}\""
 
             parallel:
             a = session "x"
-            ^ error[E101] the body of the `parallel` above must be indented, two spaces deeper than its header
+            ^ error[E101] the body of `parallel` must be indented two spaces deeper than its header
             guess: Indent the body => "  a = session \"x\"\n  b = session \"y\""
             b = session "y"
 
             if **it is late**:
             session "x"
-            ^^^^^^^ error[E101] the body of the `if` above must be indented, two spaces deeper than its header
+            ^^^^^^^ error[E101] the body of `if` must be indented two spaces deeper than its header
             fix: Indent the body => "  session \"x\"\n    model: opus\n  session \"y\""
               model: opus
             session "y"
@@ -260,14 +260,14 @@ do f()
               session "z"
             try:
             session "x"
-            ^^^^^^^ error[E101] the body of the `try` above must be indented, two spaces deeper than its header
+            ^^^^^^^ error[E101] the body of `try` must be indented two spaces deeper than its header
             guess: Indent the body => "  session \"x\"\ncatch:\n  session \"y\""
             catch:
             session "y"
 
             choice **which one**:
             option "a":
-            ^^^^^^ error[E101] the body of the `choice` above must be indented, two spaces deeper than its header
+            ^^^^^^ error[E101] the body of `choice` must be indented two spaces deeper than its header
             guess: Indent the body => "  option \"a\":\n    session \"x\"\n  option \"b\":\n    session \"y\""
             session "x"
             option "b":
@@ -276,24 +276,24 @@ do f()
             xs | map:
             # About each.
             session "x"
-            ^^^^^^^ error[E101] the body of the `map` above must be indented, two spaces deeper than its header
+            ^^^^^^^ error[E101] the body of `map` must be indented two spaces deeper than its header
             guess: Indent the body => "  session \"x\""
 
             repeat 2:
               do:
               session "y"
-              ^^^^^^^ error[E101] the body of the `do` above must be indented, two spaces deeper than its header
+              ^^^^^^^ error[E101] the body of `do` must be indented two spaces deeper than its header
               fix: Indent the body => "    session \"y\""
             repeat 3:
             for y in xs:
-            ^^^ error[E101] the body of the `repeat` above must be indented, two spaces deeper than its header
+            ^^^ error[E101] the body of `repeat` must be indented two spaces deeper than its header
             guess: Indent the body => "  for y in xs:\n    session \"x\""
             session "x"
             output y
 
             block f():
             session "x"
-            ^^^^^^^ error[E101] the body of the `block` above must be indented, two spaces deeper than its header
+            ^^^^^^^ error[E101] the body of `block` must be indented two spaces deeper than its header
             guess: Indent the body => "  session \"x\""
             do f()
         "#]],
@@ -323,30 +323,30 @@ repeat 3:
 "#,
         expect![[r#"
             repeat 3:
-            ^^^^^^ warning[W101] this `repeat` has an empty body
+            ^^^^^^ warning[W101] `repeat` has an empty body
 
             session "x"
             repeat 3:
-            ^^^^^^ warning[W101] this `repeat` has an empty body
+            ^^^^^^ warning[W101] `repeat` has an empty body
               # nothing yet
             session "x"
             repeat 3:
-            ^^^^^^ warning[W101] this `repeat` has an empty body
+            ^^^^^^ warning[W101] `repeat` has an empty body
             block f:
-            ^^^^^ warning[W101] this `block` has an empty body
+            ^^^^^ warning[W101] `block` has an empty body
             agent g:
-            ^^^^^ warning[W101] this `agent` has no properties
+            ^^^^^ warning[W101] `agent` has no properties
             session "x"
             try:
-            ^^^ warning[W101] this `try` has an empty body
+            ^^^ warning[W101] `try` has an empty body
             catch:
               session "y"
             parallel ("first"):
-            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            ^^^^^^^^ warning[W101] `parallel` has an empty body
             parallel (on-fail: "continue"):
-            ^^^^^^^^ warning[W101] this `parallel` has an empty body
+            ^^^^^^^^ warning[W101] `parallel` has an empty body
             repeat 3:
-            ^^^^^^ warning[W101] this `repeat` has an empty body
+            ^^^^^^ warning[W101] `repeat` has an empty body
         "#]],
     );
 }

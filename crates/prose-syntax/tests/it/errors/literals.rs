@@ -17,14 +17,14 @@ session "next"
 "#,
         expect![[r#"
             session "abc
-                    ^^^^ error[E001] this string is never closed: the closing `"` is missing
+                    ^^^^ error[E001] unterminated string; expected a closing `"`
                     fix: Insert the closing `"` => "session \"abc\""
             if **abc:
-               ^^^^^ error[E001] this condition is never closed: the closing `**` is missing
+               ^^^^^ error[E001] unterminated condition; expected a closing `**`
                fix: Insert the closing `**` => "if **abc**:"
               session "z"
             loop until **done (max: 3):
-                       ^^^^^^ error[E001] this condition is never closed: the closing `**` is missing
+                       ^^^^^^ error[E001] unterminated condition; expected a closing `**`
                        fix: Insert the closing `**` => "loop until **done** (max: 3):"
               session "z"
             session "next"
@@ -49,7 +49,7 @@ agent b:
         expect![[r#"
             agent a:
               prompt: """
-                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
                       guess: Insert the closing `"""` => "  \"\"\""
                 You write.
                 It is fun.
@@ -83,7 +83,7 @@ sesion "y"
         expect![[r#"
             agent a:
               prompt: """
-                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
                       guess: Insert the closing `"""` => "  \"\"\""
             You write.
             It is fun, and these are the rules:
@@ -94,7 +94,7 @@ sesion "y"
             Be brief.
               model: opus
             let x = """
-                    ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                    ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
                     guess: Insert the closing `"""` => "\"\"\""
             Some text here.
             sesion "y"
@@ -120,11 +120,11 @@ agent b:
         expect![[r#"
             agent a:
               @@@
-              ^ error[E004] `@` is no part of the language outside of strings
+              ^ error[E004] unexpected `@` outside of a string
                 You write.
-                ^^^ error[E107] `You` starts no statement of the language
+                ^^^ error[E107] unknown statement `You`
               """
-              ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+              ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
               guess: Insert the closing `"""` => "  \"\"\""
             agent b:
               prompt: """
@@ -147,7 +147,7 @@ if **so**:
 "#,
         expect![[r#"
             input x: **
-                     ^^ error[E001] this condition is never closed: the closing `**` is missing
+                     ^^ error[E001] unterminated condition; expected a closing `**`
                      guess: Insert the closing `**` => "**"
               What is
               the name?
@@ -167,7 +167,7 @@ session """C:\dir"""
 "#,
         expect![[r#"
             session "C:\dir"
-                       ^^ error[E002] unknown escape `\d`; a string knows `\\`, `\"`, `\n`, `\t`, `\{` and `\}`. For a backslash write `\\`
+                       ^^ error[E002] unknown escape `\d`; write a backslash as `\\`
                        fix: Double the backslash => "session \"C:\\\\dir\""
             session """C:\dir"""
         "#]],
@@ -184,12 +184,12 @@ z **b
 "#,
         expect![[r#"
             if **a
-               ^^^ error[E001] this condition is never closed: the closing `**` is missing
+               ^^^ error[E001] unterminated condition; expected a closing `**`
                fix: Insert the closing `**` => "if **a**"
             x 😀on**y
-            ^ error[E107] `x` starts no statement of the language
+            ^ error[E107] unknown statement `x`
             z **b
-            ^ error[E107] `z` starts no statement of the language
+            ^ error[E107] unknown statement `z`
         "#]],
     );
 }
@@ -200,10 +200,10 @@ fn characters_that_look_like_others() {
         "session\u{a0}\"x\"\nif **a**：\n  session \"y\"\n",
         expect![[r#"
             session "x"
-            ^^^^^^^^ error[E004] there is a character in this that looks like a space and is none; it often comes with text from a web page
+            ^^^^^^^^ error[E004] unexpected character that looks like a space, often pasted from a web page
             fix: Change to a space => "session \"x\""
             if **a**：
-                    ^ error[E004] this colon is a full-width one; the language has `:`
+                    ^ error[E004] unexpected full-width colon; use `:`
                     fix: Change to `:` => "if **a**:"
               session "y"
         "#]],

@@ -35,32 +35,32 @@ session "y"
             agent a:
               skills:
                 - web
-                ^ error[E108] the items of a list stand between brackets, with commas between them: `[a, b]`
+                ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
                 fix: Write it as an array => "  skills: [\"web\", \"code review\"]"
                 - "code review"
               model: opus
             agent b:
               skills:
               - web search
-              ^ error[E108] the items of a list stand between brackets, with commas between them: `[a, b]`
+              ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
               fix: Write it as an array => "  skills: [\"web search\"]"
               permissions:
                 read:
                   - "docs/**"
-                  ^ error[E108] the items of a list stand between brackets, with commas between them: `[a, b]`
+                  ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
                   guess: Write it as an array => "    read: [\"docs/**\", \"notes\"]"
                   # and more
                   - notes
             session "x"
               context:
                 - draft
-                ^ error[E108] the items of a list stand between brackets, with commas between them: `[a, b]`
+                ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
                 guess: Write it as an array => "  context: [draft, \"my notes\"]"
                 - my notes
               model: opus
             let xs =
               - "a"
-              ^ error[E108] the items of a list stand between brackets, with commas between them: `[a, b]`
+              ^ error[E108] the items of a list must be in brackets, separated by commas: `[a, b]`
               fix: Write it as an array => "let xs = [\"a\", \"b\"]"
               - "b"
             session "y"
@@ -87,27 +87,27 @@ block f(a) max_depth: 3:
 "#,
         expect![[r#"
             loop until **x** max: 5:
-                             ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 5)`
+                             ^^^^^^ error[E005] the options of `loop` must be in parentheses: `(max: 5)`
                              fix: Put the options in parentheses => "loop until **x** (max: 5):"
               session "x"
             loop until **x** max: 5
-                             ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 5)`
+                             ^^^^^^ error[E005] the options of `loop` must be in parentheses: `(max: 5)`
                              fix: Put the options in parentheses => "loop until **x** (max: 5):"
               session "x"
             loop max: 3 as i:
-                 ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 3)`
+                 ^^^^^^ error[E005] the options of `loop` must be in parentheses: `(max: 3)`
                  fix: Put the options in parentheses => "loop (max: 3) as i:"
               session "x"
             parallel on-fail: "continue", count: 2:
-                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E005] the options of a `parallel` stand in parentheses: `(on-fail: "continue", count: 2)`
+                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E005] the options of `parallel` must be in parentheses: `(on-fail: "continue", count: 2)`
                      fix: Put the options in parentheses => "parallel (on-fail: \"continue\", count: 2):"
               session "x"
             parallel "first":
-                     ^^^^^^^ error[E005] the options of a `parallel` stand in parentheses: `("first")`
+                     ^^^^^^^ error[E005] the options of `parallel` must be in parentheses: `("first")`
                      fix: Put the options in parentheses => "parallel (\"first\"):"
               session "x"
             block f(a) max_depth: 3:
-                       ^^^^^^^^^^^^ error[E005] the options of a `block` stand in parentheses: `(max_depth: 3)`
+                       ^^^^^^^^^^^^ error[E005] the options of `block` must be in parentheses: `(max_depth: 3)`
                        fix: Put the options in parentheses => "block f(a) (max_depth: 3):"
               session "x"
         "#]],
@@ -149,7 +149,7 @@ xs | map(x):
             try:
               session "x"
             catch (err):
-                  ^^^^^ error[E108] the name of the error stands behind `as`: `catch as err:`
+                  ^^^^^ error[E108] expected `as` before the name of the error: `catch as err:`
                   fix: Change to `as err` => "catch as err:"
               session "y"
             praallel (on-fail: "continue"):
@@ -157,43 +157,43 @@ xs | map(x):
             fix: Change to `parallel` => "parallel (on-fail: \"continue\"):"
               session "x"
             repeat 3 with i:
-                     ^^^^ error[E005] the number of the iteration gets its name behind `as`: `as i`
+                     ^^^^ error[E005] expected `as` before the name of the index: `as i`
                      fix: Change to `as` => "repeat 3 as i:"
               session "x"
             for each x in xs:
-                ^^^^ error[E108] `for` alone goes through each item: `for item in items:`
+                ^^^^ error[E108] unexpected `each`; write `for item in items:`
                 fix: Remove `each` => "for x in xs:"
               session "x"
             foreach (x in xs):
-            ^^^^^^^ error[E108] a loop over a collection is a `for`
+            ^^^^^^^ error[E108] unknown statement `foreach`; use `for` to iterate over a collection
             guess: Change to `for` => "for (x in xs):"
               session "x"
             review(draft):
-            ^^^^^^ error[E005] a reusable part of a program is defined with `block`: `block review(…):`
+            ^^^^^^ error[E005] expected `block` before a definition: `block review(…):`
             guess: Insert `block` => "block review(draft):"
               session "x"
             agent a():
-                   ^^ error[E108] an agent has no parameters: what it is to do stands in the `prompt:` of each session, and `context:` passes values
+                   ^^ error[E108] an agent takes no parameters; pass values with the `context:` of each session
                    fix: Remove the parentheses => "agent a:"
               model: opus
             agent b(topic):
-                   ^^^^^^^ error[E108] an agent has no parameters: what it is to do stands in the `prompt:` of each session, and `context:` passes values
+                   ^^^^^^^ error[E108] an agent takes no parameters; pass values with the `context:` of each session
                    guess: Remove the parentheses => "agent b:"
               model: opus
             **it is late**: session "a"
-            ^^^^^^^^^^^^^^ error[E005] a condition stands behind `if`, and one that ends a loop behind `loop until`
+            ^^^^^^^^^^^^^^ error[E005] expected `if` or `loop until` before the condition
             guess: Insert `if` => "if **it is late**: session \"a\""
             else: session "b"
             async parallel:
-            ^^^^^ error[E108] there is no `async`: each statement waits for the one above, and those of a `parallel:` run at the same time
+            ^^^^^ error[E108] unexpected `async`; statements run in order, those in `parallel:` concurrently
             fix: Remove `async` => "parallel:"
               session "a"
             if *ready*:
-               ^^^^^^^ error[E113] a condition in words is written between `**` markers, so that a model judges it
-               fix: Put it between `**` => "if **ready**:"
+               ^^^^^^^ error[E113] a condition in words must be between `**` markers
+               fix: Put the condition between `**` => "if **ready**:"
               session "x"
             xs | map(x):
-                    ^^^ error[E116] `map:` names nothing: in its body the item is called `item`
+                    ^^^ error[E116] `map` takes no parameters; its body uses the name `item`
                     guess: Remove the parentheses => "xs | map:"
               session "x"
         "#]],
@@ -237,82 +237,82 @@ let k = 1; let l = 2
 "#,
         expect![[r#"
             let a = sesion: w
-                    ^^^^^^ error[E107] there is no `sesion`; did you mean `session`?
+                    ^^^^^^ error[E107] unknown keyword `sesion`; did you mean `session`?
                     fix: Change to `session` => "let a = session: w"
               model: opus
             let b = sesssion "a"
-                    ^^^^^^^^ error[E107] there is no `sesssion`; did you mean `session`?
+                    ^^^^^^^^ error[E107] unknown keyword `sesssion`; did you mean `session`?
                     fix: Change to `session` => "let b = session \"a\""
             let c = await session "a"
-                    ^^^^^ error[E108] there is no `await`: each statement waits for the one above, and those of a `parallel:` run at the same time
+                    ^^^^^ error[E108] unexpected `await`; statements run in order, those in `parallel:` concurrently
                     fix: Remove `await` => "let c = session \"a\""
             await do f(1)
-            ^^^^^ error[E108] there is no `await`: each statement waits for the one above, and those of a `parallel:` run at the same time
+            ^^^^^ error[E108] unexpected `await`; statements run in order, those in `parallel:` concurrently
             fix: Remove `await` => "do f(1)"
             let d = session("do it")
-                           ^ error[E108] the text of a session is written without parentheses: `session "what to do"`
+                           ^ error[E108] unexpected parentheses around the text of a session: `session "what to do"`
                            fix: Remove the parentheses => "let d = session \"do it\""
             let e = x if y else z
-                    ^^^^^^^^^^^^^ error[E108] a choice between two values is written `condition ? one : other`
-                    fix: Write it with `?` and `:` => "let e = y ? x : z"
+                    ^^^^^^^^^^^^^ error[E108] unexpected `if` in a value; use `condition ? one : other`
+                    fix: Rewrite with `?` and `:` => "let e = y ? x : z"
             let f = x => y
-                      ^^ error[E108] an arrow is written `->`, and leads from one session to the next
+                      ^^ error[E108] expected `->` between two sessions
             session "a" => session "b"
-                        ^^ error[E108] an arrow is written `->`, and leads from one session to the next
+                        ^^ error[E108] expected `->` between two sessions
                         fix: Change to `->` => "session \"a\" -> session \"b\""
             session "a" | session "b"
-                        ^ error[E108] one session is chained to the next by `->`; behind `|` stands what is done with each item of an array
+                        ^ error[E108] expected `->` between two sessions; `|` starts a stage over the items of an array
                         fix: Change to `->` => "session \"a\" -> session \"b\""
             let g = 1..3
-                    ^^^^ error[E108] there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`
+                    ^^^^ error[E108] ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`
                     guess: Write the numbers out => "let g = [1, 2, 3]"
             for i in 0..2:
-                     ^^^^ error[E108] there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`
+                     ^^^^ error[E108] ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`
                      guess: Write the numbers out => "for i in [0, 1, 2]:"
               session "x"
             for i in range(3):
-                     ^^^^^^^^ error[E108] there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`
+                     ^^^^^^^^ error[E108] ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`
                      guess: Write the numbers out => "for i in [0, 1, 2]:"
               session "x"
             for i in range(2, 4):
-                     ^^^^^^^^^^^ error[E108] there are no ranges of numbers: `repeat 5 as i:` counts, and a `for` goes through an array such as `[1, 2, 3]`
+                     ^^^^^^^^^^^ error[E108] ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`
                      guess: Write the numbers out => "for i in [2, 3]:"
               session "x"
             session f"do {x}"
-                    ^ error[E108] a string has no letter before its quotes: `{name}` in it is filled in anyway
+                    ^ error[E108] unexpected `f` before a string; `{name}` in it is always interpolated
                     fix: Remove `f` => "session \"do {x}\""
             let h = r"a"
-                    ^ error[E108] a string has no letter before its quotes: `{name}` in it is filled in anyway
+                    ^ error[E108] unexpected `r` before a string; `{name}` in it is always interpolated
                     fix: Remove `r` => "let h = \"a\""
             session `do ${x}`
-                    ^ error[E109] strings are written between double quotes
+                    ^ error[E109] a string must be in double quotes
                     fix: Use double quotes => "session \"do {x}\""
             let i = x === y
-                      ^^^ error[E108] `===` is written `==`
+                      ^^^ error[E108] unknown operator `===`; use `==`
                       guess: Change to `==` => "let i = x == y"
             let j = x ?? y
-                      ^^ error[E108] there is no `??`; a choice between two values is written `condition ? one : other`
+                      ^^ error[E108] unknown operator `??`; use `condition ? one : other`
             x := session "a"
-              ^^ error[E108] a variable is bound with `let x = …`, and gets another value with `=`
+              ^^ error[E108] unexpected `:=`; declare a variable with `let x = …` and assign to it with `=`
               fix: Change `:=` to `=` => "x = session \"a\""
             x++
-             ^^ error[E108] there is no `++`; one is added with `count = count + 1`
+             ^^ error[E108] unknown operator `++`; use `count = count + 1`
             print("x")
-            ^^^^^ error[E108] there is no `print`: text is worked on by a `session`, and a program hands over its results with `output`
+            ^^^^^ error[E108] unknown function `print`; run a `session`, or return a result with `output`
             guess: Change to `session` => "session \"x\""
             throw new Error("x")
-                  ^^^^^^^^^^^^^^ error[E108] an error is a text alone: `throw "what went wrong"`
+                  ^^^^^^^^^^^^^^ error[E108] `throw` takes a text: `throw "what went wrong"`
                   fix: Throw the text => "throw \"x\""
             raise ValueError("x")
-            ^^^^^ error[E108] an error is raised with `throw`
+            ^^^^^ error[E108] unknown statement `raise`; use `throw` to raise an error
             fix: Change to `throw` => "throw \"x\""
             raise
-            ^^^^^ error[E108] an error is raised with `throw`
+            ^^^^^ error[E108] unknown statement `raise`; use `throw` to raise an error
             fix: Change to `throw` => "throw"
             from a import b
-            ^^^^ error[E108] programs are imported with `use "path"`, and with `as` for another name
+            ^^^^ error[E108] unknown statement `from`; import programs with `use "path"` or `use "path" as name`
             let k = 1; let l = 2
-                     ^ error[E004] each statement stands on a line of its own; there is no `;` between two
+                     ^ error[E004] unexpected `;`; put each statement on its own line
         "#]],
     );
 }
@@ -328,16 +328,16 @@ do "review"(x)
 "#,
         expect![[r#"
             agent "writer":
-                  ^^^^^^^^ error[E005] the name of an agent is written without quotes
+                  ^^^^^^^^ error[E005] an agent name must not be quoted
                   fix: Remove the quotes => "agent writer:"
               "model": opus
-              ^^^^^^^ error[E005] the name of a property is written without quotes
+              ^^^^^^^ error[E005] a property name must not be quoted
               fix: Remove the quotes => "  model: opus"
             let 'x' = 3
-                ^^^ error[E005] the name behind `let` is written without quotes
+                ^^^ error[E005] a name after `let` must not be quoted
                 fix: Remove the quotes => "let x = 3"
             do "review"(x)
-               ^^^^^^^^ error[E005] the name of a block is written without quotes
+               ^^^^^^^^ error[E005] a block name must not be quoted
                fix: Remove the quotes => "do review(x)"
         "#]],
     );
@@ -358,15 +358,15 @@ session "x"
         expect![[r#"
             let x = ["a",
               "b]
-              ^^^ error[E001] this string is never closed: the closing `"` is missing
+              ^^^ error[E001] unterminated string; expected a closing `"`
               guess: Insert the closing `"` => "  \"b]\""
             let y = ["a",
-                    ^ error[E005] this `[` is never closed: `]` is missing
+                    ^ error[E005] unclosed `[`; expected `]`
                     guess: Insert `]` => "  \"b\"]"
               "b"
             do f(
               "a)
-              ^^^ error[E001] this string is never closed: the closing `"` is missing
+              ^^^ error[E001] unterminated string; expected a closing `"`
               guess: Insert the closing `"` => "  \"a)\""
             session "x"
         "#]],
@@ -387,7 +387,7 @@ well
         expect![[r#"
             agent a:
               prompt: """
-                      ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                      ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
                       guess: Insert the closing `"""` => "  \"\"\""
             You
             write
@@ -404,7 +404,7 @@ session "y"
 "#,
         expect![[r#"
             session """
-                    ^^^ error[E001] this triple-quoted string is never closed: the closing `"""` is missing
+                    ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
                     guess: Insert the closing `"""` => "\"\"\""
             Hello
             World
@@ -433,18 +433,18 @@ session "y"
         expect![[r#"
             agent a:
               prompt: |
-                      ^ error[E108] a text of several lines stands between `"""`: `prompt: """` opens it, and `"""` on a line of its own closes it
+                      ^ error[E108] a text of several lines must be between `"""`; open it with `prompt: """`
                       guess: Put the text between `"""` => "  prompt: \"\"\"\n    You write \"well.\n    Don't stop. (Ever\n  \"\"\""
                 You write "well.
                 Don't stop. (Ever
               model: opus
             agent b:
               prompt: >-
-                      ^^ error[E108] a text of several lines stands between `"""`: `prompt: """` opens it, and `"""` on a line of its own closes it
+                      ^^ error[E108] a text of several lines must be between `"""`; open it with `prompt: """`
                       fix: Put the text between `"""` => "  prompt: \"\"\"\n    You read.\n  \"\"\""
                 You read.
             steps:
-            ^^^^^ error[E108] a program is no YAML: its statements stand one below the other, without `-` and without a word above them
+            ^^^^^ error[E108] a program is not YAML; write its statements one per line, without `-` and without a key
               - session "a"
               - name: "b
             session "y"
@@ -486,49 +486,49 @@ choice **which**:
 "#,
         expect![[r#"
             loop forever:
-                 ^^^^^^^ error[E108] a loop that goes on until a `break` is written `loop:`
+                 ^^^^^^^ error[E108] an infinite loop is written `loop:`
                  fix: Remove `forever` => "loop:"
               session "x"
             while True:
-            ^^^^^^^^^^ error[E108] a loop that goes on until a `break` is written `loop:`
+            ^^^^^^^^^^ error[E108] an infinite loop is written `loop:`
             fix: Change to `loop` => "loop:"
               session "x"
             repeat until **it is good** (max: 3):
-            ^^^^^^ error[E108] a `repeat` counts; a loop with a condition is a `loop`
+            ^^^^^^ error[E108] `repeat` takes a number; use `loop` for a loop with a condition
             fix: Change to `loop` => "loop until **it is good** (max: 3):"
               session "x"
             unless **it is late**:
-            ^^^^^^ error[E108] the opposite of a condition is written `if not`
+            ^^^^^^ error[E108] unknown statement `unless`; use `if not` to negate a condition
             fix: Change to `if not` => "if not **it is late**:"
               session "x"
             if **it is late** then:
-                              ^^^^ error[E108] a `:` ends the `if` line; it needs no `then`
+                              ^^^^ error[E108] unexpected `then`; a `if` line ends with `:`
                               fix: Remove `then` => "if **it is late**:"
               session "x"
             try:
               session "x"
             except ValueError as e:
-            ^^^^^^ error[E108] errors are handled in a `catch`
+            ^^^^^^ error[E108] unknown statement `except`; use `catch` to handle errors
             guess: Change to `catch` => "catch ValueError as e:"
               session "y"
             try:
               session "x"
             catch ValueError as e:
-                  ^^^^^^^^^^ error[E108] a `catch` handles every error: it names no kind of them
-                  fix: Remove the kind => "catch as e:"
+                  ^^^^^^^^^^ error[E108] `catch` handles every error and takes no type
+                  fix: Remove the type => "catch as e:"
               session "y"
             for (let i = 0; i < 3; i++):
-                ^ error[E108] a `for` goes through a collection: `for item in items:`; what counts is a `repeat`: `repeat 3 as i:`
+                ^ error[E108] `for` iterates over a collection: `for item in items:`; to count, use `repeat 3 as i:`
               session "x"
             for (x in xs):
-                ^ error[E108] `for` has no parentheses: `for item in items:`
+                ^ error[E108] unexpected parentheses after `for`; write `for item in items:`
                 fix: Remove the parentheses => "for x in xs:"
               session "x"
             choice **which**:
               option "a":
                 session "x"
               else:
-              ^^^^ error[E104] this `else` does not belong to an `if`: none ends above it at this indentation
+              ^^^^ error[E104] `else` has no matching `if` above it at this indentation
                 session "y"
         "#]],
     );
@@ -549,19 +549,19 @@ block h(x) -> string:
 "#,
         expect![[r#"
             class Writer:
-            ^^^^^ error[E108] there are no classes: who works is an `agent name:`, and a reusable part of a program is a `block name:`
+            ^^^^^ error[E108] unknown statement `class`; define an `agent name:` or a `block name:`
               prompt: "x"
             block f(x: string, y: int):
                      ^^^^^^^^ error[E108] parameters have no types
-                     guess: Remove it => "block f(x, y: int):"
+                     guess: Remove the type => "block f(x, y: int):"
               session "x"
             block g(x = "a") -> string:
-                      ^^^^^ error[E108] parameters have no default values: each call gives all of them
-                      guess: Remove it => "block g(x) -> string:"
+                      ^^^^^ error[E108] parameters have no default values; pass every argument in each call
+                      guess: Remove the default value => "block g(x) -> string:"
               session "x"
             block h(x) -> string:
-                       ^^^^^^^^^ error[E108] a block does not say what it returns
-                       fix: Remove it => "block h(x):"
+                       ^^^^^^^^^ error[E108] a block takes no return type
+                       fix: Remove the return type => "block h(x):"
               session "x"
         "#]],
     );
@@ -582,18 +582,18 @@ session "y"
 "#,
         expect![[r##"
             session "do " + x
-                          ^ error[E108] a value is put into a text in braces: `"Write about {topic}"`
-                          fix: Put the value into the string => "session \"do {x}\""
+                          ^ error[E108] unexpected `+` after a string; interpolate the value: `"Write about {topic}"`
+                          fix: Interpolate the value => "session \"do {x}\""
             session "do " + x + "y"
-                          ^ error[E108] a value is put into a text in braces: `"Write about {topic}"`
+                          ^ error[E108] unexpected `+` after a string; interpolate the value: `"Write about {topic}"`
             session "a" then session "b"
-                        ^^^^ error[E108] one session is chained to the next by `->`
+                        ^^^^ error[E108] unexpected `then`; chain sessions with `->`
                         fix: Change to `->` => "session \"a\" -> session \"b\""
             session "a" retry 3
-                             ^ error[E005] missing `:` behind `retry`
+                             ^ error[E005] expected `:` after `retry`
                              fix: Insert `:` => "session \"a\" retry: 3"
             session "a" (context = x)
-                                 ^ error[E005] a property is written with `:`, as in `context: …`
+                                 ^ error[E005] expected `:`, found `=`; a property is written `context: …`
                                  fix: Change `=` to `:` => "session \"a\" (context: x)"
             /* a "comment */
             ^^ error[E110] a comment starts with `#`

@@ -18,21 +18,21 @@ session 3
 "#,
         expect![[r#"
             session
-            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+            ^^^^^^^ error[E003] `session` takes a text or an agent: `session "what to do"` or `session: agent`
             session:
-            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+            ^^^^^^^ error[E003] `session` takes a text or an agent: `session "what to do"` or `session: agent`
             session writer
-                   ^ error[E003] missing `:` before the name of the agent: `session: writer`
+                   ^ error[E003] expected `:` before the name of the agent: `session: writer`
                    guess: Insert `:` => "session: writer"
             session write a poem
-                    ^^^^^^^^^^^^ error[E003] the text of a session is written in quotes
+                    ^^^^^^^^^^^^ error[E003] the text of a session must be in quotes
                     guess: Put the text in quotes => "session \"write a poem\""
             resume:
-            ^^^^^^ error[E003] `resume` needs the agent that goes on: `resume: agent`
+            ^^^^^^ error[E003] `resume` takes an agent: `resume: agent`
             resume
-            ^^^^^^ error[E003] `resume` needs the agent that goes on: `resume: agent`
+            ^^^^^^ error[E003] `resume` takes an agent: `resume: agent`
             session 3
-            ^^^^^^^ error[E003] a session needs a text or an agent: `session "what to do"` or `session: agent`
+            ^^^^^^^ error[E003] `session` takes a text or an agent: `session "what to do"` or `session: agent`
         "#]],
     );
 }
@@ -109,24 +109,24 @@ let caf€ = 3
 "#,
         expect![[r#"
             foo
-            ^^^ error[E107] `foo` alone does nothing; a statement starts with a keyword such as `session`
+            ^^^ error[E107] `foo` is not a statement; a statement starts with a keyword such as `session`
             foo bar baz
-            ^^^ error[E107] `foo` starts no statement of the language
+            ^^^ error[E107] unknown statement `foo`
             "text"
-            ^^^^^^ error[E004] a text alone does nothing; to have an agent work on it, put `session` before it
+            ^^^^^^ error[E004] a text has no effect by itself; put `session` before it to run it
             guess: Insert `session` => "session \"text\""
             a + b
-            ^^^^^ error[E004] this value is not used; bind it with `let name = …` or return it with `output …`
+            ^^^^^ error[E004] unused value; bind it with `let name = …` or return it with `output …`
             **so**
-            ^^^^^^ error[E004] a condition alone does nothing; it belongs behind `if`, `loop until` or `choice`
+            ^^^^^^ error[E004] a condition has no effect by itself; use it after `if`, `loop until` or `choice`
             3
-            ^ error[E004] this value is not used; bind it with `let name = …` or return it with `output …`
+            ^ error[E004] unused value; bind it with `let name = …` or return it with `output …`
             caf€ = 3
-            ^^^^ error[E115] `caf€` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+            ^^^^ error[E115] `caf€` is not a valid name; use letters, digits, `_` and `-`, or put a text in quotes
             let caf€ = 3
-                ^^^^ error[E115] `caf€` is no name: names are made of letters, digits, `_` and `-`, and start with a letter or `_`. Other text is written in quotes
+                ^^^^ error[E115] `caf€` is not a valid name; use letters, digits, `_` and `-`, or put a text in quotes
             @@@ %% ^^
-            ^ error[E004] `@` is no part of the language outside of strings
+            ^ error[E004] unexpected `@` outside of a string
         "#]],
     );
 }
@@ -155,41 +155,41 @@ use "a" as
 "#,
         expect![[r#"
             repeat 3
-                    ^ error[E005] missing `:` at the end of the `repeat` line
+                    ^ error[E005] expected `:` at the end of the `repeat` line
                     fix: Insert `:` => "repeat 3:"
               session "x"
             agent foo
-                     ^ error[E005] missing `:` at the end of the `agent` line
+                     ^ error[E005] expected `:` at the end of the `agent` line
                      fix: Insert `:` => "agent foo:"
               model: opus
             let x session "y"
-                 ^ error[E005] missing `=` between a variable and its value
+                 ^ error[E005] expected `=` between a variable and its value
                  fix: Insert `=` => "let x = session \"y\""
             let x: 3
-                 ^ error[E005] a variable gets its value with `=`
+                 ^ error[E005] expected `=` after the name of a variable, found `:`
                  fix: Change `:` to `=` => "let x = 3"
             let x
-                 ^ error[E005] `let` binds a value: `let name = …`
+                 ^ error[E005] expected `=` and a value: `let name = …`
             output foo: session "x"
-                      ^ error[E005] an output gets its value with `=`
+                      ^ error[E005] expected `=` after the name of an output, found `:`
                       fix: Change `:` to `=` => "output foo = session \"x\""
             output
-                  ^ error[E005] missing a value behind `output`
+                  ^ error[E005] expected a value after `output`
             for x xs:
-                 ^ error[E005] missing `in` and the collection: `for item in items:`
+                 ^ error[E005] expected `in` and a collection: `for item in items:`
                  fix: Insert `in` => "for x in xs:"
               session "x"
             for in xs:
-                ^^ error[E005] missing the name of the loop variable: `for item in items:`
+                ^^ error[E005] expected a name for the loop variable: `for item in items:`
               session "x"
             if :
-               ^ error[E005] missing the condition, such as `**the tests pass**`
+               ^ error[E005] expected a condition, such as `**the tests pass**`
               session "x"
             use "a" b
-                    ^ error[E005] missing `as` before the name
+                    ^ error[E005] expected `as` before the name
                     fix: Insert `as` => "use \"a\" as b"
             use "a" as
-                      ^ error[E005] missing the name behind `as`
+                      ^ error[E005] expected a name after `as`
         "#]],
     );
 }
@@ -211,28 +211,28 @@ session "x"
 "#,
         expect![[r#"
             parallel (on-fail: "continue":
-                     ^ error[E005] this `(` is never closed: `)` is missing
+                     ^ error[E005] unclosed `(`; expected `)`
                      guess: Insert `)` => "parallel (on-fail: \"continue\"):"
               a = session "x"
             let z = [1, 2
-                    ^ error[E005] this `[` is never closed: `]` is missing
+                    ^ error[E005] unclosed `[`; expected `]`
                     guess: Insert `]` => "let z = [1, 2]"
             let w = { a: 1, b
-                    ^ error[E005] this `{` is never closed: `}` is missing
+                    ^ error[E005] unclosed `{`; expected `}`
                     guess: Insert `}` => "let w = { a: 1, b}"
             let v = [1 2]
-                      ^ error[E005] missing `,` between two items
+                      ^ error[E005] expected `,` between two items
                       fix: Insert `,` => "let v = [1, 2]"
             let u = (1 + 2
-                    ^ error[E005] this `(` is never closed: `)` is missing
+                    ^ error[E005] unclosed `(`; expected `)`
                     guess: Insert `)` => "let u = (1 + 2)"
             let t = a[0
-                     ^ error[E005] this `[` is never closed: `]` is missing
+                     ^ error[E005] unclosed `[`; expected `]`
                      guess: Insert `]` => "let t = a[0]"
             let s = ]
-                    ^ error[E004] this `]` closes nothing
+                    ^ error[E004] unmatched closing `]`
             do f(1, 2
-                ^ error[E005] this `(` is never closed: `)` is missing
+                ^ error[E005] unclosed `(`; expected `)`
                 guess: Insert `)` => "do f(1, 2)"
             session "x"
         "#]],
@@ -256,23 +256,23 @@ let a = 1
         expect![[r#"
             agent x:
               model = opus
-                    ^ error[E005] a property is written with `:`, as in `model: …`
+                    ^ error[E005] expected `:`, found `=`; a property is written `model: …`
                     fix: Change `=` to `:` => "  model: opus"
               prompt "abc"
-                    ^ error[E005] missing `:` behind `prompt`
+                    ^ error[E005] expected `:` after `prompt`
                     fix: Insert `:` => "  prompt: \"abc\""
               model
-                   ^ error[E005] missing `:` and a value behind `model`
+                   ^ error[E005] expected `:` and a value after `model`
               context:
-                      ^ error[E005] missing a value behind `:`
+                      ^ error[E005] expected a value after `:`
               persist: yes please
-                       ^^^^^^^^^^ error[E004] a text of several words is written in quotes
+                       ^^^^^^^^^^ error[E004] a text of several words must be in quotes
                        guess: Put the text in quotes => "  persist: \"yes please\""
             prompt: "abc"
-            ^^^^^^ error[E004] `prompt:` is a property; indent it below the `agent` or `session` that it belongs to
+            ^^^^^^ error[E004] `prompt:` is a property; indent it below its `agent` or `session`
             let a = 1
               context: b
-            ^^ error[E101] `context:` is a property, but the statement above it takes none
+            ^^ error[E101] `context:` is a property, but the statement above takes none
         "#]],
     );
 }
@@ -289,19 +289,19 @@ input "x": "y"
 "#,
         expect![[r#"
             input: "x"
-            ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            ^^^^^ error[E020] `input` needs a name: `input topic: "what it is for"`
             guess: Name it `topic` => "input topic: \"x\""
             input
-            ^^^^^ error[E020] this input has no name: `input topic: "what it is for"`
+            ^^^^^ error[E020] `input` needs a name: `input topic: "what it is for"`
             guess: Name it `topic` => "input topic"
             output = 3
-            ^^^^^^ error[E023] this output has no name: `output report = …`
+            ^^^^^^ error[E023] `output` needs a name before `=`: `output report = …`
             guess: Name it `result` => "output result = 3"
             input x "desc"
-                   ^ error[E005] missing `:` between an input's name and its description
+                   ^ error[E005] expected `:` between the name of an input and its description
                    fix: Insert `:` => "input x: \"desc\""
             input "x": "y"
-                  ^^^ error[E020] the name of an input is written without quotes
+                  ^^^ error[E020] an input name must not be quoted
                   fix: Remove the quotes => "input x: \"y\""
         "#]],
     );
@@ -317,13 +317,13 @@ if **a** session "b"
 "#,
         expect![[r#"
             items | map session "x"
-                       ^ error[E005] missing `:` before the body of this `map`
+                       ^ error[E005] expected `:` before the body of `map`
                        fix: Insert `:` => "items | map: session \"x\""
             for x in [1, 2] session "a"
-                           ^ error[E005] missing `:` before the body of this `for`
+                           ^ error[E005] expected `:` before the body of `for`
                            fix: Insert `:` => "for x in [1, 2]: session \"a\""
             if **a** session "b"
-                    ^ error[E005] missing `:` before the body of this `if`
+                    ^ error[E005] expected `:` before the body of `if`
                     fix: Insert `:` => "if **a**: session \"b\""
         "#]],
     );
@@ -344,20 +344,20 @@ try
 "#,
         expect![[r#"
             do review(
-                     ^ error[E005] this `(` is never closed: `)` is missing
+                     ^ error[E005] unclosed `(`; expected `)`
                      guess: Insert `)` => "  b)"
               a,
               b
             loop until **a** max: 3:
-                             ^^^^^^ error[E005] the options of a `loop` stand in parentheses: `(max: 3)`
+                             ^^^^^^ error[E005] the options of `loop` must be in parentheses: `(max: 3)`
                              fix: Put the options in parentheses => "loop until **a** (max: 3):"
               session "x"
             loop (max 3):
-                     ^ error[E005] missing `:` behind `max`
+                     ^ error[E005] expected `:` after `max`
                      fix: Insert `:` => "loop (max: 3):"
               session "y"
             try
-               ^ error[E005] missing `:` at the end of the `try` line
+               ^ error[E005] expected `:` at the end of the `try` line
                fix: Insert `:` => "try:"
         "#]],
     );

@@ -20,8 +20,8 @@ session "Write about tides"
 "#,
         expect![[r##"
             ---
-            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E108] a program has no front matter; write what it says as comments, which start with `#`
-            fix: Make comments of it => "# title: Tides\n# tags:\n#   - sea\n# author: \"Ann\n#\n# version: 1"
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E108] a program has no front matter; write it as comments starting with `#`
+            fix: Convert to comments => "# title: Tides\n# tags:\n#   - sea\n# author: \"Ann\n#\n# version: 1"
             title: Tides
             tags:
               - sea
@@ -40,8 +40,8 @@ session "Write about tides"
 "#,
         expect![[r##"
             ---
-            ^^^ error[E110] a line of dashes is no statement; a comment starts with `#`
-            fix: Make it a comment => "# ---"
+            ^^^ error[E110] a line of dashes is not a statement; a comment starts with `#`
+            fix: Convert to a comment => "# ---"
             session "Write about tides"
         "##]],
     );
@@ -53,8 +53,8 @@ session "Write about the moon"
         expect![[r##"
             session "Write about tides"
             ---
-            ^^^ error[E110] a line of dashes is no statement; a comment starts with `#`
-            fix: Make it a comment => "# ---"
+            ^^^ error[E110] a line of dashes is not a statement; a comment starts with `#`
+            fix: Convert to a comment => "# ---"
             session "Write about the moon"
         "##]],
     );
@@ -76,7 +76,7 @@ session: writer
 "#,
         expect![[r#"
             agents:
-            ^^^^^^ error[E108] each agent is defined by itself, without `agents:` above: `agent writer:`
+            ^^^^^^ error[E108] unexpected `agents:`; define each agent separately: `agent writer:`
             guess: Define each with `agent` => "agent writer:\n  model: opus\n  prompt: \"Write\"\n\nagent editor:\n  prompt: \"\"\"\n    Edit\n  \"\"\""
               writer:
                 model: opus
@@ -96,7 +96,7 @@ session "Write about {topic}"
 "#,
         expect![[r#"
             inputs:
-            ^^^^^^ error[E108] each input is defined by itself, without `inputs:` above: `input topic:`
+            ^^^^^^ error[E108] unexpected `inputs:`; define each input separately: `input topic:`
             guess: Define each with `input` => "input topic: \"What to write about\""
               topic: "What to write about"
             session "Write about {topic}"
