@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use futures_util::future::join_all;
 use prose_project::files::{identity, shown};
-use prose_project::imports::{ImportOptions, LockUse, Update, block_on};
-use prose_registry::{Client, Found, LOCK_FILE, Lock, Outcome, Pin, Reference, Timestamp, Visited};
+use prose_project::imports::{self, ImportOptions, LockUse, Update, block_on, commit};
+use prose_registry::{Client, LOCK_FILE, Lock, Outcome, Pin, Reference, Visited};
 
 use crate::Status;
 use crate::cli::LockArgs;
@@ -112,24 +112,24 @@ fn names(lock: &Lock, reference: &str) -> bool {
 }
 
 /// Pins what was found, and says what that changes.
-fn pin(lock: &mut Lock, programs: &[(Client, Visited)], update: &Update) -> Vec<String> {
+fn pin<'a>(lock: &mut Lock, programs: &'a [(Client, Visited)], update: &Update) -> Vec<String> {
     let is_new = |visited: &Visited| {
         let reference = visited.reference.to_string();
         !names(lock, &reference) || update.includes(&reference)
     };
-    let new: Vec<_> = programs.iter().filter(|(_, visited)| is_new(visited)).collect();
-    let commits = new.iter().map(|(client, visited)| commit(client, visited)).collect::<Vec<_>>();
+    let new = programs.iter().filter(|(_, visited)| is_new(visited));
+    let found = |(client, visited): &'a (Client, Visited)| {
+        Some((client, &visited.reference, visited.outcome.program()?))
+    };
+    let new: Vec<_> = new.filter_map(found).collect();
+    let commits: Vec<_> =
+        new.iter().map(|(client, reference, program)| commit(client, reference, program)).collect();
     // Without a runtime nothing would have been found either.
     let commits = block_on(join_all(commits)).unwrap_or_else(|_| vec![None; new.len()]);
     let mut changes = Vec::new();
-    for ((_, visited), commit) in new.into_iter().zip(commits) {
-        let Some(Found { program, .. }) = visited.outcome.result.as_ref().ok() else { continue };
-        let reference = visited.reference.to_string();
-        let was_known = names(lock, &reference);
-        let mut program = program.clone();
-        // A git host gives it under the name of the commit, the other spelling under the one that was asked for.
-        program.source.reference.clone_from(&reference);
-        match lock.pin(&program, commit, Timestamp::now()) {
+    for ((_, reference, program), commit) in new.into_iter().zip(commits) {
+        let was_known = names(lock, &reference.to_string());
+        match imports::pin(lock, reference, program, commit) {
             Some(Pin { sha256, .. }) => changes.push(format!(
                 "updated `{reference}` from SHA-256 {:.12} to {:.12}",
                 sha256.to_string(),
@@ -145,12 +145,6 @@ fn pin(lock: &mut Lock, programs: &[(Client, Visited)], update: &Update) -> Vec<
         }
     }
     changes
-}
-
-/// The commit that has the text, if the program lies in a repository and its host tells.
-async fn commit(client: &Client, visited: &Visited) -> Option<String> {
-    let Reference::Git(program) = &visited.reference else { return None };
-    client.commit_of(program, visited.outcome.program()?.source.sha256).await
 }
 
 /// Whether the paths cover all of the project, so that what none of their programs imports is imported by none at all.

@@ -2,12 +2,16 @@
 //!
 //! The analysis asks what imports lead to, and [`prose_registry`] looks it up. Neither depends on the other.
 
+pub(crate) mod copies;
 mod fetched;
 mod paths;
+mod pins;
 mod project;
 mod registries;
 
 pub use fetched::{fetched, importer, never_fetched, not_fetched, too_many};
 pub use paths::{asked_rights, import_paths};
+pub use pins::{commit, pin};
+pub(crate) use project::NOTHING_IS_FETCHED;
 pub use project::{ImportOptions, Imports, LockUse, Needs, ProjectImports, Update, block_on};
 pub use registries::{FetchResult, PendingFetch, Registries, shown_at};

@@ -8,13 +8,14 @@ use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, note, remote};
 use prose_analysis::{Database, SourceFile};
 use prose_markdown::{is_reported, program_at_path};
-use prose_registry::Vendor;
+use prose_registry::OFFLINE;
 use prose_syntax::{Code, Diagnostic, Severity};
 use prose_vm::program::Program;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::files::{Failure, identity, shown};
+use crate::imports::{NOTHING_IS_FETCHED, copies};
 use crate::settings::{Diagnosed, Rules};
 
 /// Why a program is not run. Displayed as the rest of a sentence that starts with the name of the program.
@@ -146,28 +147,49 @@ fn check_settings(rules: &Rules) -> Result<(), Refusal> {
 
 /// Refuses a program that imports, itself or through others, something that is not there yet.
 fn check_imports(db: &Database, file: SourceFile, rules: &Rules) -> Result<(), Refusal> {
+    let imports = remote_imports(db, file);
+    if let Some(folder) = rules.vendor().filter(|_| !imports.is_empty()) {
+        copies::load(&folder).map_err(Refusal::Unreadable)?;
+    }
+    for (importer, path) in imports {
+        if imported(db, importer, path.clone()) == Imported::Unknown {
+            let is_of_unknown_registry =
+                remote(db, importer, &path).is_some_and(|remote| remote.is_of_unknown_registry());
+            let why = match note(db, importer, &path) {
+                Some(note) => Some(note.message.clone()),
+                None if is_of_unknown_registry => {
+                    Some(format!("it imports `{path}`, and `registry.url` of prose.toml has an error"))
+                }
+                None => None,
+            };
+            return Err(Refusal::NotFetched { path, why });
+        }
+    }
+    Ok(())
+}
+
+/// Remarks about what a program is run with that are no diagnostics of a file.
+pub fn remarks(db: &Database, file: SourceFile, rules: &Rules) -> Vec<String> {
+    if remote_imports(db, file).is_empty() {
+        return Vec::new();
+    }
+    let copies = rules.vendor().and_then(|folder| copies::load(&folder).ok());
+    let mut remarks = copies.map(|(_, remarks)| remarks).unwrap_or_default();
+    if std::env::var_os(OFFLINE).is_some_and(|value| value == "1") {
+        remarks.push(NOTHING_IS_FETCHED.to_owned());
+    }
+    remarks
+}
+
+/// The programs from elsewhere that a program imports, itself or through others: who imports each, and by which path.
+fn remote_imports(db: &Database, file: SourceFile) -> Vec<(SourceFile, SmolStr)> {
+    let mut found = Vec::new();
     let mut seen = FxHashSet::from_iter([file]);
     let mut waiting = vec![file];
-    let mut is_remote = false;
     while let Some(file) = waiting.pop() {
-        for path in import_paths(db, file) {
-            let Some(remote) = remote(db, file, &path) else { continue };
-            is_remote = true;
-            if imported(db, file, path.clone()) == Imported::Unknown {
-                let why = match note(db, file, &path) {
-                    Some(note) => Some(note.message.clone()),
-                    None if remote.is_of_unknown_registry() => {
-                        Some(format!("it imports `{path}`, and `registry.url` of prose.toml has an error"))
-                    }
-                    None => None,
-                };
-                return Err(Refusal::NotFetched { path, why });
-            }
-        }
+        let paths = import_paths(db, file).into_iter().filter(|path| remote(db, file, path).is_some());
+        found.extend(paths.map(|path| (file, path)));
         waiting.extend(imported_programs(db, file).iter().copied().filter(|program| seen.insert(*program)));
     }
-    match rules.vendor().filter(|_| is_remote).map(|folder| Vendor::load(&folder)) {
-        Some(Err(error)) => Err(Refusal::Unreadable(Failure::new(error.path(), &error))),
-        _ => Ok(()),
-    }
+    found
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
-use prose_config::{Config, FILE_NAME, Overrides, Project, Projects};
+use prose_config::{Config, FILE_NAME, Overrides, Project, Projects, find_accepted};
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
@@ -264,6 +264,20 @@ impl Rules {
         let path = self.project.path.as_deref().unwrap_or(Path::new(FILE_NAME));
         self.diagnosed(path, &self.project.problems)
     }
+}
+
+/// Remarks about files of other users that would have the settings of a program.
+pub fn ignored_for(program: &Path) -> Vec<String> {
+    let store = TrustStore::of_user();
+    let mut ignored = Vec::new();
+    find_accepted(program, |file| {
+        let is_accepted = accepts_settings(&store, file);
+        if !is_accepted {
+            ignored.push(ignored_settings(&shown(file)));
+        }
+        is_accepted
+    });
+    ignored
 }
 
 /// Whether a path is that of settings and not of a program.

@@ -535,6 +535,46 @@ fn warnings_are_shown_at_the_start_of_a_run() {
 }
 
 #[test]
+fn what_a_program_is_run_with_is_remarked_at_the_start_by_both() {
+    let case = Case {
+        files: &[("main.prose", USES)],
+        settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
+        ..Case::default()
+    };
+    let remark = "copies` has no copies of programs, though `registry.vendor` names it";
+    let mut world = World::of(&case);
+    let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
+    assert!(stderr.contains(remark), "{stderr}");
+    world.workspace.open_saved("main.prose");
+    assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
+    let said = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(said["params"]["message"].as_str().unwrap().contains(remark), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn settings_of_another_user_are_ignored_by_both_which_is_remarked() {
+    let case = Case { files: &[("main.prose", "session \"x\"\n")], ..Case::default() };
+    let mut world = World::of(&case);
+    let theirs = world.path("theirs.toml");
+    fs::write(&theirs, "[run]\nmax-parallel = 0\n").unwrap();
+    // Where this is not root, that of root serves.
+    let is_given = std::os::unix::fs::chown(&theirs, Some(54_321), None).is_ok();
+    let theirs = if is_given { theirs.as_path() } else { Path::new("/etc/passwd") };
+    std::os::unix::fs::symlink(theirs, world.path("prose.toml")).unwrap();
+    world.workspace.restart();
+    let remark = "prose.toml` belongs to another user and is ignored";
+    let output = world.prose(&["run", "main.prose"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains(remark), "{stderr}");
+    world.workspace.open_saved("main.prose");
+    assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
+    let said = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(said["params"]["message"].as_str().unwrap().contains(remark), "{said}");
+}
+
+#[test]
 fn that_an_earlier_text_is_used_is_said_at_the_start_of_a_run() {
     let case = Case { files: &[("main.prose", USES)], settings: REGISTRY, ..Case::default() };
     let world = World::of(&case);

@@ -12,8 +12,8 @@ use prose_analysis::host::{Loader, NoText, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
 use prose_project::files::read_import;
-use prose_project::imports::{PendingFetch, Registries, never_fetched, not_fetched, too_many};
-use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MAX_PROGRAMS, Timestamp};
+use prose_project::imports::{PendingFetch, Registries, commit, never_fetched, not_fetched, pin, too_many};
+use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MAX_PROGRAMS};
 
 use crate::background::Background;
 use crate::imports::commands::ImportMessage;
@@ -174,12 +174,9 @@ impl Fetcher {
                 let found = client
                     .known(&reference)
                     .ok_or_else(|| format!("`{reference}` is not known yet; fetch it first"))?;
-                let commit = match &reference {
-                    prose_registry::Reference::Git(program) => client.commit(program).await.ok(),
-                    _ => None,
-                };
+                let commit = commit(&client, &reference, &found.program).await;
                 let mut lock = Lock::load(&path).map_err(|error| error.to_string())?.unwrap_or_default();
-                lock.pin(&found.program, commit, Timestamp::now());
+                pin(&mut lock, &reference, &found.program, commit);
                 lock.save(&path).map_err(|error| error.to_string())
             };
             let pinned =

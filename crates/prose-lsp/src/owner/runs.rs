@@ -19,6 +19,7 @@ use crate::owner::state::Owner;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json};
+use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
@@ -54,18 +55,25 @@ impl Owner {
             return send(answer, self.show_error(&uri));
         }
         match self.order(what, &given, &uri) {
-            Ok((order, snapshot)) => launch(
-                &self.runs,
-                Launch {
-                    order,
-                    text: snapshot.text.to_string().into(),
-                    first_line: snapshot.shown.first_line(),
-                    uri: snapshot.name,
-                    given: given.inputs(),
-                    session: Arc::clone(&self.session),
-                    answer,
-                },
-            ),
+            Ok((order, snapshot)) => {
+                for remark in snapshot.config.remarks(self.analysis.host.db(), snapshot.file) {
+                    let message = format!("{}: {remark}", order.program.name);
+                    let params = serde_json::json!({ "type": MessageType::WARNING, "message": message });
+                    self.publisher.notify(Notification::new("window/showMessage", &params));
+                }
+                launch(
+                    &self.runs,
+                    Launch {
+                        order,
+                        text: snapshot.text.to_string().into(),
+                        first_line: snapshot.shown.first_line(),
+                        uri: snapshot.name,
+                        given: given.inputs(),
+                        session: Arc::clone(&self.session),
+                        answer,
+                    },
+                );
+            }
             Err(failure) => send(answer, Err(failure)),
         }
     }

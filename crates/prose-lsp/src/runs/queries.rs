@@ -30,7 +30,7 @@ use crate::runs::requests::RunQuery;
 
 /// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
 /// together take more than a client has room for.
-const LONGEST: usize = 400;
+const MAX_SHOWN_CHARS: usize = 400;
 
 /// The program of a run, in its folder.
 const PROGRAM_FILE: &str = "program.prose";
@@ -144,7 +144,7 @@ fn root_of(folder: &Path) -> Option<&Path> {
 fn shorten(value: &mut Value) {
     match value {
         Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+            if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN_CHARS) {
                 text.truncate(end);
                 text.push('…');
             }
@@ -287,11 +287,10 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let mut event =
-            json!({ "at": 1, "task": { "prompt": "ü".repeat(LONGEST + 1), "task": "ü".repeat(LONGEST) } });
+        let mut event = json!({ "at": 1, "task": { "prompt": "ü".repeat(MAX_SHOWN_CHARS + 1), "task": "ü".repeat(MAX_SHOWN_CHARS) } });
         shorten(&mut event);
         let (long, short) = (&event["task"]["prompt"], &event["task"]["task"]);
-        assert_eq!(*long, format!("{}…", "ü".repeat(LONGEST)));
-        assert_eq!(*short, "ü".repeat(LONGEST));
+        assert_eq!(*long, format!("{}…", "ü".repeat(MAX_SHOWN_CHARS)));
+        assert_eq!(*short, "ü".repeat(MAX_SHOWN_CHARS));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 /// The most files and folders that are looked at, so that a folder such as `/` is no endless work.
-const MOST_ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// The files below some folders, each once though folders may lie in each other. What Git ignores is left out, and so is what is hidden
 /// or installed by a package manager.
@@ -20,10 +20,10 @@ pub(crate) fn files_below(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> 
         walk.build()
     });
     let bounded = walk.into_iter().flatten().enumerate().take_while(|(count, _)| {
-        if *count == MOST_ENTRIES {
-            tracing::warn!("only the first {MOST_ENTRIES} files were searched for programs");
+        if *count == MAX_ENTRIES {
+            tracing::warn!("only the first {MAX_ENTRIES} files were searched for programs");
         }
-        *count < MOST_ENTRIES
+        *count < MAX_ENTRIES
     });
     let mut seen = HashSet::new();
     bounded

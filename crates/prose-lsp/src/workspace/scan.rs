@@ -9,11 +9,11 @@ use prose_project::files::read_import;
 use crate::workspace::files::{files_below, is_program};
 
 /// How many programs are taken up. Who has more of them opens those that matter.
-pub(crate) const MOST_PROGRAMS: usize = 10_000;
+pub(crate) const MAX_PROGRAMS: usize = 10_000;
 /// How long a program may be, in bytes: longer ones were hardly written by a person.
-const LONGEST: u64 = 1 << 20;
+const MAX_PROGRAM_BYTES: u64 = 1 << 20;
 /// How long all of them may be together, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// How many programs the owner takes up between two other messages.
 const BATCH: usize = 32;
 
@@ -43,9 +43,9 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
     let mut is_complete = true;
     let mut batch = Vec::new();
     for path in files_below(folders).filter(|path| is_program(path)) {
-        let Some(stamp) = stamp(&path).filter(|stamp| stamp.bytes <= LONGEST) else { continue };
+        let Some(stamp) = stamp(&path).filter(|stamp| stamp.bytes <= MAX_PROGRAM_BYTES) else { continue };
         bytes += stamp.bytes;
-        if seen.len() == MOST_PROGRAMS || bytes > MOST_BYTES {
+        if seen.len() == MAX_PROGRAMS || bytes > MAX_BYTES {
             tracing::warn!(
                 "only {} programs of the workspace are taken up; the others are when they are opened",
                 seen.len()
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn programs_that_no_person_has_written_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
-        let long = "#".repeat(usize::try_from(LONGEST).unwrap() + 1);
+        let long = "#".repeat(usize::try_from(MAX_PROGRAM_BYTES).unwrap() + 1);
         fs::write(folder.path().join("long.prose"), long).unwrap();
         fs::write(folder.path().join("broken.prose"), [0xff, 0xfe]).unwrap();
         assert_eq!(scanned(folder.path(), &mut Stamps::new()), (vec![], vec![]));

@@ -11,6 +11,7 @@ use prose_analysis::{Database, SourceFile, host};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
 use prose_ide::HintsWanted;
 use prose_project::runnable::{self, Refusal, runnable};
+use prose_project::settings::ignored_for;
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
 use prose_run::{Grants, Person, Subject};
@@ -166,6 +167,15 @@ impl FileConfig {
     /// The program, or why it is not run.
     pub(crate) fn runnable(&self, db: &Database, file: SourceFile) -> Result<Arc<Program>, Refusal> {
         runnable(db, file, &self.rules, &self.path)
+    }
+
+    /// Remarks about what a program is run with that are no diagnostics of a file.
+    pub(crate) fn remarks(&self, db: &Database, file: SourceFile) -> Vec<String> {
+        let mut remarks = runnable::remarks(db, file, &self.rules);
+        if self.client.trusted != Some(true) {
+            remarks.extend(ignored_for(&self.path));
+        }
+        remarks
     }
 
     /// The errors that keep a program from being run, the first one first.

@@ -17,9 +17,13 @@ use prose_registry::{
     Visited,
 };
 
-use super::{Registries, fetched, import_paths, never_fetched, shown_at};
-use crate::files::{Failure, identity, shown};
+use super::{Registries, copies, fetched, import_paths, never_fetched, shown_at};
+use crate::files::{Failure, identity};
 use crate::settings::Rules;
+
+/// The remark that nothing is fetched.
+pub(crate) const NOTHING_IS_FETCHED: &str =
+    "nothing is fetched, so imported programs are as the cache has them, however old";
 
 /// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(60);
@@ -193,28 +197,13 @@ impl Imports {
         if self.options.past_vendor {
             return None;
         }
-        match Vendor::load(dir) {
-            Ok(Some(vendor)) => {
-                let again = shown(dir);
-                lock(&self.remarks).extend(vendor.damaged().map(|copy| {
-                    format!(
-                        "`{}` is not used, since it is another text than the one that was copied; `prose vendor {}` copies it again",
-                        shown(&copy).display(),
-                        again.display()
-                    )
-                }));
-                Some(vendor)
+        match copies::load(dir) {
+            Ok((vendor, remarks)) => {
+                lock(&self.remarks).extend(remarks);
+                vendor
             }
-            Ok(None) => {
-                let dir = shown(dir);
-                lock(&self.remarks).push(format!(
-                    "`{0}` has no copies of programs, though `registry.vendor` names it; `prose vendor {0}` writes them",
-                    dir.display()
-                ));
-                None
-            }
-            Err(error) => {
-                self.fail(error.path(), &error);
+            Err(failure) => {
+                lock(&self.failures).push(failure);
                 None
             }
         }
@@ -238,9 +227,7 @@ impl Imports {
         }
         remarks.extend(self.cache.take_problem().map(|problem| problem.to_string()));
         if projects.iter().any(|project| project.is_offline()) {
-            remarks.push(
-                "nothing is fetched, so imported programs are as the cache has them, however old".to_owned(),
-            );
+            remarks.push(NOTHING_IS_FETCHED.to_owned());
         }
         // Each project reads the tokens anew.
         remarks.sort();
