@@ -81,11 +81,11 @@ impl Serialize for Delta<'_> {
         map.serialize_entry("now", &view.now)?;
         map.serialize_entry("paused", &view.paused)?;
         map.serialize_entry("ended", &view.sessions_ended)?;
+        map.serialize_entry("harness", &view.harness)?;
         if let Some(head) = view.head.as_ref().filter(|_| self.is_whole()) {
             map.serialize_entry("run", &head.run)?;
             map.serialize_entry("program", &head.program)?;
             map.serialize_entry("from", &head.from)?;
-            map.serialize_entry("harness", &head.harness)?;
             map.serialize_entry("inputs", &head.inputs)?;
         }
         if let Some(end) = &view.end {
@@ -201,6 +201,7 @@ impl Serialize for ShownEntry<'_> {
             EntryKind::Started => "started",
             EntryKind::Resumed => "resumed",
             EntryKind::Attempt(..) => "attempt",
+            EntryKind::AttemptEnded(..) => "attempt-ended",
             EntryKind::Pause(..) => "pause",
             EntryKind::Node(_) => "node",
             EntryKind::Cancelled(_) => "cancelled",
@@ -214,7 +215,7 @@ impl Serialize for ShownEntry<'_> {
             map.serialize_entry("site", &delta.site(site))?;
         }
         match &entry.kind {
-            EntryKind::Attempt(node, index) => {
+            EntryKind::Attempt(node, index) | EntryKind::AttemptEnded(node, index) => {
                 map.serialize_entry("node", node)?;
                 map.serialize_entry("attempt", index)?;
             }

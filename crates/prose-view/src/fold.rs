@@ -50,7 +50,10 @@ impl View {
         let place = &event.place;
         match &event.what {
             What::RunStarted(_) => self.log(event, EntryKind::Started),
-            What::Resumed { .. } => self.resumed(event),
+            What::Resumed { harness } => {
+                self.harness.clone_from(harness);
+                self.resumed(event);
+            }
             What::RunEnded(end) => self.run_ended(event, end),
             What::Defined { name, agents, .. } => {
                 if let Some(program) = self.programs.get_mut(&number) {
@@ -100,6 +103,9 @@ impl View {
                     None
                 });
                 self.end_node(node, at, status, error.as_ref());
+                let session = self.node(node).and_then(Node::session);
+                let attempts = session.map_or(1, |session| session.attempts.len() as u32);
+                self.log(event, EntryKind::AttemptEnded(node, attempts - 1));
             }
             What::Retrying { attempt, retries, delay_ms, .. } => {
                 self.retrying(event, *attempt, *retries, *delay_ms);
@@ -264,6 +270,7 @@ impl View {
     fn run_started(&mut self, event: &Event, head: &RunHead) {
         self.programs.insert(0, Program::new(head.program.clone(), "".into(), event.at));
         self.head = Some(Arc::new(head.clone()));
+        self.harness.clone_from(&head.harness);
         self.add(event, NodeKind::Run, &head.program, "", None, false);
     }
 

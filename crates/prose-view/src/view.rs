@@ -24,6 +24,8 @@ pub struct View {
     pub(crate) now: u64,
     pub(crate) paused: u64,
     pub(crate) head: Option<Arc<RunHead>>,
+    /// The harness that answers now; that of the start, until the run is resumed with another one.
+    pub(crate) harness: SmolStr,
     pub(crate) end: Option<Arc<RunEnd>>,
     pub(crate) nodes: Versioned<Node>,
     pub(crate) executions: Versioned<Execution>,
@@ -106,6 +108,8 @@ pub enum EntryKind {
     Resumed,
     /// A session started an attempt, with the index of the attempt.
     Attempt(NodeId, u32),
+    /// An attempt of a session ended.
+    AttemptEnded(NodeId, u32),
     /// A session waits before a retry, for so many milliseconds.
     Pause(NodeId, u64),
     /// A construct started, an option was chosen, a condition was judged, an input was asked for.

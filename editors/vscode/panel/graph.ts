@@ -1,6 +1,6 @@
 // The flow of the program, with how far the run has come in it.
 
-import { durationText, type RunModel, siteKey, type StatementState } from "../src/runs/model";
+import { durationText, type Run, siteKey, type StatementState } from "../src/runs/run";
 import { element, setText, svg } from "./dom";
 import { type Direction, type FlowGraph, type FlowNode, HEADER, type Measure, neighbour, nodeAtBytes, nodeAtLine, place, type Placed } from "./layout";
 
@@ -31,7 +31,7 @@ export class Graph {
   private graph: FlowGraph = { nodes: [], edges: [] };
   private placed: Placed = { boxes: [], lines: [], width: 0, height: 0 };
   private shapes: Shape[] = [];
-  private model: RunModel | undefined;
+  private model: Run | undefined;
   private drawn = -1;
   private active = -1;
   private atCursor = -1;
@@ -52,7 +52,7 @@ export class Graph {
     );
   }
 
-  show(model: RunModel, graph: FlowGraph | null): void {
+  show(model: Run, graph: FlowGraph | null): void {
     this.model = model;
     this.graph = graph ?? { nodes: [], edges: [] };
     this.drawn = -1;
@@ -284,7 +284,7 @@ function labelOf(node: FlowNode, status: NodeStatus, state: StatementState | und
   const parts = [`${node.kind} ${name}${node.label}`, node.detail, WORDS[status]];
   if (state !== undefined && state.times > 1) parts.push(`${state.times} times`);
   if (state !== undefined && state.running === 0 && state.took > 0) parts.push(durationText(state.took));
-  else if (state !== undefined && state.running > 0) parts.push(`for ${durationText(Math.max(0, now - state.last))}`);
+  else if (state !== undefined && state.running > 0) parts.push(`for ${durationText(Math.max(0, now - state.started))}`);
   return `${parts.filter(Boolean).join(", ")}, line ${node.range.start.line + 1}`;
 }
 

@@ -1,8 +1,7 @@
 // The panel of a run: what the editor tells it goes into a model of the run, which is drawn once for a frame.
 
-import type { RunEvent } from "../src/runs/events";
 import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
-import { counted, duration, durationText, type Item, RunModel, usageText } from "../src/runs/model";
+import { counted, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { button, element, icon, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
@@ -30,7 +29,7 @@ const FILTERS: Record<string, { label: string; wants: ((item: Item) => boolean) 
 };
 
 const editor = acquireVsCodeApi();
-const model = new RunModel();
+const model = new Run();
 let run = "";
 let follows = true;
 let scheduled = false;
@@ -38,7 +37,7 @@ let isUrgent = false;
 let drawnAt = 0;
 let ticking: ReturnType<typeof setTimeout> | undefined;
 /** What came since the last frame. */
-let pending: RunEvent[] = [];
+let pending: RunDelta[] = [];
 
 // The heading.
 const status = icon("idle");
@@ -192,7 +191,7 @@ function describe(item: Item): void {
   const parts = [
     item.agent,
     item.model,
-    durationText(duration(item, Date.now())),
+    durationText(duration(item, model.now)),
     usageText(item.usage),
     item.site === undefined ? "" : `line ${item.site.line}`,
   ];
@@ -227,13 +226,13 @@ function frame(): void {
   isUrgent = false;
   drawnAt = now;
   if (pending.length > 0) {
-    model.apply(pending);
+    for (const delta of pending) model.apply(delta);
     pending = [];
     if (follows && !model.isOver) timeline.follow();
   }
-  drawHeading(now);
-  if (document.body.dataset.shows !== "graph") timeline.draw(now);
-  if (document.body.dataset.shows !== "timeline") graph.draw(now, follows);
+  drawHeading(model.now);
+  if (document.body.dataset.shows !== "graph") timeline.draw(model.now);
+  if (document.body.dataset.shows !== "timeline") graph.draw(model.now, follows);
   if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
 }
 
@@ -273,7 +272,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
     case "run":
       run = data.run;
       pending = [];
-      model.apply(data.events);
+      model.apply(data.delta);
       can(data.can);
       chosen.hidden = true;
       follow(!model.isOver);
@@ -282,9 +281,9 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
       if (!model.isOver) timeline.follow();
       schedule();
       break;
-    case "events":
+    case "delta":
       if (data.run !== run) break;
-      pending.push(...data.events);
+      pending.push(data.delta);
       scheduleCalmly();
       break;
     case "can":

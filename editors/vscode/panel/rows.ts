@@ -1,6 +1,6 @@
 // The rows of the timeline and its axis of time. Nothing here knows the page, so that it can be tested without one.
 
-import type { Item, RunModel, Span, Status } from "../src/runs/model";
+import type { Item, Run, Span, Status } from "../src/runs/run";
 
 /** A row of the timeline. */
 export interface Row {
@@ -18,7 +18,7 @@ export interface Row {
 }
 
 /** The rows of a run from top to bottom. The run itself is the heading and has none. */
-export function rows(model: RunModel, collapsed: ReadonlySet<number>, isWanted?: (item: Item) => boolean): Row[] {
+export function rows(model: Run, collapsed: ReadonlySet<number>, isWanted?: (item: Item) => boolean): Row[] {
   const found: Row[] = [];
   const { items, root } = model;
   if (root === undefined) return found;
@@ -55,18 +55,18 @@ function onlySession(items: readonly Item[], { kind, children }: Item): Item | u
 }
 
 /** The parts that are wanted, and all that they are in. */
-function wantedItems({ items }: RunModel, isWanted: (item: Item) => boolean): Set<number> {
+function wantedItems({ items }: Run, isWanted: (item: Item) => boolean): Set<number> {
   const wanted = new Set<number>();
   for (const item of items) {
     if (!isWanted(item)) continue;
-    for (let at: Item | undefined = item; at !== undefined && !wanted.has(at.id); at = items[at.parent]) wanted.add(at.id);
+    for (let at: Item | undefined = item; at !== undefined && !wanted.has(at.id); at = items[at.parent ?? -1]) wanted.add(at.id);
   }
   return wanted;
 }
 
 /** The row of a part, or of the innermost one around it that has a row. */
-export function rowOf(list: readonly Row[], model: RunModel, id: number): number {
-  for (let at = model.items[id]; at !== undefined; at = model.items[at.parent]) {
+export function rowOf(list: readonly Row[], model: Run, id: number): number {
+  for (let at = model.items[id]; at !== undefined; at = model.items[at.parent ?? -1]) {
     const { id: wanted } = at;
     const index = list.findIndex((row) => row.item.id === wanted || row.outer.id === wanted);
     if (index >= 0) return index;
@@ -102,7 +102,7 @@ export function bars(item: Item, now: number): Bar[] {
 }
 
 /** When sessions in a part worked, without what overlaps: what is drawn of a part whose rows are not shown. */
-export function activity(model: RunModel, item: Item, now: number, most = 2000): Span[] {
+export function activity(model: Run, item: Item, now: number, most = 2000): Span[] {
   const spans: { from: number; to: number }[] = [];
   const waiting = [item.id];
   while (waiting.length > 0 && spans.length < most) {
@@ -123,7 +123,7 @@ export function activity(model: RunModel, item: Item, now: number, most = 2000):
 }
 
 /** How many sessions worked at the same time, in so many stretches of a window. */
-export function load(model: RunModel, window: TimeWindow, stretches: number, now: number): { working: number[]; failures: number[] } {
+export function load(model: Run, window: TimeWindow, stretches: number, now: number): { working: number[]; failures: number[] } {
   const working = new Array<number>(stretches + 1).fill(0);
   const failures = new Array<number>(stretches).fill(0);
   const stretch = (at: number): number =>

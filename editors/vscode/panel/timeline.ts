@@ -1,7 +1,7 @@
 // The timeline of a run: a tree of its parts at the left, and at the right when each of them happened. Only the rows that can be seen are
 // on the page, so that a run of thousands of sessions costs no more than a short one.
 
-import { duration, durationText, type Item, type RunModel, usageText } from "../src/runs/model";
+import { duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
 import { activity, bars, load, moved, type Row, rowOf, rows, ticks, type TimeWindow, zoomed } from "./rows";
 
@@ -64,7 +64,7 @@ export class Timeline {
   private readonly collapsed = new Set<number>();
   private list: Row[] = [];
   private listed = "";
-  private model: RunModel | undefined;
+  private model: Run | undefined;
   private filter: ((item: Item) => boolean) | undefined;
   private filterName = "all";
   /** The part that the keyboard is at. */
@@ -97,7 +97,7 @@ export class Timeline {
   }
 
   /** Shows another run. */
-  show(model: RunModel): void {
+  show(model: Run): void {
     this.model = model;
     this.collapsed.clear();
     this.window = undefined;
@@ -317,9 +317,9 @@ export class Timeline {
   }
 
   /** How many sessions worked at the same time. */
-  private drawLoad(context: CanvasRenderingContext2D, model: RunModel, colours: Colours): void {
+  private drawLoad(context: CanvasRenderingContext2D, model: Run, colours: Colours): void {
     const { width, labels } = this.size;
-    const now = model.root?.to ?? Date.now();
+    const now = model.root?.to ?? model.now;
     const stretches = Math.max(1, Math.floor(width / 3));
     const { working, failures } = load(model, this.shown, stretches, now);
     const most = Math.max(1, ...working);
@@ -343,7 +343,7 @@ export class Timeline {
     });
   }
 
-  private drawBars(first: number, count: number, model: RunModel, now: number): void {
+  private drawBars(first: number, count: number, model: Run, now: number): void {
     const { width, height } = this.size;
     const context = this.context(this.canvas, width, height);
     const root = model.root;
@@ -377,7 +377,7 @@ export class Timeline {
     }
   }
 
-  private drawRow(context: CanvasRenderingContext2D, row: Row, top: number, model: RunModel, now: number, colours: Colours): void {
+  private drawRow(context: CanvasRenderingContext2D, row: Row, top: number, model: Run, now: number, colours: Colours): void {
     const { item } = row;
     const isActive = item.id === this.active || row.outer.id === this.active;
     if (isActive || this.isAtCursor(row) || item.id === this.hovered) {
@@ -428,7 +428,7 @@ export class Timeline {
   }
 
   /** A part with others in it: a thin line with ends, and when its sessions worked if their rows are not shown. */
-  private drawFrame(context: CanvasRenderingContext2D, x: number, middle: number, width: number, colour: string, row: Row, model: RunModel, now: number, colours: Colours): void {
+  private drawFrame(context: CanvasRenderingContext2D, x: number, middle: number, width: number, colour: string, row: Row, model: Run, now: number, colours: Colours): void {
     context.fillStyle = colours.frame;
     context.fillRect(x, middle - 1, width, 2);
     context.fillStyle = colour;
@@ -634,7 +634,7 @@ export class Timeline {
     }
     this.tip.hidden = row === undefined;
     if (row === undefined || event === undefined) return;
-    this.tip.replaceChildren(...tipOf(row));
+    this.tip.replaceChildren(...tipOf(row, this.model?.now ?? 0));
     const bounds = this.element.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.tip;
     const x = Math.min(event.clientX - bounds.left + 14, bounds.width - offsetWidth - 6);
@@ -651,8 +651,7 @@ function detailOf(item: Item): string {
   return [item.detail, sessions].filter(Boolean).join(" · ");
 }
 
-function tipOf({ item, prefix }: Row): Node[] {
-  const now = Date.now();
+function tipOf({ item, prefix }: Row, now: number): Node[] {
   const facts: [string, string | undefined][] = [
     ["agent", item.agent],
     ["model", item.model],

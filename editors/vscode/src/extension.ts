@@ -20,7 +20,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const created = new Server(context.extensionPath, output, runs, status);
   server = created;
   const view = new RunsView(context.extensionUri, () => created.client);
-  runs.onEvents = (events) => view.told(events);
+  runs.onView = (told) => view.told(told);
   // The view of runs needs the server, even if no program is open.
   view.onSeen = () => void created.start();
   created.onDidStart = () => view.started();

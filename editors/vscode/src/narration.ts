@@ -1,81 +1,53 @@
 // What the output says of a run. Nothing here knows the editor, so that it can be tested without one.
 
-/** Events of a run, as the server tells them: `prose/runEvent`. */
-export interface RunEvents {
+import type { Entry, Item, RunDelta } from "./runs/run";
+
+/** What changed in a run, as the server tells it: `prose/runView`. */
+export interface RunView {
   run: string;
   uri: string;
-  events: RunEvent[];
+  view: RunDelta;
 }
 
-/** What happened. Only the parts that are told are named here. */
-export interface RunEvent {
-  event: string;
-  nesting?: number;
-  program?: unknown;
-  harness?: string;
-  request?: number;
-  status?: string;
-  message?: string;
-  name?: string | null;
-  prompt?: string;
-  task?: { agent?: string; task: string };
-  error?: { message: string; line: number } | null;
-  sessions?: number;
+/** Says in lines what happened in a run. */
+export function narrated({ run, view }: RunView): string[] {
+  const nodes = new Map(view.nodes.map((node) => [node.id, node]));
+  return view.entries.flatMap((entry) => {
+    const said = line(run, view, entry, nodes.get(entry.node));
+    return said === undefined ? [] : ["  ".repeat(entry.nesting) + said];
+  });
 }
 
-/** Says in lines how runs go. */
-export class Narrator {
-  // What the sessions under way are called, by run and request.
-  private readonly sessions = new Map<string, string>();
-
-  /** The lines for some events. */
-  lines({ run, events }: RunEvents): string[] {
-    return events.flatMap((event) => {
-      const line = this.line(run, event);
-      return line === undefined ? [] : ["  ".repeat(event.nesting ?? 0) + line];
-    });
-  }
-
-  private line(run: string, event: RunEvent): string | undefined {
-    const key = `${run} ${event.request}`;
-    switch (event.event) {
-      case "run-started":
-        return `Run ${run} of ${String(event.program)} with ${event.harness}`;
-      case "resumed":
-        return `Run ${run} goes on with ${event.harness}`;
-      case "session-started": {
-        const agent = event.task?.agent === undefined ? "" : `${event.task.agent}: `;
-        const name = agent + firstLine(event.task?.task ?? "");
-        this.sessions.set(key, name);
-        return `… ${name}`;
-      }
-      case "session-ended": {
-        const name = this.sessions.get(key) ?? `session ${event.request}`;
-        this.sessions.delete(key);
-        if (event.status === "complete") return `✓ ${name}`;
-        return event.status === "failed" ? `✗ ${name}: ${firstLine(event.error?.message ?? "")}` : `■ ${name}`;
-      }
-      case "branch-ended":
-        // The sessions in it are not told the end of.
-        return event.status === "skipped" ? `■ ${event.name}` : undefined;
-      case "input-asked":
-        return `waits for ${event.name ?? "an input"}: ${firstLine(event.prompt ?? "")}`;
-      case "caught":
-        return `caught: ${firstLine(event.error?.message ?? "")}`;
-      case "warning":
-        return `warning: ${event.message}`;
-      case "run-ended":
-        for (const other of this.sessions.keys()) {
-          if (other.startsWith(`${run} `)) this.sessions.delete(other);
-        }
-        return ended(run, event);
-      default:
-        return undefined;
+function line(run: string, view: RunDelta, { kind, attempt: index, message }: Entry, node?: Partial<Item>): string | undefined {
+  const name = [node?.agent, firstLine(node?.label ?? "")].filter((part) => part !== undefined).join(": ");
+  switch (kind) {
+    case "started":
+      return `Run ${run} of ${view.program} with ${view.harness}`;
+    case "resumed":
+      return `Run ${run} goes on with ${view.harness}`;
+    case "attempt":
+      return `… ${name}`;
+    case "attempt-ended": {
+      const attempt = node?.attempts?.[index ?? 0];
+      if (attempt?.status === "complete") return `✓ ${name}`;
+      return attempt?.status === "failed" ? `✗ ${name}: ${firstLine(attempt.error ?? "")}` : `■ ${name}`;
     }
+    case "cancelled":
+      // The sessions in it are not told the end of.
+      return `■ ${node?.label}`;
+    case "node":
+      if (node?.kind === "input") return `waits for ${node.label || "an input"}: ${firstLine(node.detail ?? "")}`;
+      return node?.kind === "part" ? `caught: ${node.detail}` : undefined;
+    case "warning":
+      return `warning: ${message}`;
+    case "ended":
+      return view.end === undefined ? undefined : ended(run, view.end);
+    default:
+      return undefined;
   }
 }
 
-function ended(run: string, { status, sessions, error }: RunEvent): string {
+function ended(run: string, { status, sessions, error }: NonNullable<RunDelta["end"]>): string {
   const done = sessions === 1 ? "1 session" : `${sessions} sessions`;
   const place = error && error.line > 0 ? ` at line ${error.line}` : "";
   const why = error ? `${place}: ${error.message}` : "";

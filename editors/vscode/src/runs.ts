@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
-import { choices, type DryRun, type InputQuestion, Narrator, promptsAsText, type RunEvents } from "./narration";
+import { choices, type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
 
@@ -15,10 +15,9 @@ interface Shown {
 /** Connects the editor to runs. */
 export class Runs implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
-  private readonly narrator = new Narrator();
   private readonly shown = new Map<string | number, Shown>();
-  /** Receives the events of runs. */
-  onEvents: (events: RunEvents) => void = () => {};
+  /** Receives the views of runs. */
+  onView: (view: RunView) => void = () => {};
 
   dispose(): void {
     this.output.dispose();
@@ -34,9 +33,9 @@ export class Runs implements vscode.Disposable {
   /** Subscribes to a server before it starts. */
   attach(client: LanguageClient): void {
     client.onRequest("prose/input", (question: InputQuestion, token: vscode.CancellationToken) => ask(question, token));
-    client.onNotification("prose/runEvent", (events: RunEvents) => {
-      for (const line of this.narrator.lines(events)) this.output.appendLine(line);
-      this.onEvents(events);
+    client.onNotification("prose/runView", (view: RunView) => {
+      for (const line of narrated(view)) this.output.appendLine(line);
+      this.onView(view);
     });
   }
 

@@ -1,22 +1,42 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { choices, Narrator, promptsAsText } from "../src/narration";
+import { choices, narrated, promptsAsText } from "../src/narration";
+import type { Entry, RunDelta } from "../src/runs/run";
+
+/** A delta with some nodes and some lines of the log. */
+function delta(nodes: RunDelta["nodes"], entries: Partial<Entry>[], end?: RunDelta["end"]): RunDelta {
+  const all = entries.map((entry) => ({ kind: "node" as const, nesting: 0, ...entry }));
+  const head = { whole: true, seq: 1, now: 0, paused: 0, program: "a.prose", harness: "offline", statements: [] };
+  return { ...head, nodes, entries: all, ...(end && { end }) };
+}
 
 test("sessions, warnings and the end of a run are told", () => {
-  const narrator = new Narrator();
-  const lines = narrator.lines({
+  const lines = narrated({
     run: "r1",
     uri: "file:///a.prose",
-    events: [
-      { event: "run-started", program: "a.prose", harness: "offline" },
-      { event: "statement-started" },
-      { event: "session-started", request: 1, nesting: 1, task: { agent: "writer", task: "Write\nabout tides" } },
-      { event: "session-started", request: 2, nesting: 1, task: { task: "Think" } },
-      { event: "session-ended", request: 1, nesting: 1, status: "complete", error: null },
-      { event: "session-ended", request: 2, nesting: 1, status: "failed", error: { message: "gone", line: 3 } },
-      { event: "warning", message: "no memory" },
-      { event: "run-ended", status: "failed", sessions: 1, error: { message: "gone", line: 3 } },
-    ],
+    view: delta(
+      [
+        { id: 1, kind: "session", agent: "writer", label: "Write", attempts: [{ request: 1, from: 0, status: "complete" }] },
+        { id: 2, kind: "session", label: "Think", attempts: [{ request: 2, from: 0, status: "failed", error: "gone\nfor ever" }] },
+        { id: 3, kind: "branch", label: "slow", status: "skipped" },
+        { id: 4, kind: "input", label: "topic", detail: "What about?" },
+        { id: 5, kind: "loop", label: "repeat 3" },
+      ],
+      [
+        { kind: "started" },
+        { kind: "attempt", node: 1, attempt: 0, nesting: 1 },
+        { kind: "attempt", node: 2, attempt: 0, nesting: 1 },
+        { kind: "attempt-ended", node: 1, attempt: 0, nesting: 1 },
+        { kind: "attempt-ended", node: 2, attempt: 0, nesting: 1 },
+        { kind: "cancelled", node: 3 },
+        { kind: "node", node: 4 },
+        { kind: "node", node: 5 },
+        { kind: "warning", message: "no memory" },
+        { kind: "ended" },
+      ],
+      { status: "failed", sessions: 1, error: { message: "gone", line: 3 } },
+    ),
   });
   assert.deepEqual(lines, [
     "Run r1 of a.prose with offline",
@@ -24,18 +44,20 @@ test("sessions, warnings and the end of a run are told", () => {
     "  … Think",
     "  ✓ writer: Write",
     "  ✗ Think: gone",
+    "■ slow",
+    "waits for topic: What about?",
     "warning: no memory",
     "Run r1 failed after 1 session at line 3: gone",
   ]);
 });
 
-test("a session of one run is not taken for that of another", () => {
-  const narrator = new Narrator();
-  const event = { event: "session-started", request: 1, task: { task: "Think" } };
-  narrator.lines({ run: "r1", uri: "", events: [event] });
-  const ended = { event: "session-ended", request: 1, status: "skipped" };
-  assert.deepEqual(narrator.lines({ run: "r2", uri: "", events: [ended] }), ["■ session 1"]);
-  assert.deepEqual(narrator.lines({ run: "r1", uri: "", events: [ended] }), ["■ Think"]);
+test("a real run is told line by line as it goes", () => {
+  const text = readFileSync("test/recorded/review.deltas.jsonl", "utf8");
+  const deltas = text.trim().split("\n").map((line) => JSON.parse(line) as RunDelta);
+  const lines = deltas.flatMap((view) => narrated({ run: "r1", uri: "", view }));
+  assert.deepEqual(lines.slice(0, 3), ["Run r1 of review.prose with script", "… writer: Write about tides", "✓ writer: Write about tides"]);
+  assert.match(lines.at(-1) ?? "", /^Run r1 completed after \d+ sessions$/);
+  assert.ok(lines.some((line) => line.startsWith("caught: ")));
 });
 
 test("a question may name its answers", () => {

@@ -4,13 +4,12 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type FlowGraph, neighbour, nodeAtBytes, nodeAtLine, place } from "../panel/layout";
 import { activity, bars, clock, load, moved, rowOf, rows, ticks, zoomed } from "../panel/rows";
-import { type RunEvent, slim } from "../src/runs/events";
-import { type Item, RunModel } from "../src/runs/model";
+import { type Item, Run, type RunDelta } from "../src/runs/run";
 
-const events = readFileSync("test/recorded/review.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line) as RunEvent);
+const deltas = readFileSync("test/recorded/review.deltas.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line) as RunDelta);
 const graph = JSON.parse(readFileSync("test/recorded/review.flow.json", "utf8")) as FlowGraph;
-const model = new RunModel();
-model.apply(slim(events));
+const model = new Run();
+for (const delta of deltas) model.apply(delta);
 
 const placed = place(graph, (text) => text.length * 7);
 

@@ -1,25 +1,22 @@
-// What is made of the events of runs. Those in `recorded` were told by real ones.
+// What is made of what the server sends of runs. What is in `recorded` comes from real ones.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type RunEvent, slim } from "../src/runs/events";
 import { LineMap } from "../src/runs/lines";
-import { durationText, type Item, RunModel, usageText } from "../src/runs/model";
+import { durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { type Session, sessionAsText } from "../src/runs/session";
 
-function recorded(name: string): RunEvent[] {
-  const text = readFileSync(`test/recorded/${name}.jsonl`, "utf8");
-  return text.trim().split("\n").map((line) => JSON.parse(line) as RunEvent);
-}
+/** What the server sends of a real run, a delta for each event. */
+const DELTAS = readFileSync("test/recorded/review.deltas.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line) as RunDelta);
 
-function modelOf(events: RunEvent[]): RunModel {
-  const model = new RunModel();
-  model.apply(slim(events));
-  return model;
+function runOf(deltas: readonly RunDelta[]): Run {
+  const run = new Run();
+  for (const delta of deltas) run.apply(delta);
+  return run;
 }
 
 /** The parts of a run as lines, without times. */
-function outline(model: RunModel): string[] {
+function outline(model: Run): string[] {
   const lines: string[] = [];
   const visit = ({ depth, kind, label, status, attempts, note, children }: Item): void => {
     const tries = attempts.length > 1 ? `, ${attempts.length} attempts` : "";
@@ -31,135 +28,47 @@ function outline(model: RunModel): string[] {
   return lines;
 }
 
-test("a run is a tree of branches, iterations, calls and sessions", () => {
-  assert.deepEqual(outline(modelOf(recorded("review"))), EXPECTED);
+test("a run is shown as the tree of branches, iterations, calls and sessions that the server sends", () => {
+  assert.deepEqual(outline(runOf(DELTAS)), EXPECTED);
 });
 
-test("a run that is taken in piece by piece is the same as one that is taken in at once", () => {
-  const events = recorded("review");
-  const model = new RunModel();
-  for (const event of events) model.apply(slim([event]));
-  assert.deepEqual(outline(model), EXPECTED);
+test("a run that is sent whole is the same as one that is sent piece by piece, and takes the place of what there was", () => {
+  const run = runOf(DELTAS);
+  const whole = run.whole();
+  assert.deepEqual(outline(runOf([whole])), EXPECTED);
   // A run that goes on is told from its beginning again.
-  model.apply(slim(events));
-  assert.deepEqual(outline(model), EXPECTED);
+  run.apply(whole);
+  assert.deepEqual(outline(run), EXPECTED);
 });
 
-test("at every moment what has not ended goes on, and the counts are those of the sessions", () => {
-  const events = slim(recorded("review"));
-  const model = new RunModel();
-  for (const event of events) {
-    model.apply([event]);
-    const sessions = model.items.filter(({ kind }) => kind === "session");
-    const count = (status: string): number => sessions.filter((session) => session.status === status).length;
-    const { total, running, waiting, complete, failed } = (model.root as Item).sessions;
-    assert.deepEqual(
-      { total, running, waiting, complete, failed },
-      {
-        total: sessions.length,
-        running: count("running"),
-        waiting: count("waiting"),
-        complete: count("complete"),
-        failed: count("failed"),
-      },
-    );
-    for (const { to, status } of model.items) {
-      assert.equal(to === undefined, status === "running" || status === "waiting", `${event.seq}: ${status}`);
-    }
-  }
-  assert.equal(model.isOver, true);
+test("a part stays the same object, and loses what is no longer so", () => {
+  const run = runOf(DELTAS.slice(0, 20));
+  const root = run.root as Item;
+  run.apply({ ...(DELTAS[20] as RunDelta), nodes: [{ ...root, children: undefined, to: 5, error: "stopped" }] as Partial<Item>[] });
+  assert.deepEqual([run.root, root.error, run.isOver], [root, "stopped", true]);
+  const { error: _, to: __, children: ___, ...open } = root;
+  run.apply({ ...(DELTAS[20] as RunDelta), nodes: [open] });
+  assert.deepEqual([run.root, root.error, run.isOver], [root, undefined, false]);
 });
 
-test("what waited for an agent says how long", () => {
-  const model = modelOf(recorded("review"));
-  const readers = model.items.filter(({ label }) => label.startsWith("Write for"));
-  const waited = readers.map(({ attempts: [attempt] }) => (attempt?.began === undefined ? 0 : attempt.began - attempt.from));
-  assert.equal(waited.filter((time) => time > 0).length, 1, `two at a time: ${waited.join(", ")}`);
+test("the clock of a run stands still while it is stopped", () => {
+  const run = runOf(DELTAS.slice(0, 1));
+  const day = 24 * 60 * 60 * 1000;
+  run.apply({ ...(DELTAS[1] as RunDelta), paused: day });
+  assert.ok(Math.abs(Date.now() - day - run.now) < 1000);
 });
 
-test("while it happens a session waits and then runs", () => {
-  const model = new RunModel();
-  const statuses: string[] = [];
-  for (const event of slim(recorded("review"))) {
-    model.apply([event]);
-    const status = model.items.find(({ label }) => label === "Write for experts")?.status;
-    if (status !== undefined && statuses.at(-1) !== status) statuses.push(status);
-  }
-  assert.deepEqual(statuses, ["running", "waiting", "running", "complete"]);
-});
-
-test("a session that is tried again has its attempts and the pauses between them", () => {
-  const model = modelOf(recorded("review"));
-  const facts = model.items.find(({ label }) => label === "Look for facts") as Item;
-  assert.deepEqual(facts.attempts.map(({ status }) => status), ["failed", "complete"]);
-  const [pause] = facts.pauses;
-  assert.ok((pause?.to ?? 0) - (pause?.from ?? 0) >= 900, "`backoff: linear` waits for a second");
-  assert.equal(facts.error, undefined);
-});
-
-test("statements know how often they were executed", () => {
-  const model = modelOf(recorded("review"));
-  const times = [...model.statements.values()].filter((state) => state.times > 1);
+test("statements have how often they were executed", () => {
+  const times = [...runOf(DELTAS).statements.values()].filter((state) => state.times > 1);
   assert.deepEqual(times.map(({ site: { line }, times, complete, running }) => [line, times, complete, running]), [
     [40, 3, 3, 0],
     [51, 3, 3, 0],
   ]);
 });
 
-test("what others did not wait for has ended, and did not finish", () => {
-  const at = (place: string, event: string, others: Partial<RunEvent>, seq: number): RunEvent => ({ seq, at: seq, place, event, ...others });
-  const site = { start: 0, end: 9, line: 1, last_line: 1 };
-  const model = new RunModel();
-  model.apply([
-    at("", "run-started", { program: "race.prose" }, 1),
-    at("s0", "parallel-started", { branches: ["a", "b"], strategy: "first" }, 2),
-    at("s0/b0", "branch-started", { index: 0, name: "a" }, 3),
-    at("s0/b0/1", "session-started", { request: 1, task: { task: "Fast" } }, 4),
-    at("s0/b1", "branch-started", { index: 1, name: "b" }, 5),
-    at("s0/b1", "statement-started", { site }, 6),
-    at("s0/b1/1", "session-started", { request: 2, task: { task: "Slow" } }, 7),
-    at("s0/b0/1", "session-ended", { request: 1, status: "complete" }, 8),
-    at("s0/b0", "branch-ended", { status: "complete" }, 9),
-    at("s0/b1", "branch-ended", { status: "skipped" }, 10),
-    at("s0", "parallel-ended", { status: "complete" }, 11),
-  ]);
-  assert.deepEqual(outline(model), [
-    "run race.prose: running",
-    "  parallel parallel: complete",
-    "    branch a: complete",
-    "      session Fast: complete",
-    "    branch b: skipped",
-    "      session Slow: skipped",
-  ]);
-  assert.equal(model.statements.get("0-9")?.running, 0);
-  model.apply([at("", "run-ended", { status: "interrupted", error: { message: "stopped in the editor" } }, 12)]);
-  assert.deepEqual([model.root?.status, model.root?.error], ["interrupted", "stopped in the editor"]);
-  model.apply([at("", "resumed", {}, 12)]);
-  assert.equal(model.isOver, false);
-});
-
-test("tokens and cost add up, where they are told", () => {
-  const model = new RunModel();
-  const events = [1, 2, 3].flatMap((request): RunEvent[] => {
-    const usage = request === 3 ? undefined : { input_tokens: 600, output_tokens: 100, cost: 0.02 };
-    const place = `s${request}`;
-    return [
-      { seq: 0, at: 0, place, event: "session-started", request, task: { task: "x" } },
-      { seq: 0, at: 5, place, event: "effect", request, outcome: { reply: { text: "y", ...(usage && { usage }) } } },
-      { seq: 0, at: 5, place, event: "session-ended", request, status: "complete" },
-    ];
-  });
-  model.apply([{ seq: 1, at: 0, place: "", event: "run-started", program: "a.prose" }, ...slim(events)]);
-  assert.equal(usageText(model.root?.usage), "1.4k tokens, $0.04");
-  assert.equal(usageText(model.items[3]?.usage), "");
-});
-
-test("long texts are not kept", () => {
-  const long = "x".repeat(5000);
-  const [event] = slim([
-    { seq: 1, at: 0, place: "s0", event: "session-started", request: 1, task: { task: long, ...{ prompt: long } } },
-  ]);
-  assert.ok(JSON.stringify(event).length < 500);
+test("tokens and cost are shown, where they are told", () => {
+  assert.equal(usageText({ input_tokens: 1200, output_tokens: 200, cost: 0.04 }), "1.4k tokens, $0.04");
+  assert.equal(usageText(undefined), "");
 });
 
 test("lines are found again in a program that was edited", () => {

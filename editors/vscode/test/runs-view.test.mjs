@@ -6,9 +6,26 @@ import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 const EVENTS = readFileSync("test/recorded/review.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const DELTAS = readFileSync("test/recorded/review.deltas.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
 const PROGRAM = readFileSync("test/recorded/review.prose", "utf8");
 const GRAPH = JSON.parse(readFileSync("test/recorded/review.flow.json", "utf8"));
 const URI = "file:///p/review.prose";
+
+/** What changed from one event to another, as one delta. */
+function delta(from, to) {
+  const nodes = new Map();
+  const statements = new Map();
+  const deltas = DELTAS.slice(from, to);
+  for (const delta of deltas) {
+    for (const node of delta.nodes) nodes.set(node.id, node);
+    for (const statement of delta.statements) statements.set(statement.site.start, statement);
+  }
+  const last = deltas.at(-1) ?? { seq: DELTAS[from - 1].seq };
+  return {
+    ...(from === 0 ? deltas[0] : {}), ...last, whole: from === 0, nodes: [...nodes.values()].sort((a, b) => a.id - b.id),
+    statements: [...statements.values()], entries: deltas.flatMap(({ entries }) => entries),
+  };
+}
 
 class Uri {
   constructor(scheme, path, query = "") {
@@ -137,15 +154,17 @@ beforeEach(() => {
     switch (method) {
       case "prose/runs":
         return { runs: client.runs, problems: [] };
-      case "prose/run":
-        return { ...client.runs.find(({ folder }) => folder === params.folder), events: client.events.filter(({ seq }) => seq > params.after), text: PROGRAM, problem: null };
+      case "prose/runView": {
+        const after = DELTAS.findLastIndex(({ seq }) => seq <= params.after) + 1;
+        return { ...client.runs.find(({ folder }) => folder === params.folder), view: delta(after, client.events), text: PROGRAM, problem: null };
+      }
       case "prose/flowGraph":
         return GRAPH;
       default:
         throw new Error(`${method} is not known here`);
     }
   };
-  client.events = EVENTS;
+  client.events = DELTAS.length;
   const require = createRequire(import.meta.url);
   const bundle = require.resolve("../dist-tests/src/runs/view.js");
   const original = Module._load;
@@ -186,7 +205,7 @@ test("runs that this window did not start have their parts as well", async () =>
   assert.equal(editor.tree.getParent(parallel), run);
   // What is over is read once.
   await editor.tree.getChildren(run);
-  assert.equal(client.asked.filter(([method]) => method === "prose/run").length, 1);
+  assert.equal(client.asked.filter(([method]) => method === "prose/runView").length, 1);
 });
 
 test("rows stay as they are when there is nothing new", async () => {
@@ -208,32 +227,32 @@ test("rows stay as they are when there is nothing new", async () => {
 test("a run that goes on is shown from what the server tells", async () => {
   const { run } = OVER;
   const middle = EVENTS.findIndex(({ event }) => event === "session-ended");
-  view.told({ run, uri: URI, events: EVENTS.slice(0, middle) });
+  view.told({ run, uri: URI, view: delta(0, middle) });
   const [node] = await editor.tree.getChildren();
   let shown = editor.tree.getTreeItem(node);
   assert.deepEqual([shown.iconPath.id, shown.collapsibleState], ["sync~spin", 2]);
   assert.match(shown.contextValue, /\bcancel\b/);
   assert.match(shown.description, /0\/1 sessions/);
-  view.told({ run, uri: URI, events: EVENTS.slice(middle) });
+  view.told({ run, uri: URI, view: delta(middle, DELTAS.length) });
   client.runs = [OVER];
   await editor.commands.get("prose.runs.refresh")();
   shown = editor.tree.getTreeItem(node);
   assert.equal(shown.iconPath.id, "pass");
-  assert.equal(client.asked.filter(([method]) => method === "prose/run").length, 0);
+  assert.equal(client.asked.filter(([method]) => method === "prose/runView").length, 0);
 });
 
 test("a run of a terminal is followed from its journal", async () => {
   client.runs = [{ ...OVER, status: "running" }];
-  client.events = EVENTS.slice(0, 60);
+  client.events = 60;
   await editor.commands.get("prose.runs.refresh")();
   const [run] = await editor.tree.getChildren();
   const before = (await labels(run)).length;
   assert.doesNotMatch(editor.tree.getTreeItem(run).contextValue, /cancel|resume/);
-  client.events = EVENTS;
+  client.events = DELTAS.length;
   client.runs = [OVER];
   await editor.tree.getChildren(run);
   assert.ok((await labels(run)).length > before);
-  const asked = client.asked.filter(([method]) => method === "prose/run").map(([, { after }]) => after);
+  const asked = client.asked.filter(([method]) => method === "prose/runView").map(([, { after }]) => after);
   assert.deepEqual(asked, [0, EVENTS[59].seq]);
 });
 
@@ -291,16 +310,16 @@ test("the panel loads nothing from elsewhere, and is told of the run and of what
   await pause(20);
   const [told] = panel.posted;
   assert.deepEqual([told.type, told.run, told.graph.nodes.length], ["run", OVER.run, GRAPH.nodes.length]);
-  assert.equal(told.events[0].event, "run-started");
+  assert.deepEqual([told.delta.whole, told.delta.nodes[0].label], [true, "review.prose"]);
   assert.deepEqual(panel.posted.at(-1), { type: "can", can: ["rerun", "state"] });
 
   // Another run of the same program is what a person wants to see now.
   client.runs = [{ ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", status: "running", here: true }, OVER];
-  view.told({ run: "20260116-000000-aaaaaa", uri: URI, events: EVENTS.slice(0, 8) });
+  view.told({ run: "20260116-000000-aaaaaa", uri: URI, view: delta(0, 8) });
   await pause(20);
   assert.equal(panel.posted.findLast(({ type }) => type === "run").run, "20260116-000000-aaaaaa");
-  view.told({ run: "20260116-000000-aaaaaa", uri: URI, events: EVENTS.slice(8, 12) });
-  assert.deepEqual(panel.posted.findLast(({ type }) => type === "events").events.map(({ seq }) => seq), [9, 10, 12]);
+  view.told({ run: "20260116-000000-aaaaaa", uri: URI, view: delta(8, 12) });
+  assert.deepEqual(panel.posted.findLast(({ type }) => type === "delta").delta, delta(8, 12));
 });
 
 test("the panel and the editor go along with one another", async () => {

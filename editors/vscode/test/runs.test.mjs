@@ -124,8 +124,8 @@ test("nothing is shown any more of the runs of a server that is gone", async () 
 
 test("events are told in the output", () => {
   const editor = fakeEditor();
-  const tell = attached(editor).client.notifications.get("prose/runEvent");
-  tell({ run: "r1", uri: "file:///a.prose", events: [{ event: "warning", message: "no memory" }] });
+  const tell = attached(editor).client.notifications.get("prose/runView");
+  tell({ run: "r1", uri: "file:///a.prose", view: { nodes: [], entries: [{ kind: "warning", nesting: 0, message: "no memory" }] } });
   assert.deepEqual(editor.output, ["warning: no memory"]);
 });
 

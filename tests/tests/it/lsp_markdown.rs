@@ -1,5 +1,7 @@
 //! Programs in Markdown documents, over the wire.
 
+use std::collections::BTreeSet;
+
 use expect_test::{Expect, expect};
 use prose_tests::lsp::range;
 use prose_tests::workspace::Workspace;
@@ -360,7 +362,7 @@ fn run(workspace: &mut Workspace, uri: &str) -> Value {
 
 #[test]
 fn a_program_is_run_where_it_stands() {
-    let capabilities = json!({ "experimental": { "proseRunEvents": true } });
+    let capabilities = json!({ "experimental": { "proseRunEvents": true, "proseRunViews": true } });
     let mut workspace = Workspace::with(capabilities, &[("runs.md", RUNS)]);
     workspace.open_saved("runs.md");
     expect![[r#"
@@ -376,8 +378,8 @@ fn a_program_is_run_where_it_stands() {
     assert!(answer["result"]["run"].is_string(), "{answer}");
     let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
     assert_eq!(told["params"]["message"], "runs.md#2 failed at line 12: no more");
-    let events = workspace.client.take_all();
-    let events = events.iter().filter(|message| message["method"] == "prose/runEvent");
+    let messages = workspace.client.take_all();
+    let events = messages.iter().filter(|message| message["method"] == "prose/runEvent");
     let events: Vec<&Value> = events.inspect(|message| assert_eq!(message["params"]["uri"], uri)).collect();
     let sites = events.iter().flat_map(|message| message["params"]["events"].as_array().unwrap());
     let lines: Vec<&Value> = sites
@@ -385,6 +387,16 @@ fn a_program_is_run_where_it_stands() {
         .map(|event| &event["site"]["line"])
         .collect();
     assert_eq!(lines, [10, 12]);
+    let views = messages.iter().filter(|message| message["method"] == "prose/runView");
+    let views: Vec<&Value> = views.map(|message| &message["params"]["view"]).collect();
+    let lines: BTreeSet<u64> = views
+        .iter()
+        .flat_map(|view| view["statements"].as_array().unwrap())
+        .filter_map(|statement| statement["site"]["line"].as_u64())
+        .collect();
+    assert_eq!(lines, BTreeSet::from([10, 12]));
+    assert_eq!(views.iter().filter(|view| view["whole"] == true).count(), 1);
+    assert_eq!(views.last().unwrap()["end"]["status"], "failed");
 
     expect![[r#"
         2: ▶ Run program runs.md#1

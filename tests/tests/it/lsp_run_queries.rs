@@ -114,6 +114,60 @@ fn what_happened_in_a_run_is_told_again_from_where_a_client_is() {
     assert_eq!(rest["events"].as_array().unwrap()[..], events[events.len() - 2..]);
 }
 
+/// The nodes of a view as lines, in the order of the alphabet: branches start in any order.
+fn nodes(view: &Value) -> String {
+    let nodes = view["nodes"].as_array().unwrap().iter();
+    let mut lines: Vec<String> = nodes
+        .map(|node| {
+            let (kind, label, status) = (&node["kind"], &node["label"], &node["status"]);
+            format!("{kind} {label} {status}\n").replace('"', "")
+        })
+        .collect();
+    lines.sort();
+    lines.concat()
+}
+
+#[test]
+fn the_view_of_a_run_is_that_after_any_of_its_events() {
+    let (mut workspace, run) = reviewed();
+    let told = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"] }));
+    assert_eq!((&told["run"], &told["status"], &told["text"]), (&run["run"], &run["status"], &json!(REVIEW)));
+    check(
+        &nodes(&told["view"]),
+        expect![[r#"
+            branch branch 2 complete
+            branch facts complete
+            parallel parallel complete
+            run review.prose complete
+            session Look for facts complete
+            session Look for style complete
+            session Sum up complete
+            session Write about tides complete
+        "#]],
+    );
+    assert_eq!(told["view"]["whole"], true);
+    assert_eq!(told["view"]["end"]["status"], "completed");
+
+    // What a client has already is not sent again.
+    let seq = told["view"]["seq"].as_u64().unwrap();
+    let rest = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "after": seq - 1 }));
+    assert_eq!(rest["view"]["whole"], false);
+    check(
+        &nodes(&rest["view"]),
+        expect![[r#"
+            run review.prose complete
+        "#]],
+    );
+
+    // Before its end the run went on.
+    let asked = json!({ "folder": run["folder"], "at": seq - 1 });
+    let before = ask(&mut workspace, "prose/runView", asked);
+    assert_eq!(before["view"]["nodes"][0]["status"], "running");
+    assert_eq!(before["view"]["seq"], seq - 1);
+    let start = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "at": 1 }));
+    assert_eq!(start["view"]["nodes"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn long_texts_of_a_run_come_with_their_session_only() {
     let long = "word ".repeat(1_000);

@@ -61,6 +61,8 @@ pub(crate) struct Session {
     pub(crate) asks_inputs: bool,
     /// The client wants to be told every event of a run.
     pub(crate) hears_events: bool,
+    /// The client shows the views of runs.
+    pub(crate) receives_views: bool,
     /// The client lets a person choose the name that a refactoring has made up.
     pub(crate) renames_afterwards: bool,
     /// The folders that the person works in.
@@ -131,6 +133,7 @@ impl Session {
             shows_documents: flag("window/showDocument/support"),
             asks_inputs: is_announced("proseInput"),
             hears_events: is_announced("proseRunEvents"),
+            receives_views: is_announced("proseRunViews"),
             renames_afterwards: is_announced("proseRename"),
             folders: folders(params),
             edits_versions: flag("workspace/workspaceEdit/documentChanges"),

@@ -13,6 +13,7 @@ use prose_state::binding_file;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
+use prose_view::View;
 use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask};
 use prose_vm::event::{Event, Status, What};
 use ropey::Rope;
@@ -45,6 +46,7 @@ pub(crate) fn answer(
     let answer = match query {
         RunQuery::List(folders) => Ok(list(projects, folders, runs)),
         RunQuery::Events { folder, after } => events(folder, *after, runs),
+        RunQuery::View { folder, after, at } => view(folder, *after, *at, runs),
         RunQuery::Session { folder, request } => told(folder, *request),
         RunQuery::FlowGraph { folder } => flow_of_run(folder, session),
     };
@@ -103,26 +105,53 @@ fn program_of(from: &str) -> (Option<PathBuf>, Option<&str>) {
 }
 
 fn events(folder: &Path, after: u64, runs: &Runs) -> Result<Value, String> {
+    let mut events = Vec::new();
+    let answer = recorded(folder, runs, |event| {
+        if event.seq > after {
+            let mut event = json!(event);
+            shorten(&mut event);
+            events.push(event);
+        }
+    });
+    answer.map(|mut answer| {
+        answer["events"] = json!(events);
+        answer
+    })
+}
+
+/// The view of a run after the event `at`: what changed in it since the event `after`.
+fn view(folder: &Path, after: u64, at: Option<u64>, runs: &Runs) -> Result<Value, String> {
+    let mut view = View::default();
+    let mut before = 0;
+    let answer = recorded(folder, runs, |event| {
+        if at.is_none_or(|at| event.seq <= at) {
+            view.apply(&event);
+        }
+        if event.seq <= after {
+            before = view.revision();
+        }
+    });
+    answer.map(|mut answer| {
+        answer["view"] = json!(view.since(before));
+        answer
+    })
+}
+
+/// Reads the events of a run, and gives what else is known of it.
+fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<Value, String> {
     let RunDetails { summary, .. } = details(folder)?;
     let path = folder.join(JOURNAL_FILE);
-    let mut events = Vec::new();
     let mut problem = None;
     if path.exists() {
         for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
             match event {
-                Ok(event) if event.seq > after => {
-                    let mut event = json!(event);
-                    shorten(&mut event);
-                    events.push(event);
-                }
-                Ok(_) => {}
+                Ok(event) => take(event),
                 // The last line of a run that goes on may be just being written.
                 Err(error) => problem = Some(error.to_string()),
             }
         }
     }
     let mut answer = shown(&summary, runs);
-    answer["events"] = json!(events);
     answer["problem"] = json!(problem);
     answer["text"] = json!(read_text(&folder.join(PROGRAM_FILE), Limit::PROGRAM).ok());
     Ok(answer)

@@ -112,6 +112,8 @@ pub(crate) enum RunQuery {
     List(Vec<PathBuf>),
     /// What happened in the run in a folder, behind an event.
     Events { folder: PathBuf, after: u64 },
+    /// The view of the run in a folder after an event, or after the last one: what changed in it since another one.
+    View { folder: PathBuf, after: u64, at: Option<u64> },
     /// What a session of it was told and said.
     Session { folder: PathBuf, request: RequestId },
     /// The flow of its program.
@@ -129,6 +131,14 @@ struct RunParams {
     folder: String,
     #[serde(default)]
     after: u64,
+}
+
+#[derive(Deserialize)]
+struct ViewParams {
+    folder: String,
+    #[serde(default)]
+    after: u64,
+    at: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -150,6 +160,11 @@ impl RunQuery {
             }),
             "prose/run" => decoded(params)
                 .map(|RunParams { folder, after }| RunQuery::Events { folder: path_of_uri(&folder), after }),
+            "prose/runView" => decoded(params).map(|ViewParams { folder, after, at }| RunQuery::View {
+                folder: path_of_uri(&folder),
+                after,
+                at,
+            }),
             "prose/session" => decoded(params).map(|SessionParams { folder, request }| RunQuery::Session {
                 folder: path_of_uri(&folder),
                 request,

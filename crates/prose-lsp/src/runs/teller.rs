@@ -69,9 +69,15 @@ impl Teller<'_> {
 
     fn take(&self, mut events: Vec<Event>) {
         if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
+            let before = run.view.revision();
             events.iter().for_each(|event| run.view.apply(event));
             // Who hears that it is over must not find it going on.
             run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
+            if self.session.receives_views {
+                let delta = run.view.since(before).in_document(run.first_line);
+                let params = json!({ "run": self.id, "uri": &*self.uri, "view": delta });
+                self.runs.tell_client(vec![Notification { method: "prose/runView", params, id: None }]);
+            }
             // The client counts the lines of the document.
             let sites = events.iter_mut().filter_map(|event| event.site.as_mut());
             for site in sites.filter(|site| site.program == 0) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 use prose_view::{History, View};
 use serde_json::{Value, json};
 
@@ -71,6 +71,7 @@ fn a_delta_holds_what_changed_and_no_more() {
           "now": 5,
           "paused": 0,
           "ended": 1,
+          "harness": "offline",
           "nodes": [
             {
               "id": 0,
@@ -148,4 +149,16 @@ fn entries_of_the_log_are_new_once() {
     }
     assert_eq!(kinds.len(), view.entries().count());
     assert_eq!((&kinds[0], &kinds[kinds.len() - 1]), (&json!("started"), &json!("ended")));
+}
+
+#[test]
+fn the_recorded_deltas_of_the_editor_are_those_of_the_recorded_events() {
+    let mut view = View::default();
+    let mut deltas = String::new();
+    for event in recorded() {
+        let before = view.revision();
+        view.apply(&event);
+        deltas += &format!("{}\n", serde_json::to_string(&view.since(before)).unwrap());
+    }
+    expect_file!["../../../../editors/vscode/test/recorded/review.deltas.jsonl"].assert_eq(&deltas);
 }

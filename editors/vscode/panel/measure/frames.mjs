@@ -2,14 +2,16 @@
 //
 //   node panel/measure/frames.mjs [SESSIONS] [SECONDS]
 //
-// The events come as the language server sends them, every 16 milliseconds. A frame is the time from one callback of the browser for an
+// What changes comes as the language server sends it, every 16 milliseconds. A frame is the time from one callback of the browser for an
 // animation to the next one; empty are those of a page with nothing on it, before; work is the part of it that the main thread was busy in tasks of the page.
 import { chromium } from "playwright-core";
-import { events, graph } from "./synthetic.mjs";
+import { deltas, events, graph } from "./synthetic.mjs";
 import { html } from "./page.mjs";
 
 const sessions = Number(process.argv[2] ?? 2000);
 const seconds = Number(process.argv[3] ?? 20);
+/** When the run starts: when the page and what it is sent are ready. */
+const begin = Date.now() + 20_000;
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
@@ -18,10 +20,10 @@ try {
   page.on("pageerror", (error) => failed.push(error));
   const idle = await page.evaluate(nothing, 5);
   await page.setContent(html("dark"));
-  const result = await page.evaluate(play, { told: events({ sessions, atOnce: 64, each: 400 }), graph: graph(sessions), seconds });
+  const result = await page.evaluate(play, { told: stretched(events({ sessions, atOnce: 64, each: 400 })), graph: graph(sessions), begin });
   if (failed.length > 0) throw failed[0];
   const { frames, work } = result;
-  console.log(`${sessions} sessions, ${result.events} events in ${seconds} s, ${frames.length} frames of ${result.rows} rows`);
+  console.log(`${sessions} sessions, ${result.deltas} events in ${seconds} s, ${frames.length} frames of ${result.rows} rows`);
   console.log(`empty  ${summary(idle)}`);
   console.log(`frame  ${summary(frames)}`);
   console.log(`work   ${summary(work)}`);
@@ -31,6 +33,14 @@ try {
   }
 } finally {
   await browser.close();
+}
+
+// Every event comes at its share of the time. The clock of the run is that of the page, so that bars grow as they do in a run.
+function stretched(told) {
+  const first = told[0].at;
+  const share = (seconds * 1000) / (told.at(-1).at - first);
+  const moved = (at) => Math.round(begin + (at - first) * share);
+  return deltas(told.map((event) => ({ ...event, at: moved(event.at), ...(event.began && { began: moved(event.began) }) })));
 }
 
 function percentile(values, share) {
@@ -56,23 +66,17 @@ async function nothing(seconds) {
   return frames;
 }
 
-// In the page. Every event comes at its share of the time; a person scrolls and moves the mouse meanwhile.
-async function play({ told, graph, seconds }) {
-  const [first] = told;
-  const span = told.at(-1).at - first.at;
-  const begin = Date.now();
-  // The clock of the run is that of the page, so that bars grow as they do in a run.
-  const moved = told.map((event) => ({ ...event, at: begin + ((event.at - first.at) / span) * seconds * 1000, ...(event.began && { began: begin + ((event.began - first.at) / span) * seconds * 1000 }) }));
-  window.postMessage({ type: "run", run: "r", events: moved.slice(0, 1), graph, can: ["cancel"] });
+// In the page. A person scrolls and moves the mouse meanwhile.
+async function play({ told, graph, begin }) {
+  await new Promise((resolve) => setTimeout(resolve, begin - Date.now()));
+  window.postMessage({ type: "run", run: "r", delta: told[0], graph, can: ["cancel"] });
   let next = 1;
   const frames = [];
   const work = [];
   await new Promise((resolve) => {
     const send = () => {
-      const batch = [];
-      while (next < moved.length && moved[next].at <= Date.now()) batch.push(moved[next++]);
-      if (batch.length > 0) window.postMessage({ type: "events", run: "r", events: batch });
-      if (next < moved.length) setTimeout(send, 16);
+      while (next < told.length && told[next].now <= Date.now()) window.postMessage({ type: "delta", run: "r", delta: told[next++] });
+      if (next < told.length) setTimeout(send, 16);
       else setTimeout(resolve, 200);
     };
     let last = performance.now();
@@ -94,5 +98,5 @@ async function play({ told, graph, seconds }) {
     send();
   });
   const rows = Math.round(document.querySelector(".sizer").offsetHeight / 24);
-  return { frames: frames.slice(1), work, events: moved.length, rows };
+  return { frames: frames.slice(1), work, deltas: told.length, rows };
 }

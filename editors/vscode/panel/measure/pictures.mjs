@@ -5,7 +5,7 @@
 // at 1, 20 and 2,000 sessions, light, dark and of high contrast, during a run and at its end; or of the run in a file that `prose run --json` wrote.
 import { mkdirSync, readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
-import { events, graph } from "./synthetic.mjs";
+import { deltas, events, graph } from "./synthetic.mjs";
 import { html } from "./page.mjs";
 
 const [folder = "pictures", recorded, recordedGraph] = process.argv.slice(2);
@@ -23,9 +23,10 @@ async function picture(name, { theme = "dark", told, flow, share = 1, width = 90
   // What goes on goes on now.
   const shift = isOver ? 0 : Date.now() - seen.at(-1).at;
   const shown = seen.map((event) => ({ ...event, at: event.at + shift, ...(event.began && { began: event.began + shift }) }));
-  await page.evaluate(({ shown, flow, isOver }) => {
-    window.postMessage({ type: "run", run: "r", events: shown, graph: flow, can: isOver ? ["rerun", "state"] : ["cancel", "state"] });
-  }, { shown, flow, isOver });
+  await page.evaluate(({ told: [first, ...others], flow, isOver }) => {
+    window.postMessage({ type: "run", run: "r", delta: first, graph: flow, can: isOver ? ["rerun", "state"] : ["cancel", "state"] });
+    for (const delta of others) window.postMessage({ type: "delta", run: "r", delta });
+  }, { told: deltas(shown), flow, isOver });
   await page.waitForTimeout(300);
   await act(page);
   await page.waitForTimeout(100);

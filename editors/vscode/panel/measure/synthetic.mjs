@@ -1,5 +1,8 @@
 // A run that nobody ran: as many sessions as one likes, some of which wait, fail and are tried again.
 
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
 const START = Date.UTC(2026, 0, 15, 14, 30, 52);
 
 /** The program of the run, and where its statements stand. */
@@ -51,6 +54,32 @@ export function graph(count) {
   ];
   const edges = [[0, 1, "next"], [1, 2, "enter"], [2, 3, "next"], [1, 4, "next"], [4, 5, "enter"], [5, 4, "again"], [4, 6, "next"]];
   return { nodes, edges: edges.map(([from, to, kind]) => ({ from, to, kind })) };
+}
+
+/** What events have that no view shows. */
+const OTHERS = {
+  "run-started": {
+    version: 2, sha256: "", imports: [], state: "filesystem", seed: 0, context_by_reference: true, agents_write: false, max_iterations: 100,
+    backoff_ms: 0, backoff_cap_ms: 0,
+  },
+  "session-ended": { error: null },
+  "parallel-started": { policy: "fail-fast" },
+  "branch-ended": { value: null },
+  effect: { effect: "session", fingerprint: "" },
+};
+
+/** What the server sends of a run with these events: a delta for each. */
+export function deltas(events) {
+  const whole = events.map(({ error, task, ...event }) => ({
+    ...OTHERS[event.event],
+    ...event,
+    ...(error && { error: { kind: "session", ...error } }),
+    ...(task && { task: { prompt: task.task, binding: { name: "a", kind: "let", path: "bindings/a.md", source: "" }, ...task } }),
+  }));
+  const input = whole.map((event) => JSON.stringify(event)).join("\n");
+  const options = { cwd: fileURLToPath(new URL("../../../..", import.meta.url)), input, maxBuffer: 1 << 30, stdio: ["pipe", "pipe", "inherit"] };
+  const output = execFileSync("cargo", ["run", "--quiet", "--package", "prose-view", "--example", "deltas"], options);
+  return String(output).trim().split("\n").map((line) => JSON.parse(line));
 }
 
 /** The events of a run with so many sessions, so many of them at the same time, each about so many milliseconds long. */

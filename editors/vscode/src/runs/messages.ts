@@ -1,7 +1,7 @@
 // What the editor and the panel of a run tell each other.
 
 import type { FlowGraph } from "../../panel/layout";
-import type { RunEvent, Site } from "./events";
+import type { RunDelta, Site } from "./run";
 
 /** What the panel can have done. */
 export type PanelCommand = "cancel" | "resume" | "rerun" | "state";
@@ -9,9 +9,9 @@ export type PanelCommand = "cancel" | "resume" | "rerun" | "state";
 /** What the editor tells the panel. */
 export type ToPanel =
   /** The run that the panel shows, from its beginning. */
-  | { type: "run"; run: string; events: RunEvent[]; graph: FlowGraph | null; can: PanelCommand[] }
+  | { type: "run"; run: string; delta: RunDelta; graph: FlowGraph | null; can: PanelCommand[] }
   /** What happened since. */
-  | { type: "events"; run: string; events: RunEvent[] }
+  | { type: "delta"; run: string; delta: RunDelta }
   /** What can be done now. */
   | { type: "can"; can: PanelCommand[] }
   /** The line of the program that the cursor is in, from 1. */

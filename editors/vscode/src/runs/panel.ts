@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
-import type { Site } from "./events";
 import type { FromPanel, PanelCommand, ToPanel } from "./messages";
+import type { Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** What the panel has others do. */
@@ -35,9 +35,9 @@ export class RunPanel implements vscode.Disposable {
     private readonly actions: PanelActions,
   ) {
     this.subscriptions = [
-      store.onDidChange(({ entry, events }) => {
-        if (entry !== undefined && events !== undefined && events[0]?.event === "run-started") this.started(entry);
-        else if (entry !== undefined && entry === this.entry && events !== undefined && this.isTold) this.post({ type: "events", run: entry.run, events });
+      store.onDidChange(({ entry, delta }) => {
+        if (entry !== undefined && delta?.whole === true) this.started(entry);
+        else if (entry !== undefined && entry === this.entry && delta !== undefined && this.isTold) this.post({ type: "delta", run: entry.run, delta });
         this.tellWhatCan();
       }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.cursorMoved(textEditor)),
@@ -128,7 +128,7 @@ export class RunPanel implements vscode.Disposable {
     if (this.entry !== entry || !this.isReady) return;
     this.isTold = true;
     this.can = "";
-    this.post({ type: "run", run: entry.run, events: entry.events, graph, can: [] });
+    this.post({ type: "run", run: entry.run, delta: entry.model.whole(), graph, can: [] });
     this.tellWhatCan();
     const active = vscode.window.activeTextEditor;
     if (active !== undefined) this.cursorMoved(active);

@@ -1,8 +1,7 @@
 // What a session was told and what it said, as a document. Nothing here knows the editor, so that it can be tested without one.
 
 import { fenceFor } from "../narration";
-import type { Usage } from "./events";
-import { durationText, usageText } from "./model";
+import { durationText, type Usage, usageText } from "./run";
 
 /** A session as the server tells it: `prose/session`. Texts are whole. */
 export interface Session {

@@ -2,10 +2,9 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import type { RunEvents } from "../narration";
-import { type RunEvent, slim, type Usage } from "./events";
+import type { RunView } from "../narration";
 import { LineMap } from "./lines";
-import { RunModel } from "./model";
+import { Run, type RunDelta, type Usage } from "./run";
 
 /** A run in the list: `prose/runs`. */
 export interface RunSummary {
@@ -29,7 +28,7 @@ export interface RunSummary {
 }
 
 interface RunDetails extends RunSummary {
-  events: RunEvent[];
+  view: RunDelta;
   /** The program as it was when the run started. */
   text: string | null;
   problem: string | null;
@@ -38,12 +37,8 @@ interface RunDetails extends RunSummary {
 /** A run with what is known of it. */
 export class Entry {
   summary: RunSummary | undefined;
-  model = new RunModel();
-  /** What happened in it, for who comes later. */
-  events: RunEvent[] = [];
-  /** The number of the last event, whether it is kept or not. */
-  seq = 0;
-  /** Whether the events are those of the server as they happen. */
+  model = new Run();
+  /** Whether the server tells of it as it happens. */
   isTold = false;
   isLoaded = false;
   text: string | undefined;
@@ -67,26 +62,16 @@ export class Entry {
     return this.isRunning && (this.isTold || this.summary?.here === true);
   }
 
-  take(events: readonly RunEvent[]): RunEvent[] {
-    const kept = slim(events);
-    this.seq = events.at(-1)?.seq ?? this.seq;
-    const start = kept.findLastIndex(({ event }) => event === "run-started");
-    if (start >= 0) this.events = kept.slice(start);
-    else this.events.push(...kept);
-    this.model.apply(kept);
-    return kept;
-  }
-
   /** Between the lines of the program as it ran and as it is now. */
   lines(now: string): LineMap {
     return new LineMap(this.text ?? now, now);
   }
 }
 
-/** What changed: one run, with what happened in it if that is all, or the list. */
+/** What changed: one run, with what changed in it if that is all, or the list. */
 export interface Change {
   entry?: Entry;
-  events?: RunEvent[];
+  delta?: RunDelta;
 }
 
 /** How often runs of other processes are looked at while they go on. A watcher may be slow to tell, or absent. */
@@ -142,18 +127,17 @@ export class RunStore implements vscode.Disposable {
   }
 
   /** What the server tells of a run while it goes on. */
-  told({ run, uri, events }: RunEvents): void {
+  told({ run, uri, view: delta }: RunView): void {
     const entry = this.entry(run);
     const isNew = !entry.isTold;
-    const happened = events as unknown as RunEvent[];
     // A run that is told from its middle on is read from its beginning first.
-    if (isNew && !entry.isLoaded && happened[0]?.event !== "run-started") return this.refreshSoon();
+    if (isNew && !entry.isLoaded && !delta.whole) return this.refreshSoon();
     entry.isTold = true;
     entry.isLoaded = true;
     entry.uri = uri;
-    const kept = entry.take(happened);
-    this.changed.fire({ entry, events: kept });
-    if (isNew || kept.some(({ event }) => event === "run-started" || event === "run-ended")) this.refreshSoon();
+    entry.model.apply(delta);
+    this.changed.fire({ entry, delta });
+    if (isNew || delta.whole || delta.end !== undefined) this.refreshSoon();
   }
 
   /** The server is gone: nobody tells of its runs any more. */
@@ -236,16 +220,16 @@ export class RunStore implements vscode.Disposable {
     const [client, folder] = [this.client(), entry.summary?.folder];
     if (client === undefined || folder === undefined) return;
     // A run that goes on after it was stopped has other events in the place of its end.
-    const after = entry.isLoaded && !entry.model.isOver ? entry.seq : 0;
-    const details = await client.sendRequest<RunDetails>("prose/run", { folder, after });
+    const after = entry.isLoaded && !entry.model.isOver ? entry.model.seq : 0;
+    const details = await client.sendRequest<RunDetails>("prose/runView", { folder, after });
     if (entry.isTold) return;
     entry.isLoaded = true;
     entry.text = details.text ?? entry.text;
-    const { events, text: _, problem: __, ...summary } = details;
+    const { view: delta, text: _, problem: __, ...summary } = details;
     entry.summary = summary;
-    if (events.length === 0) return;
-    const kept = entry.take(events);
-    this.changed.fire({ entry, events: kept });
+    if (!delta.whole && delta.seq === after) return;
+    entry.model.apply(delta);
+    this.changed.fire({ entry, delta });
   }
 
   /** Reads the program of a run as it was when it started. */

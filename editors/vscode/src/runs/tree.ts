@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { type Item, type ItemKind, duration, durationText, type Status, usageText } from "./model";
+import { type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -102,7 +102,7 @@ export class RunTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
 
   getParent({ entry, item }: Node): Node | undefined {
     if (item === undefined) return undefined;
-    const parent = entry.model.items[item.parent];
+    const parent = entry.model.items[item.parent ?? -1];
     return parent === undefined || parent.kind === "run" ? this.node(entry) : this.node(entry, parent);
   }
 
@@ -120,7 +120,7 @@ function runItem(entry: Entry): vscode.TreeItem {
   const status = isRunning ? "running" : (summary?.status ?? "running");
   const isAsking = isRunning && model.items.some(({ kind, to }) => kind === "input" && to === undefined);
   const live = isRunning && entry.isLoaded ? model.root : undefined;
-  const took = live === undefined ? summary?.milliseconds : duration(live, Date.now());
+  const took = live === undefined ? summary?.milliseconds : duration(live, model.now);
   const sessions = live === undefined ? summary?.sessions : `${live.sessions.complete}/${live.sessions.total}`;
   shown.id = entry.run;
   shown.iconPath = isAsking ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
@@ -175,7 +175,7 @@ function partItem(entry: Entry, item: Item): vscode.TreeItem {
   shown.description = [
     isLeaf ? item.agent : item.detail,
     item.kind === "condition" || item.kind === "choice" || item.kind === "loop" ? item.note : "",
-    item.kind === "choice" ? "" : item.status === "waiting" ? "waiting" : durationText(duration(item, Date.now())),
+    item.kind === "choice" ? "" : item.status === "waiting" ? "waiting" : durationText(duration(item, entry.model.now)),
     item.attempts.length > 1 ? `attempt ${item.attempts.length}` : "",
     !isLeaf && total > 1 ? `${complete + failed}/${total} sessions` : "",
     usageText(item.usage),

@@ -3,11 +3,10 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../../panel/layout";
-import type { RunEvents } from "../narration";
-import type { Site } from "./events";
+import type { RunView } from "../narration";
 import type { PanelCommand } from "./messages";
-import type { Item } from "./model";
 import { RunPanel } from "./panel";
+import type { Item, Site } from "./run";
 import { type Session, sessionAsText } from "./session";
 import { type Entry, RunStore } from "./store";
 import { type Node, RunTree } from "./tree";
@@ -88,8 +87,8 @@ export class RunsView implements vscode.Disposable {
   }
 
   /** What the server tells of a run. */
-  told(events: RunEvents): void {
-    this.store.told(events);
+  told(view: RunView): void {
+    this.store.told(view);
   }
 
   private changed(entry: Entry | undefined): void {
@@ -138,7 +137,7 @@ export class RunsView implements vscode.Disposable {
   private async revealItem(entry: Entry, item: Item): Promise<void> {
     // What happens in an imported program is shown where that is called.
     let at: Item | undefined = item;
-    while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent];
+    while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent ?? -1];
     if (at?.site !== undefined) await this.reveal(entry, at.site, false);
   }
 

@@ -1,0 +1,269 @@
+// A run as the server sends it: the nodes of its tree, which the views of the editor show. Nothing here knows the editor.
+
+/** A place in the text of a program. */
+export interface Site {
+  /** 0 for the program that was started, which is left out. */
+  program?: number;
+  start: number;
+  end: number;
+  /** From 1. */
+  line: number;
+  last_line: number;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cost?: number;
+}
+
+export type Status = "waiting" | "running" | "complete" | "failed" | "skipped" | "interrupted";
+
+export type ItemKind =
+  | "run"
+  | "session"
+  | "parallel"
+  | "branch"
+  | "loop"
+  | "iteration"
+  | "block"
+  | "program"
+  | "pipeline"
+  | "stage"
+  | "try"
+  | "part"
+  | "condition"
+  | "choice"
+  | "input";
+
+/** A stretch of time; without an end it goes on. */
+export interface Span {
+  from: number;
+  to?: number;
+}
+
+/** One try of a session. */
+export interface Attempt extends Span {
+  request: number;
+  /** When an agent began with it, where it waited for one. */
+  began?: number;
+  /** Whether it waits for one now. */
+  queued?: boolean;
+  status: Status;
+  error?: string;
+}
+
+/** A part of a run, in the tree of its parts. */
+export interface Item {
+  /** Its index in {@link Run.items}; greater than that of the part that it is in. */
+  id: number;
+  kind: ItemKind;
+  parent?: number;
+  children: number[];
+  depth: number;
+  label: string;
+  detail: string;
+  place: string;
+  site?: Site;
+  status: Status;
+  from: number;
+  to?: number;
+  /** What came of it, in a few words. */
+  note?: string;
+  error?: string;
+  agent?: string;
+  model?: string;
+  /** The attempts of a session. */
+  attempts: Attempt[];
+  /** The pauses between them. */
+  pauses: Span[];
+  usage?: Usage;
+  /** How many sessions are in it, and how they stand. */
+  sessions: { total: number; running: number; waiting: number; complete: number; failed: number };
+}
+
+/** How a statement of the program has gone so far, over all its executions. */
+export interface StatementState {
+  site: Site;
+  times: number;
+  running: number;
+  failed: number;
+  complete: number;
+  /** How long it took, over all times that have ended. */
+  took: number;
+  /** When the last execution started. */
+  started: number;
+}
+
+/** A line of a log of the run. */
+export interface Entry {
+  kind: "started" | "resumed" | "attempt" | "attempt-ended" | "pause" | "node" | "cancelled" | "memory" | "warning" | "ended";
+  nesting: number;
+  node?: number;
+  attempt?: number;
+  message?: string;
+}
+
+/** What changed in a run: `prose/runView`. */
+export interface RunDelta {
+  /** Whether it holds the whole run. */
+  whole: boolean;
+  /** The number of the last event. */
+  seq: number;
+  /** The time of the last event, on a clock that stands still while the run is stopped. */
+  now: number;
+  /** How long the run was stopped, up to then. */
+  paused: number;
+  harness: string;
+  program?: string;
+  inputs?: [string, unknown][];
+  end?: { status: string; sessions: number; error: { message: string; line: number } | null };
+  nodes: Partial<Item>[];
+  statements: StatementState[];
+  entries: Entry[];
+}
+
+/** What a node has that says nothing else. */
+const UNSAID = {
+  detail: "",
+  site: undefined,
+  to: undefined,
+  note: undefined,
+  error: undefined,
+  agent: undefined,
+  model: undefined,
+  usage: undefined,
+};
+
+/** A run. */
+export class Run {
+  items: Item[] = [];
+  /** By the bytes that they take in the program: `start-end`. Only those of the program itself, not of imported ones. */
+  statements = new Map<string, StatementState>();
+  inputs: [string, unknown][] = [];
+  harness = "";
+  /** The number of the last event. */
+  seq = 0;
+  /** Grows whenever something has changed. */
+  version = 0;
+  /** The time of the last event. */
+  last = 0;
+  private paused = 0;
+
+  get root(): Item | undefined {
+    return this.items[0];
+  }
+
+  get isOver(): boolean {
+    return this.root?.to !== undefined;
+  }
+
+  /** The time now, on the clock of the run. */
+  get now(): number {
+    return Date.now() - this.paused;
+  }
+
+  /** Takes in what changed. */
+  apply(delta: RunDelta): void {
+    this.version++;
+    if (delta.whole) {
+      this.items = [];
+      this.statements.clear();
+      this.inputs = delta.inputs ?? [];
+    }
+    this.harness = delta.harness;
+    this.seq = delta.seq;
+    this.last = delta.now;
+    this.paused = delta.paused;
+    for (const node of delta.nodes) this.put(node);
+    for (const state of delta.statements) this.statements.set(siteKey(state.site), state);
+  }
+
+  private put(node: Partial<Item>): void {
+    const id = node.id as number;
+    const before = this.items[id];
+    if (before !== undefined) {
+      // The editor knows parts by their identity.
+      Object.assign(before, UNSAID, { attempts: [], pauses: [] }, node);
+      return;
+    }
+    const parent = node.parent === undefined ? undefined : this.items[node.parent];
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    this.items[id] = { ...UNSAID, attempts: [], pauses: [], sessions: NO_SESSIONS, ...node, depth, children: [] } as unknown as Item;
+    parent?.children.push(id);
+  }
+
+  /** All of it, for who comes later. */
+  whole(): RunDelta {
+    return {
+      whole: true,
+      seq: this.seq,
+      now: this.last,
+      paused: this.paused,
+      harness: this.harness,
+      inputs: this.inputs,
+      nodes: this.items.map(({ children: _, ...node }) => node),
+      statements: [...this.statements.values()],
+      entries: [],
+    };
+  }
+
+  /** The innermost part that is at or in a range of lines of the program, the latest one of several; none if nothing of it happened. */
+  itemAtLine(line: number): Item | undefined {
+    let best: Item | undefined;
+    for (const item of this.items) {
+      const { site } = item;
+      if (site === undefined || (site.program ?? 0) !== 0 || line < site.line || line > site.last_line) continue;
+      const extent = site.last_line - site.line;
+      const bestExtent = best?.site === undefined ? Infinity : best.site.last_line - best.site.line;
+      const isBetter = extent < bestExtent || (extent === bestExtent && item.depth >= (best?.depth ?? 0));
+      if (isBetter) best = item;
+    }
+    return best;
+  }
+}
+
+const NO_SESSIONS = { total: 0, running: 0, waiting: 0, complete: 0, failed: 0 };
+
+/** The key of {@link Run.statements}. */
+export function siteKey({ start, end }: { start: number; end: number }): string {
+  return `${start}-${end}`;
+}
+
+/** `1 branch`, `2 branches` */
+export function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+/** How long something has taken, the waiting for an agent left out. */
+export function duration(item: Item, now: number): number {
+  const began = item.kind === "session" ? (item.attempts[0]?.began ?? item.from) : item.from;
+  return Math.max(0, (item.to ?? now) - began);
+}
+
+/** `12 ms`, `1.2 s`, `3 m 10 s`, `2 h 5 m` */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} m`;
+}
+
+/** `1.2k tokens, $0.03` */
+export function usageText(usage: Usage | undefined): string {
+  if (usage === undefined) return "";
+  const cost = usage.cost === undefined ? "" : `, ${costText(usage.cost)}`;
+  return `${short(usage.input_tokens + usage.output_tokens)} tokens${cost}`;
+}
+
+export function costText(cost: number): string {
+  return cost > 0 && cost < 0.01 ? `$${cost.toFixed(4)}` : `$${cost.toFixed(2)}`;
+}
+
+function short(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 100_000) return `${(count / 1000).toFixed(1)}k`;
+  return count < 1_000_000 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
