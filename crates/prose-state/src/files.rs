@@ -29,12 +29,8 @@ impl Files {
     pub(crate) fn write(&mut self) -> Result<(), StateError> {
         let start = Instant::now();
         self.waits = false;
-        for file in self.executions.dirty() {
-            // What cannot be written stays out of date, and is tried again.
-            let text = file.write();
-            self.tree.write(&file.path(), text.as_bytes())?;
-            file.is_dirty = false;
-        }
+        let tree = &mut self.tree;
+        self.executions.write(|path, text| tree.write(path, text.as_bytes()))?;
         let now = Instant::now();
         self.next = Some(now + (now - start) * PAUSE_PER_WRITE);
         Ok(())
@@ -77,7 +73,7 @@ impl Writer {
         if let Some(error) = files.error.take() {
             return Err(error);
         }
-        if files.waits || files.executions.dirty().next().is_none() {
+        if files.waits || !files.executions.is_dirty() {
             return Ok(());
         }
         if files.next.is_none_or(|next| next <= Instant::now()) {

@@ -29,7 +29,7 @@ use crate::foreign::ForeignRecall;
 use crate::journal::{JOURNAL_FILE, Journal, Sealer};
 use crate::lock::RunLock;
 use crate::memory::Memories;
-use crate::prompt_file::PromptFiles;
+use crate::prompt_file;
 use crate::recall::{JournalRecall, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, LeftMemories};
@@ -45,7 +45,6 @@ pub struct FilesystemStore {
     journal: Journal,
     writer: Writer,
     memories: Memories,
-    prompts: PromptFiles,
     project: Project,
     /// Whether events that happened before are written too: the journal is a new one.
     writes_all: bool,
@@ -208,7 +207,6 @@ impl FilesystemStore {
             journal,
             writer: Writer::new(tree, Executions::new(text)),
             memories,
-            prompts: PromptFiles::default(),
             project: project.clone(),
             writes_all,
             written_by_agent: FxHashSet::default(),
@@ -267,13 +265,15 @@ impl FilesystemStore {
             _ => {}
         }
         let mut files = self.writer.files();
-        self.prompts.take_up(event, is_new, &mut files.tree)?;
+        let files = &mut *files;
+        if is_new {
+            prompt_file::write_failed(event, files.executions.view(), &mut files.tree)?;
+        }
         files.executions.apply(event);
         match &event.what {
             What::ImportEnded { program, .. } => {
-                if let Some(mut file) = files.executions.take(*program) {
-                    let text = file.write();
-                    files.tree.write(&file.path(), text.as_bytes())?;
+                if let Some((path, text)) = files.executions.finish(*program) {
+                    files.tree.write(&path, text.as_bytes())?;
                 }
             }
             What::RunEnded(_) => files.write()?,

@@ -1,11 +1,9 @@
 //! The files with the prompts of sessions that failed, for the person who looks for the reason.
 
-use std::sync::Arc;
-
-use prose_vm::effect::{RequestId, SessionTask};
+use prose_view::View;
+use prose_vm::effect::SessionTask;
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, Status, What};
-use rustc_hash::FxHashMap;
 
 use crate::disk::Tree;
 use crate::error::StateError;
@@ -18,31 +16,16 @@ pub fn path(binding: &str) -> String {
     format!("{PROMPTS_FOLDER}/{}", binding.replace("bindings/", ""))
 }
 
-/// Writes the prompts of sessions when they fail.
-#[derive(Debug, Default)]
-pub(crate) struct PromptFiles {
-    at_work: FxHashMap<RequestId, Arc<SessionTask>>,
-}
-
-impl PromptFiles {
-    /// Takes up an event; what happened in an earlier execution has its file already.
-    pub(crate) fn take_up(&mut self, event: &Event, is_new: bool, tree: &mut Tree) -> Result<(), StateError> {
-        match &event.what {
-            What::SessionStarted { request, task } => {
-                self.at_work.insert(*request, Arc::clone(task));
-            }
-            What::SessionEnded { request, status, error } => {
-                let task = self.at_work.remove(request);
-                if let (true, Status::Failed, Some(task)) = (is_new, status, task) {
-                    let line = event.site.map_or(0, |site| site.line);
-                    let text = text(&task, line, error.as_deref());
-                    tree.write(&path(&task.binding.path), text.as_bytes())?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
+/// Writes the prompt of a session that fails. The view is that of the run before the event.
+pub(crate) fn write_failed(event: &Event, view: &View, tree: &mut Tree) -> Result<(), StateError> {
+    if let What::SessionEnded { request, status: Status::Failed, error } = &event.what
+        && let Some(task) = view.task(*request)
+    {
+        let line = event.site.map_or(0, |site| site.line);
+        let text = text(task, line, error.as_deref());
+        tree.write(&path(&task.binding.path), text.as_bytes())?;
     }
+    Ok(())
 }
 
 fn text(task: &SessionTask, line: u32, error: Option<&RuntimeError>) -> String {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
-use prose_vm::effect::{Binding, MemoryScope, RequestId};
-use prose_vm::event::{DefinedAgent, LoopKind, Status};
-use rustc_hash::FxHashMap;
+use prose_view::{Node, NodeId, NodeKind, Status, View};
+use prose_vm::effect::{MemoryScope, RequestId};
+use prose_vm::event::LoopKind;
 use smol_str::SmolStr;
 
-use crate::executions::is_inside;
-use crate::trace::Trace;
+use crate::program::Program;
+use crate::trace;
 
 /// The name of the file.
 pub(crate) const STATE_FILE: &str = "state.md";
@@ -18,32 +18,167 @@ pub(crate) const STATE_FILE: &str = "state.md";
 /// How many branches are listed one by one. Of more, only the numbers are told: nobody reads ten thousand lines.
 const MAX_BRANCHES: usize = 100;
 
-/// The state of an execution of a program.
+/// The file of an execution of a program.
 #[derive(Debug)]
 pub(crate) struct StateFile {
-    /// The folder of the execution, relative to that of the run: empty, or ending with a slash.
-    pub(crate) folder: String,
-    pub(crate) run: SmolStr,
-    pub(crate) name: SmolStr,
-    pub(crate) started: u64,
-    pub(crate) updated: u64,
-    pub(crate) trace: Trace,
+    text: Program,
     /// What sessions wait for besides their agents.
-    pub(crate) waiting: BTreeMap<RequestId, String>,
-    /// Whether something has changed since the file was written.
-    pub(crate) is_dirty: bool,
-    parallels: BTreeMap<Box<str>, Parallel>,
-    loops: BTreeMap<Box<str>, Loop>,
-    bindings: Vec<Row>,
-    row_of: FxHashMap<(SmolStr, u32), usize>,
-    agents: Vec<DefinedAgent>,
-    frames: BTreeMap<u32, Frame>,
+    waiting: BTreeMap<RequestId, String>,
+    /// When the run ended.
+    ended: Option<u64>,
+    /// The revision of the view that was written; none if it is out of date for other reasons.
+    written: Option<u64>,
 }
 
-#[derive(Debug)]
-struct Parallel {
-    lines: (u32, u32),
-    branches: Vec<(SmolStr, BranchStatus)>,
+impl StateFile {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: Program::new(text), waiting: BTreeMap::new(), ended: None, written: None }
+    }
+
+    /// Whether something has changed since the file was written.
+    pub(crate) fn is_dirty(&self, program: u32, view: &View) -> bool {
+        let changed = view.program(program).map(|program| program.revision);
+        changed.is_some_and(|changed| self.written.is_none_or(|written| written < changed))
+    }
+
+    /// The file shows the view.
+    pub(crate) fn is_written(&mut self, view: &View) {
+        self.written = Some(view.revision());
+    }
+
+    /// Notes what a session waits for, or that it does not wait any more.
+    pub(crate) fn wait_for(&mut self, request: RequestId, awaited: Option<String>) {
+        let is_news = match awaited {
+            Some(text) => self.waiting.insert(request, text).is_none(),
+            None => self.waiting.remove(&request).is_some(),
+        };
+        if is_news {
+            self.written = None;
+        }
+    }
+
+    /// Notes when the run ended.
+    pub(crate) fn end(&mut self, at: u64) {
+        (self.ended, self.written) = (Some(at), None);
+    }
+
+    /// The path of the file, relative to the folder of the run, and its text.
+    pub(crate) fn text(&mut self, number: u32, view: &View) -> Option<(String, String)> {
+        let program = view.program(number)?;
+        let folder = program.folder.trim_end_matches('/');
+        let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        // The path of a file as this execution sees it.
+        let own_path = |path: &str| path.strip_prefix(folder.as_str()).unwrap_or(path).to_owned();
+
+        let mut out = String::with_capacity(1024 + self.text.text().len() + 64 * program.names.len());
+        let run = view.head().map_or("", |head| head.run.as_str());
+        let (started, updated) =
+            (timestamp(program.started), timestamp(self.ended.unwrap_or(program.updated)));
+        let _ = write!(
+            out,
+            "# Execution State\n\nrun: {run}\nprogram: {}\nstarted: {started}\nupdated: {updated}\n",
+            program.name
+        );
+        for awaited in self.waiting.values() {
+            let _ = writeln!(out, "waiting: {awaited}");
+        }
+        out.push_str("\n## Execution Trace\n\n");
+        let marks = trace::marks(view, number, own_path);
+        let shown = trace::write(&mut self.text, &marks, program.position, &mut out);
+        out.push_str("\n## Active Constructs\n\n");
+        let open = view.open_constructs(number);
+        self.write_constructs(view, &open, (program.position, shown), &mut out);
+        out.push_str("## Index\n\n### Bindings\n\n");
+        table(
+            &mut out,
+            ["Name", "Kind", "Path", "Execution ID"],
+            program.names.iter().map(|bound| {
+                let binding = &bound.binding;
+                let frame = if binding.frame == 0 { "(root)".to_owned() } else { binding.frame.to_string() };
+                [binding.name.to_string(), binding.kind.name().to_owned(), own_path(&binding.path), frame]
+            }),
+        );
+        out.push_str("### Agents\n\n");
+        table(
+            &mut out,
+            ["Name", "Scope", "Path"],
+            program.agents.iter().filter_map(|agent| {
+                let memory = agent.memory.as_ref()?;
+                let folder = match memory.scope {
+                    MemoryScope::User => format!("~/{}", memory.folder),
+                    _ => own_path(&memory.folder),
+                };
+                Some([agent.name.to_string(), scope_name(memory.scope).to_owned(), folder])
+            }),
+        );
+        out.push_str("## Call Stack\n\n");
+        let mut frames: Vec<_> = open
+            .iter()
+            .filter_map(|(_, node)| match node.kind {
+                NodeKind::Block { id, depth, caller } => Some((depth, id, caller, &node.label)),
+                _ => None,
+            })
+            .collect();
+        frames.sort_by_key(|(depth, id, ..)| std::cmp::Reverse((*depth, *id)));
+        table(
+            &mut out,
+            ["execution_id", "block", "depth", "status"],
+            frames.iter().map(|(depth, id, _, block)| {
+                let waits = frames.iter().any(|(_, _, caller, _)| caller == id);
+                let status = if waits { "waiting" } else { "executing" };
+                [id.to_string(), block.to_string(), depth.to_string(), status.to_owned()]
+            }),
+        );
+        // One line break ends the file.
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        Some((format!("{folder}{STATE_FILE}"), out))
+    }
+
+    fn write_constructs(
+        &self,
+        view: &View,
+        open: &[(NodeId, &Node)],
+        (position, shown): (u32, u32),
+        out: &mut String,
+    ) {
+        let before = out.len();
+        for (id, node) in open {
+            let NodeKind::Parallel { branches, .. } = &node.kind else { continue };
+            let (first, last) = lines(node);
+            let _ = writeln!(out, "### Parallel (lines {first}-{last})\n");
+            let mut branches: Vec<_> =
+                branches.iter().map(|name| (name.clone(), BranchStatus::Pending)).collect();
+            for (_, child) in view.children(*id) {
+                if let NodeKind::Branch(index) = child.kind
+                    && let Some(branch) = branches.get_mut(index as usize)
+                {
+                    *branch = (child.label.clone(), child.status.into());
+                }
+            }
+            write_branches(&branches, out);
+        }
+        for (_, node) in open {
+            if let NodeKind::Loop { kind, header, max, .. } = &node.kind {
+                let condition = matches!(kind, LoopKind::Until | LoopKind::While).then_some(header.as_str());
+                write_loop(out, lines(node), "executing", view.iteration(node), *max, condition);
+            }
+        }
+        for statement in self.text.statements_between(position, shown) {
+            if let Some(repeats) = &statement.repeats {
+                let lines = (statement.line, statement.last_line);
+                let condition = repeats.condition.as_deref();
+                write_loop(out, lines, "not yet entered", 0, repeats.max, condition);
+            }
+        }
+        if out.len() == before {
+            out.push_str("(none)\n\n");
+        }
+    }
+}
+
+fn lines(node: &Node) -> (u32, u32) {
+    node.site.map_or((0, 0), |site| (site.line, site.last_line))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,260 +201,33 @@ impl BranchStatus {
         match self {
             BranchStatus::Pending => "pending",
             BranchStatus::Executing => "executing",
-            BranchStatus::Ended(Status::Complete | Status::Left) => "complete",
+            BranchStatus::Ended(Status::Complete) => "complete",
             BranchStatus::Ended(Status::Failed) => "failed",
-            BranchStatus::Ended(Status::Skipped) => "skipped",
+            BranchStatus::Ended(_) => "skipped",
         }
     }
 }
 
-#[derive(Debug)]
-struct Loop {
-    lines: (u32, u32),
-    kind: LoopKind,
-    header: SmolStr,
-    max: Option<u32>,
-    iteration: u32,
+impl From<Status> for BranchStatus {
+    fn from(status: Status) -> Self {
+        if status.is_open() { BranchStatus::Executing } else { BranchStatus::Ended(status) }
+    }
 }
 
-#[derive(Debug)]
-struct Row {
-    name: SmolStr,
-    kind: &'static str,
-    path: String,
-    frame: u32,
-}
-
-#[derive(Debug)]
-struct Frame {
-    place: Box<str>,
-    block: SmolStr,
-    depth: u32,
-    parent: u32,
-    /// How many frames it waits for.
-    calls: u32,
-}
-
-impl StateFile {
-    pub(crate) fn new(run: SmolStr, name: SmolStr, folder: &str, at: u64, text: &str) -> Self {
-        let folder = folder.trim_end_matches('/');
-        Self {
-            folder: if folder.is_empty() { String::new() } else { format!("{folder}/") },
-            run,
-            name,
-            started: at,
-            updated: at,
-            trace: Trace::new(text),
-            waiting: BTreeMap::new(),
-            is_dirty: true,
-            parallels: BTreeMap::new(),
-            loops: BTreeMap::new(),
-            bindings: Vec::new(),
-            row_of: FxHashMap::default(),
-            agents: Vec::new(),
-            frames: BTreeMap::new(),
+fn write_branches(branches: &[(SmolStr, BranchStatus)], out: &mut String) {
+    if branches.len() <= MAX_BRANCHES {
+        for (name, status) in branches {
+            let _ = writeln!(out, "- {name}: {}", status.name());
         }
-    }
-
-    /// The path of its file, relative to the folder of the run.
-    pub(crate) fn path(&self) -> String {
-        format!("{}{STATE_FILE}", self.folder)
-    }
-
-    pub(crate) fn define(&mut self, agents: &[DefinedAgent]) {
-        self.agents = agents.iter().filter(|agent| agent.memory.is_some()).cloned().collect();
-    }
-
-    /// The path of a file as this execution sees it.
-    fn own_path<'a>(&self, path: &'a str) -> &'a str {
-        path.strip_prefix(self.folder.as_str()).unwrap_or(path)
-    }
-
-    pub(crate) fn bind(&mut self, binding: &Binding, line: Option<u32>) {
-        let path = self.own_path(&binding.path).to_owned();
-        if let Some(line) = line {
-            self.trace.bind(line, &path);
-        }
-        let row = Row { name: binding.name.clone(), kind: binding.kind.name(), path, frame: binding.frame };
-        // What a branch has bound belongs to the frame after the join (F22), in a file of that frame.
-        match self.row_of.get(&(row.name.clone(), row.frame)) {
-            Some(&index) => self.bindings[index] = row,
-            None => {
-                self.row_of.insert((row.name.clone(), row.frame), self.bindings.len());
-                self.bindings.push(row);
+    } else {
+        for status in BranchStatus::ALL {
+            let count = branches.iter().filter(|(_, found)| found.name() == status.name()).count();
+            if count > 0 {
+                let _ = writeln!(out, "- {count} of {}: {}", branches.len(), status.name());
             }
         }
     }
-
-    pub(crate) fn start_parallel(&mut self, place: &str, lines: (u32, u32), branches: &[SmolStr]) {
-        let branches = branches.iter().map(|name| (name.clone(), BranchStatus::Pending)).collect();
-        self.parallels.insert(place.into(), Parallel { lines, branches });
-    }
-
-    pub(crate) fn start_branch(&mut self, parallel: &str, index: u32, name: &SmolStr) {
-        self.set_branch(parallel, index, name, BranchStatus::Executing);
-    }
-
-    pub(crate) fn end_branch(&mut self, parallel: &str, index: u32, name: &SmolStr, status: Status) {
-        self.set_branch(parallel, index, name, BranchStatus::Ended(status));
-    }
-
-    fn set_branch(&mut self, parallel: &str, index: u32, name: &SmolStr, status: BranchStatus) {
-        let Some(parallel) = self.parallels.get_mut(parallel) else { return };
-        if let Some(branch) = parallel.branches.get_mut(index as usize) {
-            *branch = (name.clone(), status);
-        }
-    }
-
-    pub(crate) fn is_parallel(&self, place: &str) -> bool {
-        self.parallels.contains_key(place)
-    }
-
-    pub(crate) fn end_parallel(&mut self, place: &str) {
-        self.parallels.remove(place);
-    }
-
-    pub(crate) fn start_loop(
-        &mut self,
-        place: &str,
-        lines: (u32, u32),
-        kind: LoopKind,
-        header: &SmolStr,
-        max: Option<u32>,
-    ) {
-        let found = Loop { lines, kind, header: header.clone(), max, iteration: 0 };
-        self.loops.insert(place.into(), found);
-    }
-
-    pub(crate) fn is_loop(&self, place: &str) -> bool {
-        self.loops.contains_key(place)
-    }
-
-    pub(crate) fn start_iteration(&mut self, place: &str, number: u32) {
-        let Some(found) = self.loops.get_mut(place) else { return };
-        found.iteration = number;
-        let (first, last) = found.lines;
-        self.trace.forget(first + 1, last);
-    }
-
-    pub(crate) fn end_loop(&mut self, place: &str) {
-        self.loops.remove(place);
-    }
-
-    pub(crate) fn enter_frame(&mut self, id: u32, place: &str, block: &SmolStr, depth: u32, parent: u32) {
-        if let Some(parent) = self.frames.get_mut(&parent) {
-            parent.calls += 1;
-        }
-        self.frames.insert(id, Frame { place: place.into(), block: block.clone(), depth, parent, calls: 0 });
-    }
-
-    pub(crate) fn leave_frame(&mut self, id: u32) {
-        if let Some(frame) = self.frames.remove(&id)
-            && let Some(parent) = self.frames.get_mut(&frame.parent)
-        {
-            parent.calls = parent.calls.saturating_sub(1);
-        }
-    }
-
-    /// Takes away what has not ended inside a branch that was cancelled (R52).
-    pub(crate) fn drop_inside(&mut self, branch: &str) {
-        self.parallels.retain(|place, _| !is_inside(place, branch));
-        self.loops.retain(|place, _| !is_inside(place, branch));
-        let cancelled = self.frames.iter().filter(|(_, frame)| is_inside(&frame.place, branch));
-        for id in cancelled.map(|(id, _)| *id).collect::<Vec<_>>() {
-            self.leave_frame(id);
-        }
-    }
-
-    /// Writes the text of the file.
-    pub(crate) fn write(&mut self) -> String {
-        let mut out =
-            String::with_capacity(1024 + self.trace.program().text().len() + 64 * self.bindings.len());
-        let (started, updated) = (timestamp(self.started), timestamp(self.updated));
-        let _ = write!(
-            out,
-            "# Execution State\n\nrun: {}\nprogram: {}\nstarted: {started}\nupdated: {updated}\n",
-            self.run, self.name
-        );
-        for awaited in self.waiting.values() {
-            let _ = writeln!(out, "waiting: {awaited}");
-        }
-        out.push_str("\n## Execution Trace\n\n");
-        let shown = self.trace.write(&mut out);
-        out.push_str("\n## Active Constructs\n\n");
-        self.write_constructs(&mut out, shown);
-        out.push_str("## Index\n\n### Bindings\n\n");
-        table(
-            &mut out,
-            ["Name", "Kind", "Path", "Execution ID"],
-            self.bindings.iter().map(|row| {
-                let frame = if row.frame == 0 { "(root)".to_owned() } else { row.frame.to_string() };
-                [row.name.to_string(), row.kind.to_owned(), row.path.clone(), frame]
-            }),
-        );
-        out.push_str("### Agents\n\n");
-        table(
-            &mut out,
-            ["Name", "Scope", "Path"],
-            self.agents.iter().filter_map(|agent| {
-                let memory = agent.memory.as_ref()?;
-                let folder = match memory.scope {
-                    MemoryScope::User => format!("~/{}", memory.folder),
-                    _ => self.own_path(&memory.folder).to_owned(),
-                };
-                Some([agent.name.to_string(), scope_name(memory.scope).to_owned(), folder])
-            }),
-        );
-        out.push_str("## Call Stack\n\n");
-        let mut frames: Vec<_> = self.frames.iter().collect();
-        frames.sort_by_key(|(id, frame)| std::cmp::Reverse((frame.depth, **id)));
-        table(
-            &mut out,
-            ["execution_id", "block", "depth", "status"],
-            frames.into_iter().map(|(id, frame)| {
-                let status = if frame.calls == 0 { "executing" } else { "waiting" };
-                [id.to_string(), frame.block.to_string(), frame.depth.to_string(), status.to_owned()]
-            }),
-        );
-        // One line break ends the file.
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-        out
-    }
-
-    fn write_constructs(&self, out: &mut String, shown: u32) {
-        let before = out.len();
-        for Parallel { lines, branches } in self.parallels.values() {
-            let _ = writeln!(out, "### Parallel (lines {}-{})\n", lines.0, lines.1);
-            if branches.len() <= MAX_BRANCHES {
-                for (name, status) in branches {
-                    let _ = writeln!(out, "- {name}: {}", status.name());
-                }
-            } else {
-                for status in BranchStatus::ALL {
-                    let count = branches.iter().filter(|(_, found)| found.name() == status.name()).count();
-                    if count > 0 {
-                        let _ = writeln!(out, "- {count} of {}: {}", branches.len(), status.name());
-                    }
-                }
-            }
-            out.push('\n');
-        }
-        for Loop { lines, kind, header, max, iteration } in self.loops.values() {
-            let condition = matches!(kind, LoopKind::Until | LoopKind::While).then_some(header.as_str());
-            write_loop(out, *lines, "executing", *iteration, *max, condition);
-        }
-        for statement in self.trace.program().statements_between(self.trace.position(), shown) {
-            if let Some(repeats) = &statement.repeats {
-                let lines = (statement.line, statement.last_line);
-                let condition = repeats.condition.as_deref();
-                write_loop(out, lines, "not yet entered", 0, repeats.max, condition);
-            }
-        }
-        if out.len() == before {
-            out.push_str("(none)\n\n");
-        }
-    }
+    out.push('\n');
 }
 
 fn write_loop(

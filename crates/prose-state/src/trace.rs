@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use prose_syntax::text::one_line;
+use prose_view::{Outcome, Statement, View};
 use rustc_hash::FxHashMap;
 
 use crate::binding_file::fence_for;
@@ -12,21 +13,11 @@ use crate::program::Program;
 /// The column at which comments start where the line is short enough, as in the specification.
 const COMMENT_COLUMN: usize = 45;
 
-/// A program and what happened to its lines.
-#[derive(Debug)]
-pub(crate) struct Trace {
-    program: Program,
-    /// By line, only for lines that something happened to.
-    marks: BTreeMap<u32, Mark>,
-    /// The last line that execution has come to.
-    position: u32,
-}
-
 /// What happened to the statement that starts in a line. The same statement may be executed several times, also at the same time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Mark {
-    /// How many executions of it run now, those aside that wait for statements inside them.
-    running: u32,
+pub(crate) struct Mark {
+    /// Whether an execution of it runs now, other than one that waits for statements inside it.
+    is_running: bool,
     /// The attempt and how many there may be, while it is tried again.
     retrying: Option<(u32, u32)>,
     /// How its last execution ended.
@@ -37,111 +28,98 @@ struct Mark {
 
 /// How an execution of a statement ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum End {
+enum End {
     Complete,
     Failed(String),
     Skipped,
 }
 
-impl Trace {
-    pub(crate) fn new(text: &str) -> Self {
-        Self { program: Program::new(text), marks: BTreeMap::new(), position: 0 }
+/// What the view of a run says of the lines of a program.
+pub(crate) fn marks(view: &View, program: u32, own_path: impl Fn(&str) -> String) -> BTreeMap<u32, Mark> {
+    let mut lines: BTreeMap<u32, Vec<&Statement>> = BTreeMap::new();
+    for statement in view.statements(program) {
+        lines.entry(statement.site.line).or_default().push(statement);
     }
+    let mark = |statements: Vec<&Statement>| {
+        // What happened in earlier iterations of a loop is no longer so.
+        let ended = statements.iter().filter(|statement| statement.ended_at > statement.iteration_at);
+        let files = statements.iter().filter_map(|statement| {
+            let (path, bound_at) = statement.file.as_ref()?;
+            (*bound_at > statement.iteration_at).then_some((*bound_at, path))
+        });
+        Mark {
+            is_running: statements.iter().any(|statement| statement.innermost > 0),
+            retrying: statements.iter().find_map(|statement| statement.retrying),
+            ended: ended.max_by_key(|statement| statement.ended_at).and_then(|statement| End::of(statement)),
+            file: files.max_by_key(|(bound_at, _)| *bound_at).map(|(_, path)| own_path(path)),
+        }
+    };
+    lines.into_iter().map(|(line, statements)| (line, mark(statements))).collect()
+}
 
-    pub(crate) fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The last line that execution has come to.
-    pub(crate) fn position(&self) -> u32 {
-        self.position
-    }
-
-    /// A statement starts, or those inside it have ended and it goes on.
-    pub(crate) fn run(&mut self, line: u32) {
-        self.position = self.position.max(line);
-        self.marks.entry(line).or_default().running += 1;
-    }
-
-    /// A statement waits for those inside it.
-    pub(crate) fn wait(&mut self, line: u32) {
-        let mark = self.marks.entry(line).or_default();
-        mark.running = mark.running.saturating_sub(1);
-    }
-
-    /// A statement that ran has ended.
-    pub(crate) fn end(&mut self, line: u32, end: End) {
-        self.wait(line);
-        let mark = self.marks.entry(line).or_default();
-        mark.retrying = None;
-        mark.ended = Some(end);
-    }
-
-    /// A session is tried again.
-    pub(crate) fn retry(&mut self, line: u32, attempt: u32, retries: u32) {
-        self.marks.entry(line).or_default().retrying = Some((attempt, retries));
-    }
-
-    /// A statement has written a file.
-    pub(crate) fn bind(&mut self, line: u32, file: &str) {
-        self.marks.entry(line).or_default().file = Some(file.to_owned());
-    }
-
-    /// An iteration starts: what happened to these lines in the one before is no longer so.
-    pub(crate) fn forget(&mut self, first: u32, last: u32) {
-        for line in first..=last {
-            if let Some(mark) = self.marks.get_mut(&line) {
-                (mark.ended, mark.file) = (None, None);
+impl End {
+    fn of(statement: &Statement) -> Option<Self> {
+        Some(match statement.outcome.as_ref()? {
+            Outcome::Done { .. } => End::Complete,
+            Outcome::Failed { error, .. } => {
+                let message = error.as_ref().map_or("no reason given", |error| error.message.as_str());
+                End::Failed(message.to_owned())
             }
+            Outcome::Stopped => End::Skipped,
+        })
+    }
+}
+
+/// Writes the code block, and returns the last line that it shows.
+pub(crate) fn write(
+    program: &mut Program,
+    marks: &BTreeMap<u32, Mark>,
+    position: u32,
+    out: &mut String,
+) -> u32 {
+    let cut = program.cut_behind(position);
+    let mut comments: FxHashMap<u32, String> = FxHashMap::default();
+    for (&line, mark) in marks {
+        if let Some(comment) = mark.comment() {
+            add_comment(&mut comments, program.comment_line(line), comment);
         }
     }
-
-    /// Writes the code block, and returns the last line that it shows.
-    pub(crate) fn write(&mut self, out: &mut String) -> u32 {
-        let cut = self.program.cut_behind(self.position);
-        let mut comments: FxHashMap<u32, String> = FxHashMap::default();
-        for (&line, mark) in &self.marks {
-            if let Some(comment) = mark.comment() {
-                add_comment(&mut comments, self.program.comment_line(line), comment);
+    let mut inside = 0;
+    let mut has_next = false;
+    for statement in program.statements_between(position, cut) {
+        if statement.line <= inside {
+            continue;
+        }
+        if statement.has_body {
+            inside = statement.last_line;
+            let line = program.comment_line(statement.line);
+            add_comment(&mut comments, line, "[not yet entered]".to_owned());
+        } else if !has_next {
+            has_next = true;
+            let line = program.comment_line(statement.line);
+            add_comment(&mut comments, line, "[...next...]".to_owned());
+        }
+    }
+    let fence = fence_for(program.text());
+    out.push_str(&fence);
+    out.push_str("prose\n");
+    let is_blank = |line: &u32| program.line(*line).trim().is_empty();
+    let last = (1..=cut).rev().find(|line| !is_blank(line)).unwrap_or(0);
+    for number in 1..=last {
+        let line = program.line(number);
+        match comments.get(&number) {
+            None => out.push_str(line),
+            Some(comment) => {
+                let width = line.chars().count();
+                let pad = COMMENT_COLUMN.saturating_sub(width).max(2);
+                let _ = write!(out, "{line}{:pad$}# {comment}", "");
             }
         }
-        let mut inside = 0;
-        let mut has_next = false;
-        for statement in self.program.statements_between(self.position, cut) {
-            if statement.line <= inside {
-                continue;
-            }
-            if statement.has_body {
-                inside = statement.last_line;
-                let line = self.program.comment_line(statement.line);
-                add_comment(&mut comments, line, "[not yet entered]".to_owned());
-            } else if !has_next {
-                has_next = true;
-                let line = self.program.comment_line(statement.line);
-                add_comment(&mut comments, line, "[...next...]".to_owned());
-            }
-        }
-        let fence = fence_for(self.program.text());
-        out.push_str(&fence);
-        out.push_str("prose\n");
-        let is_blank = |line: &u32| self.program.line(*line).trim().is_empty();
-        let last = (1..=cut).rev().find(|line| !is_blank(line)).unwrap_or(0);
-        for number in 1..=last {
-            let line = self.program.line(number);
-            match comments.get(&number) {
-                None => out.push_str(line),
-                Some(comment) => {
-                    let width = line.chars().count();
-                    let pad = COMMENT_COLUMN.saturating_sub(width).max(2);
-                    let _ = write!(out, "{line}{:pad$}# {comment}", "");
-                }
-            }
-            out.push('\n');
-        }
-        out.push_str(&fence);
         out.push('\n');
-        cut
     }
+    out.push_str(&fence);
+    out.push('\n');
+    cut
 }
 
 /// Lines inside a string take no comment, so that several may come to stand behind its end.
@@ -155,7 +133,7 @@ fn add_comment(comments: &mut FxHashMap<u32, String>, line: u32, comment: String
 
 impl Mark {
     fn comment(&self) -> Option<String> {
-        if self.running > 0 {
+        if self.is_running {
             return Some(match self.retrying {
                 Some((attempt, retries)) => format!("<-- RETRYING (attempt {attempt}/{retries})"),
                 None => "<-- EXECUTING".to_owned(),
@@ -198,33 +176,43 @@ mod tests {
             assert!(path.is_absolute(), "{error}");
             return 0;
         }
-        let mut trace = Trace::new(text);
+        let mut program = Program::new(text);
+        let mut marks = BTreeMap::<u32, Mark>::new();
+        let mut position = 0;
         let statements: Vec<_> =
-            trace.program.statements_between(0, u32::MAX).map(|statement| statement.line).collect();
+            program.statements_between(0, u32::MAX).map(|statement| statement.line).collect();
         for (index, &line) in statements.iter().enumerate() {
-            trace.run(line);
-            let file = format!("bindings/x_{index}.md");
+            position = position.max(line);
+            let mark = marks.entry(line).or_default();
+            mark.is_running = true;
             match index % 4 {
-                0 => trace.bind(line, &file),
-                1 => trace.retry(line, 2, 3),
+                0 => mark.file = Some(format!("bindings/x_{index}.md")),
+                1 => mark.retrying = Some((2, 3)),
                 _ => {}
             }
-            check_block(&mut trace, text, path, &is_sound);
+            check_block(&mut program, (&marks, position), text, path, &is_sound);
             let end = match index % 3 {
                 0 => End::Complete,
                 1 => End::Failed("it said \"\"\"no\"\"\" **twice**\nand #more".to_owned()),
                 _ => End::Skipped,
             };
-            trace.end(line, end);
+            let mark = marks.entry(line).or_default();
+            (mark.is_running, mark.retrying, mark.ended) = (false, None, Some(end));
         }
-        check_block(&mut trace, text, path, &is_sound);
+        check_block(&mut program, (&marks, position), text, path, &is_sound);
         statements.len()
     }
 
     #[track_caller]
-    fn check_block(trace: &mut Trace, text: &str, path: &Path, errors: &impl Fn(&str) -> Option<String>) {
+    fn check_block(
+        program: &mut Program,
+        (marks, position): (&BTreeMap<u32, Mark>, u32),
+        text: &str,
+        path: &Path,
+        errors: &impl Fn(&str) -> Option<String>,
+    ) {
         let mut out = String::new();
-        let shown = trace.write(&mut out);
+        let shown = write(program, marks, position, &mut out);
         let mut lines: Vec<&str> = out.lines().collect();
         let fence = lines.pop().unwrap();
         assert_eq!(lines.remove(0), format!("{fence}prose"));

@@ -163,6 +163,7 @@ impl Serialize for ShownNode<'_> {
                 }
             }
             NodeKind::Parallel { strategy, .. } => map.serialize_entry("strategy", strategy)?,
+            NodeKind::Choice(label) => map.serialize_entry("chosen", label)?,
             _ => {}
         }
         map.end()

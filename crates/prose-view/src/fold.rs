@@ -181,7 +181,7 @@ impl View {
                 }
             }
             What::Chosen { criterion, label, reason } => {
-                let id = self.add(event, NodeKind::Choice, criterion, "", None, true);
+                let id = self.add(event, NodeKind::Choice(label.clone()), criterion, "", None, true);
                 self.change(id, |node| node.note = noted(label, reason));
                 self.end_node(id, at, Status::Complete, None);
             }
@@ -517,10 +517,14 @@ impl View {
     }
 
     fn iteration_started(&mut self, event: &Event, number: u32, max: Option<u32>) {
-        let Some(id) = self.containers.get(&event.place).copied() else { return };
+        let is_loop = |id: &NodeId| matches!(self.node(*id), Some(Node { kind: NodeKind::Loop { .. }, .. }));
+        let around =
+            nearest(event.place.as_str(), |place| self.containers.get(place).copied().filter(is_loop));
+        let Some(id) = around else { return };
+        let Some(place) = self.node(id).map(|node| node.place.clone()) else { return };
         self.end_iteration(id, event.active_at(), Status::Complete);
         let of = max.map_or(String::new(), |max| format!(" of {max}"));
-        let key = event.place.step(format_args!("i{}", number.saturating_sub(1)));
+        let key = place.step(format_args!("i{}", number.saturating_sub(1)));
         let label = format_smolstr!("iteration {number}{of}");
         let iteration = self.add(event, NodeKind::Iteration(number), &label, "", Some(key), true);
         let lines = self.change(id, |node| {
@@ -768,7 +772,11 @@ impl View {
         let inside: Vec<_> =
             near.filter(|(open, _)| is_in(open.as_str(), place)).map(|(_, id)| *id).collect();
         for id in inside.into_iter().rev() {
-            self.close_execution(id, at, Status::Skipped, |_| Outcome::Stopped, false);
+            let site = self.close_execution(id, at, Status::Skipped, |_| Outcome::Stopped, false);
+            let program = site.and_then(|site| self.programs.get_mut(&site.program));
+            if let Some(program) = program {
+                (program.updated, program.revision) = (at + self.paused, self.revision);
+            }
         }
     }
 

@@ -94,7 +94,8 @@ pub enum NodeKind {
     /// The `catch` or the `finally` of a `try`.
     Part,
     Condition,
-    Choice,
+    /// A choice with the label that was chosen.
+    Choice(SmolStr),
     Input,
 }
 
@@ -115,7 +116,7 @@ impl NodeKind {
             NodeKind::Try => "try",
             NodeKind::Part => "part",
             NodeKind::Condition => "condition",
-            NodeKind::Choice => "choice",
+            NodeKind::Choice(_) => "choice",
             NodeKind::Input => "input",
         }
     }

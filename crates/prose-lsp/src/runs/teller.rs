@@ -3,7 +3,9 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use prose_view::Delta;
 use prose_vm::event::{Event, What};
+use serde::Serialize;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -26,6 +28,14 @@ pub(super) struct Teller<'a> {
     pub(super) id: SmolStr,
     pub(super) uri: DocumentUri,
     pub(super) session: &'a Session,
+}
+
+/// The notification of what changed in a run.
+#[derive(Serialize)]
+struct ChangedView<'a> {
+    run: &'a str,
+    uri: &'a str,
+    view: Delta<'a>,
 }
 
 impl Teller<'_> {
@@ -75,8 +85,8 @@ impl Teller<'_> {
             run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
             if self.session.receives_views {
                 let delta = run.view.since(before).in_document(run.first_line);
-                let params = json!({ "run": self.id, "uri": &*self.uri, "view": delta });
-                self.runs.tell_client(vec![Notification { method: "prose/runView", params, id: None }]);
+                let changed = ChangedView { run: &self.id, uri: &self.uri, view: delta };
+                self.runs.tell_client(vec![Notification::new("prose/runView", &changed)]);
             }
             // The client counts the lines of the document.
             let sites = events.iter_mut().filter_map(|event| event.site.as_mut());
