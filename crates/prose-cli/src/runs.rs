@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prose_narration::Narrator;
 use prose_run::Project;
 use prose_state::StateError;
+use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
+use prose_view::View;
 use prose_vm::event::What;
 use textwrap::core::display_width;
 
@@ -28,7 +30,8 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     let project = present_project();
     let done = match &args.command {
         RunsCommand::List(args) => list(&project, args, terminal),
-        RunsCommand::Show { run } => show(&project, run.as_deref(), terminal),
+        RunsCommand::Show { run, json: true } => show_view(&project, run.as_deref(), terminal),
+        RunsCommand::Show { run, .. } => show(&project, run.as_deref(), terminal),
         RunsCommand::Tail { run, narrate, no_follow } => {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
         }
@@ -153,6 +156,21 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
         (Some(start), Some(_)) => project.find_run(start).map_err(words)?,
     };
     project.show_run(&id).map_err(words)
+}
+
+/// Prints the view of a run, as far as its journal can be read.
+fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
+    let details = details(project, start).map_err(CommandError::Message)?;
+    let mut view = View::default();
+    for event in JournalReader::open(&details.summary.folder.join(JOURNAL_FILE))? {
+        // The last line of a run that goes on may be just being written.
+        let Ok(event) = event else { break };
+        view.apply(&event);
+    }
+    let mut out = terminal.stdout();
+    serde_json::to_writer(&mut out, &view.since(0)).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {

@@ -199,8 +199,8 @@ impl Serialize for ShownEntry<'_> {
         let Self(delta, entry) = self;
         let mut map = serializer.serialize_map(None)?;
         let kind = match &entry.kind {
-            EntryKind::Started => "started",
-            EntryKind::Resumed => "resumed",
+            EntryKind::Started(_) => "started",
+            EntryKind::Resumed(_) => "resumed",
             EntryKind::Attempt(..) => "attempt",
             EntryKind::AttemptEnded(..) => "attempt-ended",
             EntryKind::Pause(..) => "pause",
@@ -227,7 +227,10 @@ impl Serialize for ShownEntry<'_> {
             EntryKind::Node(node) | EntryKind::Cancelled(node) => map.serialize_entry("node", node)?,
             EntryKind::MemoryAwaited(agent) => map.serialize_entry("agent", agent)?,
             EntryKind::Warning(message) => map.serialize_entry("message", &**message)?,
-            EntryKind::Started | EntryKind::Resumed | EntryKind::Ended => {}
+            EntryKind::Started(harness) | EntryKind::Resumed(harness) => {
+                map.serialize_entry("harness", harness)?;
+            }
+            EntryKind::Ended => {}
         }
         map.end()
     }

@@ -49,10 +49,11 @@ impl View {
         let at = event.active_at();
         let place = &event.place;
         match &event.what {
-            What::RunStarted(_) => self.log(event, EntryKind::Started),
+            What::RunStarted(head) => self.log(event, EntryKind::Started(head.harness.clone())),
             What::Resumed { harness } => {
                 self.harness.clone_from(harness);
                 self.resumed(event);
+                self.log(event, EntryKind::Resumed(harness.clone()));
             }
             What::RunEnded(end) => self.run_ended(event, end),
             What::Defined { name, agents, .. } => {
@@ -285,7 +286,6 @@ impl View {
                 None
             });
         }
-        self.log(event, EntryKind::Resumed);
     }
 
     fn run_ended(&mut self, event: &Event, end: &RunEnd) {

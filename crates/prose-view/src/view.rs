@@ -102,10 +102,10 @@ pub struct Entry {
 /// What an entry of the log is about.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EntryKind {
-    /// The run started.
-    Started,
-    /// The run goes on after what was recorded.
-    Resumed,
+    /// The run started, with this harness.
+    Started(SmolStr),
+    /// The run goes on after what was recorded, with this harness.
+    Resumed(SmolStr),
     /// A session started an attempt, with the index of the attempt.
     Attempt(NodeId, u32),
     /// An attempt of a session ended.

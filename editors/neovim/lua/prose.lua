@@ -17,7 +17,7 @@ end
 
 --- The initialization options: the settings of the user, and the extensions of the protocol that this client supports.
 function M.init_options()
-  local announced = { experimental = { proseInput = true, proseRunEvents = true, proseRename = true } }
+  local announced = { experimental = { proseInput = true, proseRunViews = true, proseRename = true } }
   return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
 end
 
@@ -26,7 +26,7 @@ M.capabilities = { workspace = { codeLens = { refreshSupport = true } } }
 
 --- Handlers of notifications and requests beyond the protocol.
 M.handlers = {
-  ["prose/runEvent"] = function(_, params)
+  ["prose/runView"] = function(_, params)
     require("prose.runs").take(params)
   end,
   ["prose/input"] = function(_, params)

@@ -18,13 +18,13 @@ export function narrated({ run, view }: RunView): string[] {
   });
 }
 
-function line(run: string, view: RunDelta, { kind, attempt: index, message }: Entry, node?: Partial<Item>): string | undefined {
+function line(run: string, view: RunDelta, { kind, attempt: index, message, harness }: Entry, node?: Partial<Item>): string | undefined {
   const name = [node?.agent, firstLine(node?.label ?? "")].filter((part) => part !== undefined).join(": ");
   switch (kind) {
     case "started":
-      return `Run ${run} of ${view.program} with ${view.harness}`;
+      return `Run ${run} of ${view.program} with ${harness}`;
     case "resumed":
-      return `Run ${run} goes on with ${view.harness}`;
+      return `Run ${run} goes on with ${harness}`;
     case "attempt":
       return `… ${name}`;
     case "attempt-ended": {

@@ -24,7 +24,7 @@ test("sessions, warnings and the end of a run are told", () => {
         { id: 5, kind: "loop", label: "repeat 3" },
       ],
       [
-        { kind: "started" },
+        { kind: "started", harness: "offline" },
         { kind: "attempt", node: 1, attempt: 0, nesting: 1 },
         { kind: "attempt", node: 2, attempt: 0, nesting: 1 },
         { kind: "attempt-ended", node: 1, attempt: 0, nesting: 1 },

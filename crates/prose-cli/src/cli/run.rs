@@ -233,6 +233,9 @@ pub(crate) enum RunsCommand {
         /// Any part of the id of the run; by default, the last run
         #[arg(value_name = "RUN")]
         run: Option<String>,
+        /// Print the view of the run as JSON, as editors receive it
+        #[arg(long)]
+        json: bool,
     },
     /// Narrate a run while it runs
     Tail {

@@ -1,4 +1,4 @@
--- Tells a run in lines, from the events that `prose run --json`, the server and the journal of a run give.
+-- Shows the view of a run in lines, as the server and `prose runs show --json` send it.
 
 local M = {}
 M.__index = M
@@ -46,9 +46,10 @@ end
 function M:reset()
   -- The lines, and for each the line of the program that it is about, from 1.
   self.lines, self.places = {}, {}
-  self.sessions, self.questions = {}, {}
+  -- The entries of the log that are shown in a line each, by the nodes that they are about.
+  self.entries_of = {}
   self.program, self.status = nil, nil
-  self.started_at, self.running, self.done = 0, 0, 0
+  self.running, self.done = 0, 0
   return self
 end
 
@@ -68,155 +69,148 @@ function M:put_text(text)
   end
 end
 
-local tellers = {}
-
-tellers["run-started"] = function(self, event)
-  self:reset()
-  self.program, self.run, self.from, self.started_at = event.program, event.run, event.from, event.at
-  self.status = "running"
-  local made_up = event.harness == "offline" and " (generated replies)" or ""
-  self:put(("Run %s of %s with %s%s"):format(event.run, event.program, event.harness, made_up), event)
-end
-
-tellers["resumed"] = function(self, event)
-  self.status = "running"
-  -- What was at work when the run stopped is asked once more, from now on.
-  for _, session in pairs(self.sessions) do
-    session.since = event.at
-  end
-  self:put("The run resumes; recorded results are reused.", event)
-end
-
-tellers["session-started"] = function(self, event, indent)
-  local task = event.task
-  local who = is_given(task.agent) and task.agent .. ": " or ""
-  local what = beginning(task.task ~= "" and task.task or task.binding.name)
-  local retry = task.attempt > 0 and (" (retry %d of %d)"):format(task.attempt, task.retries) or ""
-  local session = { text = indent .. who .. what .. retry, since = event.at }
-  session.at = self:put("⟳ " .. session.text, event)
-  self.sessions[event.request] = session
-  self.running = self.running + 1
-end
-
-tellers["effect"] = function(self, event)
-  local session = self.sessions[event.request]
-  local reply = event.outcome.reply
-  if session and reply then
-    session.reply, session.usage = reply.text, reply.usage
-  end
-end
-
-tellers["session-ended"] = function(self, event)
-  local session = self.sessions[event.request]
-  if not session then
-    return
-  end
-  self.sessions[event.request] = nil
-  self.running, self.done = self.running - 1, self.done + 1
-  local took = duration(event.at - session.since)
-  if is_given(session.usage) then
-    took = ("%s, %s"):format(took, M.count(session.usage.input_tokens + session.usage.output_tokens, "token"))
-    if is_given(session.usage.cost) then
-      took = ("%s, $%.4f"):format(took, session.usage.cost)
+local function took(node, attempt)
+  local text = duration(attempt.to - (attempt.again or attempt.from))
+  if node.usage then
+    text = ("%s, %s"):format(text, M.count(node.usage.input_tokens + node.usage.output_tokens, "token"))
+    if is_given(node.usage.cost) then
+      text = ("%s, $%.4f"):format(text, node.usage.cost)
     end
   end
-  if event.status == "complete" then
-    local reply = session.reply and session.reply ~= "" and " → " .. beginning(session.reply) or ""
-    self:put(("✓ %s (%s)%s"):format(session.text, took, reply), event, session.at)
-  elseif event.status == "skipped" then
-    self:put(("■ %s (%s)"):format(session.text, took), event, session.at)
-  else
-    local why = is_given(event.error) and ": " .. beginning(event.error.message) or ""
-    self:put(("✗ %s (%s)%s"):format(session.text, took, why), event, session.at)
+  return text
+end
+
+-- The line of an attempt of a session, which changes when the attempt ends.
+local function attempt_line(node, entry, indent)
+  local attempt = node.attempts[entry.attempt + 1]
+  local who = node.agent and node.agent .. ": " or ""
+  local what = beginning(node.label ~= "" and node.label or node.name)
+  local retry = entry.attempt > 0 and (" (retry %d of %d)"):format(entry.attempt, node.retries) or ""
+  local text = indent .. who .. what .. retry
+  if not attempt.to then
+    return "⟳ " .. text
+  elseif attempt.status == "complete" then
+    local reply = node.note and " → " .. beginning(node.note) or ""
+    return ("✓ %s (%s)%s"):format(text, took(node, attempt), reply)
+  elseif attempt.status == "failed" then
+    local why = attempt.error and ": " .. beginning(attempt.error) or ""
+    return ("✗ %s (%s)%s"):format(text, took(node, attempt), why)
+  elseif attempt.status == "skipped" then
+    return ("■ %s (%s)"):format(text, took(node, attempt))
+  end
+  return "■ " .. text
+end
+
+-- The lines of other nodes.
+local node_lines = {
+  input = function(node, indent)
+    if node.status == "complete" then
+      return ("✓ %s%s = %s"):format(indent, node.label ~= "" and node.label or "answer", beginning(node.note or ""))
+    end
+    local name = node.label ~= "" and node.label .. ": " or ""
+    return ("? %s%s%s"):format(indent, name, beginning(node.detail or ""))
+  end,
+  parallel = function(node, indent)
+    return ("  %sparallel: %s, %s"):format(indent, node.detail:match("^[^,]*"), node.strategy)
+  end,
+  iteration = function(node, indent)
+    return ("  %s%s"):format(indent, node.label)
+  end,
+  condition = function(node, indent)
+    local answer, reason = node.note:match("^(%a+):? ?(.*)$")
+    reason = reason ~= "" and (" (%s)"):format(beginning(reason)) or ""
+    return ("  %scondition %s%s"):format(indent, answer == "yes" and "met" or "not met", reason)
+  end,
+  choice = function(node, indent)
+    return ("  %schosen: %s"):format(indent, beginning(node.chosen))
+  end,
+  block = function(node, indent)
+    return ("  %sblock %s (%s)"):format(indent, node.label, node.detail)
+  end,
+  program = function(node, indent)
+    return ("  %sprogram %s"):format(indent, node.label)
+  end,
+  part = function(node, indent)
+    return ("  %scaught: %s"):format(indent, beginning(node.detail or ""))
+  end,
+}
+
+-- The line of an entry of the log, if it has one.
+local function line(self, entry, node)
+  local indent = ("  "):rep(math.min(entry.nesting, 12))
+  if entry.kind == "started" then
+    local made_up = entry.harness == "offline" and " (generated replies)" or ""
+    return ("Run %s of %s with %s%s"):format(self.run, self.program, entry.harness, made_up)
+  elseif entry.kind == "resumed" then
+    return "The run resumes; recorded results are reused."
+  elseif entry.kind == "attempt" then
+    return attempt_line(node, entry, indent)
+  elseif entry.kind == "pause" then
+    return ("  %swaits %s before it tries again"):format(indent, duration(entry.delay))
+  elseif entry.kind == "warning" then
+    return ("! %s%s"):format(indent, beginning(entry.message))
+  elseif entry.kind == "node" and node_lines[node.kind] then
+    return node_lines[node.kind](node, indent)
   end
 end
 
-tellers["retrying"] = function(self, event, indent)
-  if event.delay_ms > 0 then
-    self:put(("  %swaits %s before it tries again"):format(indent, duration(event.delay_ms)), event)
-  end
-end
-
-tellers["input-asked"] = function(self, event, indent)
-  local name = is_given(event.name) and event.name .. ": " or ""
-  self.questions[event.name or ""] = self:put(("? %s%s%s"):format(indent, name, beginning(event.prompt)), event)
-end
-
-tellers["input-given"] = function(self, event, indent)
-  local name = is_given(event.name) and event.name or "answer"
-  local at = self.questions[event.name or ""]
-  self:put(("✓ %s%s = %s"):format(indent, name, beginning(text_of(event.value))), event, at)
-end
-
-tellers["parallel-started"] = function(self, event, indent)
-  local branches = M.count(#event.branches, "branch", "branches")
-  self:put(("  %sparallel: %s, %s"):format(indent, branches, event.strategy), event)
-end
-
-tellers["iteration-started"] = function(self, event, indent)
-  local of = is_given(event.max) and (" of %d"):format(event.max) or ""
-  self:put(("  %siteration %d%s"):format(indent, event.number, of), event)
-end
-
-tellers["condition-judged"] = function(self, event, indent)
-  if event.of ~= "value" then
-    local reason = event.reason ~= "" and (" (%s)"):format(beginning(event.reason)) or ""
-    self:put(("  %scondition %s%s"):format(indent, event.met and "met" or "not met", reason), event)
-  end
-end
-
-tellers["chosen"] = function(self, event, indent)
-  self:put(("  %schosen: %s"):format(indent, beginning(event.label)), event)
-end
-
-tellers["frame-entered"] = function(self, event, indent)
-  self:put(("  %sblock %s (call %d)"):format(indent, event.block, event.id), event)
-end
-
-tellers["import-called"] = function(self, event, indent)
-  self:put(("  %sprogram %s"):format(indent, event.alias), event)
-end
-
-tellers["caught"] = function(self, event, indent)
-  self:put(("  %scaught: %s"):format(indent, beginning(event.error.message)), event)
-end
-
-tellers["warning"] = function(self, event, indent)
-  self:put(("! %s%s"):format(indent, beginning(event.message)), event)
-end
-
-tellers["run-ended"] = function(self, event)
-  self.status = event.status
-  for _, session in pairs(self.sessions) do
-    self:put("■ " .. session.text, { site = vim.NIL }, session.at)
-  end
-  self.sessions, self.running = {}, 0
-  local how = ("%s after %s, %s"):format(event.status, duration(event.at - self.started_at), M.count(event.sessions, "session"))
-  if event.status == "interrupted" then
+function M:put_end(ended, milliseconds)
+  local how = ("%s after %s, %s"):format(ended.status, duration(milliseconds), M.count(ended.sessions, "session"))
+  if ended.status == "interrupted" then
     how = how .. "; `:Prose resume` goes on"
   end
   self:put("", {})
-  local problem = event.error
+  local problem = ended.error
   self:put(how, is_given(problem) and problem.line > 0 and { site = { line = problem.line } } or {})
   if is_given(problem) then
     self:put_text(problem.message)
   end
-  for _, output in ipairs(event.outputs) do
+  for _, output in ipairs(ended.outputs) do
     self:put("", {})
     self:put(output[1] .. ":", {})
     self:put_text(text_of(output[2]))
   end
-  if #event.outputs == 0 and is_given(event.value) then
+  if #ended.outputs == 0 and is_given(ended.value) then
     self:put("", {})
-    self:put_text(text_of(event.value))
+    self:put_text(text_of(ended.value))
   end
 end
 
---- Takes an event into account.
-function M:tell(event)
-  local teller = tellers[event.event]
-  if teller then
-    teller(self, event, ("  "):rep(math.min(event.nesting or 0, 12)))
+--- Shows what has changed in the view of the run.
+function M:show(view)
+  if view.whole then
+    self:reset()
+    self.program, self.run, self.from = view.program, view.run, view.from
+  end
+  self.done = view.ended
+  local nodes = {}
+  for _, node in ipairs(view.nodes) do
+    nodes[node.id] = node
+    for at, entry in pairs(self.entries_of[node.id] or {}) do
+      local text = line(self, entry, node)
+      if text ~= self.lines[at] then
+        self:put(text, entry, at)
+      end
+    end
+  end
+  -- The run itself changes with everything that happens in it.
+  local root = nodes[0]
+  if root then
+    self.running = root.sessions and root.sessions.running + root.sessions.waiting or 0
+    self.status = not root.to and "running" or view["end"] and view["end"].status or self.status
+  end
+  for _, entry in ipairs(view.entries) do
+    if entry.kind == "ended" then
+      self:put_end(view["end"], root.to - root.from)
+    else
+      local text = line(self, entry, nodes[entry.node])
+      local at = text and self:put(text, entry)
+      -- What comes of sessions and inputs is shown in the lines in which they started.
+      if at and (entry.kind == "attempt" or nodes[entry.node] and nodes[entry.node].kind == "input") then
+        self.entries_of[entry.node] = self.entries_of[entry.node] or {}
+        self.entries_of[entry.node][at] = entry
+      end
+    end
   end
 end
 

@@ -107,16 +107,14 @@ local function show(run, take_cursor)
   render(run)
 end
 
---- Takes what the server tells of a run, with the notification `prose/runEvent`.
+--- Shows what has changed in a run, with the notification `prose/runView` of the server.
 function M.take(params)
   local run = run_of(params.run)
   run.uri = params.uri
   note_last(params.uri, params.run)
-  for _, event in ipairs(params.events) do
-    run.narration:tell(event)
-    if event.event == "run-ended" then
-      require("prose.questions").withdraw(params.run)
-    end
+  run.narration:show(params.view)
+  if params.view["end"] then
+    require("prose.questions").withdraw(params.run)
   end
   render(run)
 end
@@ -245,25 +243,29 @@ function M.live()
   return live
 end
 
---- The runs of the project of a buffer, the last one first, from the folder where they are kept.
-function M.recorded(bufnr)
-  local executable = require("prose").command()[1]
+--- What a command of `prose` prints as JSON, or nothing if it fails.
+local function printed(arguments, folder)
   local output = {}
-  local job = vim.fn.jobstart({ executable, "runs", "list", "--json" }, {
-    cwd = client.project_of(bufnr),
+  local job = vim.fn.jobstart(vim.list_extend({ require("prose").command()[1] }, arguments), {
+    cwd = folder,
     stdout_buffered = true,
     on_stdout = function(_, lines)
       output = lines
     end,
   })
   if vim.fn.jobwait({ job }, 10000)[1] ~= 0 then
-    return {}
+    return nil
   end
-  local is_json, list = pcall(vim.fn.json_decode, table.concat(output, "\n"))
-  return is_json and type(list) == "table" and list or {}
+  local is_json, value = pcall(vim.fn.json_decode, table.concat(output, "\n"))
+  return is_json and type(value) == "table" and value or nil
 end
 
---- Reads the run in a folder from its journal, as far as it is written.
+--- The runs of the project of a buffer, the last one first, from the folder where they are kept.
+function M.recorded(bufnr)
+  return printed({ "runs", "list", "--json" }, client.project_of(bufnr)) or {}
+end
+
+--- Reads the run in a folder, as far as it is recorded.
 local function read_run(recorded)
   local run = run_of(recorded.id)
   run.folder = recorded.folder
@@ -271,12 +273,9 @@ local function read_run(recorded)
   if run.narration.status then
     return run
   end
-  local is_there, lines = pcall(vim.fn.readfile, recorded.folder .. "/journal.jsonl")
-  for _, line in ipairs(is_there and lines or {}) do
-    local is_json, event = pcall(vim.fn.json_decode, line)
-    if is_json and type(event) == "table" then
-      run.narration:tell(event)
-    end
+  local view = printed({ "runs", "show", "--json", recorded.id }, vim.fn.fnamemodify(recorded.folder, ":h:h:h"))
+  if view then
+    run.narration:show(view)
   end
   if run.narration.from and vim.fn.filereadable(run.narration.from) == 1 then
     run.uri = vim.uri_from_fname(run.narration.from)

@@ -102,6 +102,7 @@ export interface Entry {
   node?: number;
   attempt?: number;
   message?: string;
+  harness?: string;
 }
 
 /** What changed in a run: `prose/runView`. */

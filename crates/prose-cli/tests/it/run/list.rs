@@ -131,6 +131,19 @@ fn a_failure_shows_which_file_has_the_prompt() {
         - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
         - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
     "##]].assert_eq(&prompt);
+    // The view says which file that is.
+    let view: serde_json::Value =
+        serde_json::from_str(&workspace.prose(&["runs", "show", "--json"]).stdout).unwrap();
+    assert_eq!((&view["whole"], &view["end"]["status"]), (&true.into(), &"failed".into()), "{view:#}");
+    let failed = view["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|node| node["status"] == "failed" && node["kind"] == "session");
+    assert_eq!(
+        (&failed.unwrap()["file"], &failed.unwrap()["error"]),
+        (&"bindings/draft.md".into(), &"no key".into())
+    );
     let show = workspace.prose(&["runs", "show"]);
     assert!(show.stdout.contains("prompts of failed sessions\n  prompts/draft.md\n"), "{}", show.stdout);
 }
