@@ -1,27 +1,21 @@
 //! Beginnings of texts: a view of a run with many sessions has no room for whole ones.
 
+use prose_syntax::text;
 use smol_str::SmolStr;
 
 /// The longest text of a view in characters, such as the prompt of an input.
-pub(crate) const MAX_TEXT: usize = 300;
+const MAX_TEXT: usize = 300;
 /// The longest label of a node in characters.
 const MAX_LABEL: usize = 120;
 
 /// The beginning of a text.
 pub(crate) fn shortened(text: &str) -> SmolStr {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
+    text::shorten(text, MAX_TEXT).into()
 }
 
 /// The first line that is not empty, shortened.
 pub(crate) fn first_line(text: &str) -> SmolStr {
-    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    match line.char_indices().nth(MAX_LABEL) {
-        Some(_) => line.chars().take(MAX_LABEL - 1).chain(['…']).collect(),
-        None => line.into(),
-    }
+    text::shorten(text::first_line(text), MAX_LABEL).into()
 }
 
 /// The first line of a value, with an ellipsis if there is more.
