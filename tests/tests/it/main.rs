@@ -9,6 +9,7 @@ mod compile_programs;
 mod dependencies;
 mod docs;
 mod format_official_programs;
+mod glossary;
 mod grammar_fixtures;
 mod grammar_keywords;
 mod lsp_analysis;

@@ -48,12 +48,14 @@ fn full_is_for_people() {
 
 #[test]
 fn concise_is_sorted_by_path_and_position() {
-    workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![[r#"
+    workspace().prose(&["check", "--output-format", "concise", "c.prose", "b", "a.prose"]).check(expect![[
+        r#"
         status: 1
         ---- stdout
         b/broken.prose:2:11: error[E001]: unterminated string; expected a closing `"`
         c.prose:1:12: error[E002]: unknown escape `\q`; write a backslash as `\\`
-    "#]]);
+    "#
+    ]]);
 }
 
 #[test]

@@ -779,11 +779,14 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
     );
     let host = world.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
     let shown = world.workspace.path(&format!("cache/programs/{host}/alice/nosy.prose"));
-    world.check(&["a/b/c/own.prose"], expect![[r#"
+    world.check(
+        &["a/b/c/own.prose"],
+        expect![[r#"
         status: 1
         ---- stdout
         a/b/c/own.prose:1:6: error[E145]: `../../../../secret.prose` has an error, so this program cannot run
-    "#]]);
+    "#]],
+    );
     // It means a file beside it at its host.
     world.check(
         &[shown.to_str().expect("the path is text")],

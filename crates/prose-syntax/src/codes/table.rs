@@ -190,8 +190,8 @@ codes! {
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 
     E026 [Warning Warning Error] "missing input in a call"
-    "The called program declares an input that the call does not pass. The run stops there and asks for it; where nobody can \
-     answer, it fails."
+    "The called program declares an input that the call does not pass. The run stops there and asks for it; without a terminal or an \
+     editor, it fails."
     wrong "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research()\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
     right "//- /main.prose\nuse \"./research.prose\"\n\noutput found = research(topic: \"tides\")\n//- /research.prose\ninput topic: \"What to research\"\n\noutput findings = session \"Research {topic}\"\n"
 
