@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use prose_analysis::host;
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects, find_accepted};
+use prose_registry::LOCK_FILE;
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
@@ -278,6 +279,16 @@ pub fn ignored_for(program: &Path) -> Vec<String> {
         is_accepted
     });
     ignored
+}
+
+/// The folder of the lock file of programs in a folder that have no settings: the nearest one that has a lock file of this user, else the folder
+/// itself.
+pub fn lock_folder(folder: &Path) -> PathBuf {
+    let has_lock = |folder: &&Path| {
+        let path = folder.join(LOCK_FILE);
+        path.is_file() && accepts_settings(&TrustStore::of_user(), &path)
+    };
+    folder.ancestors().find(has_lock).unwrap_or(folder).to_owned()
 }
 
 /// Whether a path is that of settings and not of a program.

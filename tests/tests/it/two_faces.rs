@@ -284,6 +284,21 @@ fn registries_and_lock_files() {
             &["E146"],
             Refused("has 1 error and is not run"),
         ),
+        Case {
+            name: "a lock file above a program without settings",
+            prepare: |world| {
+                let url = format!("\"{}alice/research\" as research", world.registry.url());
+                let program = USES.replace("\"alice/research\"", &url);
+                world.workspace.write("main.prose", &program);
+                world.pin_another_text();
+                fs::create_dir(world.path("flows")).unwrap();
+                fs::rename(world.path("main.prose"), world.path("flows/main.prose")).unwrap();
+            },
+            program: "flows/main.prose",
+            codes: &["E146"],
+            expected: Refused("has 1 error and is not run"),
+            ..Case::default()
+        },
         remote(
             "an earlier text that is not the one in the lock file",
             |world| {

@@ -129,8 +129,7 @@ impl Owner {
                 }
             }
             CommandKind::Pin => {
-                let beside = config.project_file().unwrap_or(&program);
-                let folder = beside.parent().unwrap_or(Path::new("")).to_owned();
+                let folder = config.lock_folder().unwrap_or(Path::new("")).to_owned();
                 self.fetcher.pin(&remote, folder);
             }
         }

@@ -11,7 +11,7 @@ use prose_analysis::{Database, SourceFile, host};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
 use prose_ide::HintsWanted;
 use prose_project::runnable::{self, Refusal, runnable};
-use prose_project::settings::ignored_for;
+use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
 use prose_run::{Grants, Person, Subject};
@@ -128,6 +128,12 @@ impl FileConfig {
         self.markdown.unwrap_or(self.rules.config().markdown.enabled)
     }
 
+    /// The folder that the lock file is in, or would be.
+    pub(crate) fn lock_folder(&self) -> Option<&Path> {
+        let path = self.lock.as_ref().map(|lock| &*lock.path).or(self.project_file());
+        path.unwrap_or(&self.path).parent()
+    }
+
     /// The file that the settings come from.
     pub(crate) fn project_file(&self) -> Option<&Path> {
         self.rules.project().path.as_deref()
@@ -215,6 +221,8 @@ pub(crate) struct Settings {
     files: prose_project::Settings,
     /// The lock files that were looked for, by where they would be.
     locks: HashMap<PathBuf, Option<LockFile>>,
+    /// The folders of the lock files of programs without settings, by the folders of the programs.
+    lock_folders: HashMap<PathBuf, PathBuf>,
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
     /// What the client says about programs that are not open.
@@ -240,12 +248,23 @@ impl Settings {
         }
         let client = Arc::clone(&self.client);
         let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
-        let lock = lock_path(&rules, path).and_then(|lock| {
+        let lock = self.lock_path(&rules, path).and_then(|lock| {
             let read = |path: &PathBuf| read_lock(path);
             self.locks.entry(lock).or_insert_with_key(read).clone()
         });
         let path = path.to_owned();
         Arc::new(FileConfig { path, rules, lock, fetch, markdown, client, hints })
+    }
+
+    /// Where the lock file of a program is, or would be: beside the settings, or the nearest one of a program without any.
+    fn lock_path(&mut self, rules: &Rules, program: &Path) -> Option<PathBuf> {
+        let folder = rules.folder().or_else(|| program.parent()).filter(|folder| folder.is_absolute())?;
+        if rules.folder().is_some() {
+            return Some(folder.join(LOCK_FILE));
+        }
+        let found =
+            self.lock_folders.entry(folder.to_owned()).or_insert_with_key(|folder| lock_folder(folder));
+        Some(found.join(LOCK_FILE))
     }
 
     /// Looks at the lock files again. Gives whether one is another than it was.
@@ -275,6 +294,7 @@ impl Settings {
     pub(crate) fn forget_files(&mut self) {
         self.files.forget_files();
         self.locks.clear();
+        self.lock_folders.clear();
     }
 
     /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
@@ -300,12 +320,6 @@ impl Settings {
         self.hints = hints;
         changes
     }
-}
-
-/// Where the lock file of a program is, or would be: beside the settings, or beside a program without any.
-fn lock_path(rules: &Rules, program: &Path) -> Option<PathBuf> {
-    let folder = rules.folder().or_else(|| program.parent())?;
-    folder.is_absolute().then(|| folder.join(LOCK_FILE))
 }
 
 /// The lock file at a path. One that cannot be read is there all the same, and has every import refused.
