@@ -64,21 +64,29 @@ fn program(lines: usize) -> String {
     text
 }
 
-fn one_edit(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("edit of a prompt");
+/// A program of about so many lines that is nothing but short statements, two on three lines.
+fn dense_program(lines: usize) -> String {
+    let pairs = (0..lines / 3).map(|index| {
+        format!("let note_{index} = session \"Write note {index}\"\nsession \"Review {{note_{index}}} for part {index}\"\n\n")
+    });
+    pairs.collect()
+}
+
+/// The diagnostics of a whole file after something was typed into the line in its middle that has `marker`, and after it was removed again.
+fn edits(criterion: &mut Criterion, name: &str, program: fn(usize) -> String, marker: &str, typed: &str) {
+    let mut group = criterion.benchmark_group(name);
     for lines in [200, 5_000, 50_000] {
         let mut text = program(lines);
-        let at = text.len() / 2 + text[text.len() / 2..].find("Review part").expect("there is a prompt");
+        let at = text.len() / 2 + text[text.len() / 2..].find(marker).expect("the marker is there");
         let path = Path::new("/main.prose");
         let mut host = AnalysisHost::default();
         let file = host.set_text(path, Text::new(&*text));
         diagnostics(host.db(), file);
         group.bench_function(BenchmarkId::from_parameter(lines), |bencher| {
             bencher.iter(|| {
-                // A letter comes and goes.
-                let comes = &text[at..at + 1] != "x";
+                let comes = !text[at..].starts_with(typed);
                 let before = Arc::clone(parse(host.db(), file));
-                let (range, inserted) = if comes { (at..at, "x") } else { (at..at + 1, "") };
+                let (range, inserted) = if comes { (at..at, typed) } else { (at..at + typed.len(), "") };
                 text.replace_range(range.clone(), inserted);
                 let range =
                     TextRange::new(TextSize::new(range.start as u32), TextSize::new(range.end as u32));
@@ -88,6 +96,12 @@ fn one_edit(criterion: &mut Criterion) {
         });
     }
     group.finish();
+}
+
+fn one_edit(criterion: &mut Criterion) {
+    edits(criterion, "edit of a prompt", program, "Review part", "x");
+    edits(criterion, "edit of a prompt among many statements", dense_program, "Write note", "x");
+    edits(criterion, "a statement more", dense_program, "let note", "let one_more = session \"One more\"\n");
 }
 
 criterion_group!(benches, beside_parsing, one_edit);

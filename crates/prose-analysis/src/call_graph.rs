@@ -7,10 +7,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
 use crate::model::*;
-use crate::statements::{TopStatement, sequence, summary};
+use crate::statements::TopStatement;
 
 /// Which blocks of a file call which.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
@@ -59,8 +60,7 @@ pub struct Call<'db> {
 #[salsa::tracked(returns(ref))]
 pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
     let mut graph = CallGraph::default();
-    for &statement in &sequence(db, file).list {
-        let summary = summary(db, statement);
+    for (statement, summary) in summarized(db, file) {
         // A block without a name cannot be called, and its calls are those of nobody.
         let mut callers: Vec<Option<usize>> = Vec::new();
         let mut certain: FxHashSet<RefId> = summary.certain_calls.iter().copied().collect();

@@ -21,20 +21,21 @@ mod reach;
 mod texts;
 mod unused;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use prose_syntax::{Code, Diagnostic, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::chunks::{Chunk, members};
 use crate::db::{Db, SourceFile};
-use crate::index::{Named, Site, lookup};
+use crate::index::{Named, Site, lookup_in};
 use crate::model::{Body, NameId, ScopeId, StmtId};
 use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
-use crate::resolve::{Resolution, resolve};
-use crate::statements::{TopStatement, body};
+use crate::resolve::{Resolution, resolutions};
+use crate::statements::TopStatement;
 
 /// A diagnostic whose places are relative to a statement.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -92,12 +93,11 @@ impl From<Diagnostic> for Finding<'_> {
 pub(crate) struct Checker<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
+    chunk: Chunk<'db>,
     statement: TopStatement<'db>,
     body: &'a Body,
     resolution: &'a Resolution,
     findings: Vec<Finding<'db>>,
-    /// What was looked up already: several checks ask for the same names.
-    looked_up: RefCell<FxHashMap<SmolStr, Option<Arc<Named<'db>>>>>,
     /// The names of the statement by their neighbourhood, once somebody has asked for it.
     neighbours: OnceCell<Neighbours<NameId>>,
     /// The text of the statement, once somebody has asked for it.
@@ -113,12 +113,7 @@ pub(crate) struct Checker<'a, 'db> {
 impl<'db> Checker<'_, 'db> {
     /// What a name stands for in the file.
     fn look_up(&self, text: &SmolStr) -> Option<Arc<Named<'db>>> {
-        if let Some(known) = self.looked_up.borrow().get(text) {
-            return known.clone();
-        }
-        let named = lookup(self.db, self.file, text);
-        self.looked_up.borrow_mut().insert(text.clone(), named.clone());
-        named
+        lookup_in(self.db, self.chunk, text)
     }
 
     fn report(&mut self, finding: impl Into<Finding<'db>>) {
@@ -126,48 +121,57 @@ impl<'db> Checker<'_, 'db> {
     }
 }
 
-/// What is wrong with a statement.
+/// What is wrong with the statements of a chunk, each by itself; in the order of the text.
 #[salsa::tracked(returns(ref), no_eq)]
-pub fn check<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Finding<'db>> {
-    let mut checker = Checker {
-        db,
-        file: statement.file(db),
-        statement,
-        body: body(db, statement),
-        resolution: resolve(db, statement),
-        findings: Vec::new(),
-        looked_up: RefCell::default(),
-        neighbours: OnceCell::new(),
-        text: OnceCell::new(),
-        errors: OnceCell::new(),
-        frames: OnceCell::new(),
-        certain: OnceCell::new(),
-    };
-    names::check(&mut checker);
-    properties::check(&mut checker);
-    texts::check(&mut checker);
-    control::check(&mut checker);
-    options::check(&mut checker);
-    callees::check(&mut checker);
-    calls::check(&mut checker);
-    branches::check(&mut checker);
-    braces::check(&mut checker);
-    imports::check(&mut checker);
-    unused::check(&mut checker);
-    checker.findings
+pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<(TopStatement<'db>, Finding<'db>)> {
+    let mut found = Vec::new();
+    for (member, resolution) in members(db, chunk).iter().zip(resolutions(db, chunk)) {
+        let mut checker = Checker {
+            db,
+            file: chunk.file(db),
+            chunk,
+            statement: member.statement,
+            body: member.tree.body(),
+            resolution,
+            findings: Vec::new(),
+            neighbours: OnceCell::new(),
+            text: OnceCell::new(),
+            errors: OnceCell::new(),
+            frames: OnceCell::new(),
+            certain: OnceCell::new(),
+        };
+        names::check(&mut checker);
+        properties::check(&mut checker);
+        texts::check(&mut checker);
+        control::check(&mut checker);
+        options::check(&mut checker);
+        callees::check(&mut checker);
+        calls::check(&mut checker);
+        branches::check(&mut checker);
+        braces::check(&mut checker);
+        imports::check(&mut checker);
+        unused::check(&mut checker);
+        found.extend(checker.findings.into_iter().map(|finding| (member.statement, finding)));
+    }
+    found
 }
 
 /// What is wrong with the order of the statements of a file, and with names that they share.
 #[salsa::tracked(returns(ref), no_eq)]
-pub fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(crate) fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
     let mut found = order::check(db, file);
     unused::behind_the_end(db, file, &mut found);
-    found.extend(isolation::check(db, file));
     found
+}
+
+/// Which sessions of a file speak of earlier work that they are not passed.
+#[salsa::tracked(returns(ref), no_eq)]
+pub(crate) fn check_isolated(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+    isolation::check(db, file)
 }
 
 /// Which imports of a file lead to programs with errors.
 #[salsa::tracked(returns(ref))]
-pub fn check_imported(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(crate) fn check_imported(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
     faulty_imports::check(db, file)
 }

@@ -2,10 +2,10 @@
 
 use smol_str::SmolStr;
 
+use crate::chunks::{chunks, summarized};
 use crate::db::{Db, SourceFile};
 use crate::index::{Symbol, lookup};
 use crate::model::NameKind;
-use crate::statements::{sequence, summary};
 
 /// What a program takes and gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,10 +45,9 @@ impl Contract {
 /// The words on lines of a program that were not understood: each may be that of an input or an output. Sorted.
 #[salsa::tracked(returns(ref))]
 pub fn lost_words(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
-    let sequence = sequence(db, file);
-    let mut words = sequence.lost.clone();
-    for statement in &sequence.list {
-        words.extend_from_slice(&summary(db, *statement).lost);
+    let mut words = chunks(db, file).lost.clone();
+    for (_, summary) in summarized(db, file) {
+        words.extend_from_slice(&summary.lost);
     }
     words.sort();
     words.dedup();
@@ -59,8 +58,7 @@ pub fn lost_words(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
 #[salsa::tracked(returns(ref))]
 pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
     let mut contract = Contract::default();
-    for statement in &sequence(db, file).list {
-        let summary = summary(db, *statement);
+    for (_, summary) in summarized(db, file) {
         for input in &summary.inputs {
             if contract.input(&input.text).is_none() {
                 let (name, description) = (input.text.clone(), input.description.clone());

@@ -7,12 +7,13 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::checks::{self, Elsewhere, Finding};
+use crate::chunks::chunks;
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::lookup;
 use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
-use crate::statements::{TopStatement, body, parse, statements};
+use crate::statements::{TopStatement, body, parse};
 
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
 /// see [`Diagnostic::level`].
@@ -31,7 +32,7 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     crate::contract::inputs(db, file);
     crate::imports::imported_programs(db, file);
     crate::imports::import_places(db, file);
-    crate::statements::starts(db, file);
+    crate::statements::statements(db, file);
 }
 
 /// How many errors a file has in the default profile, without what is wrong with the programs that it imports.
@@ -52,9 +53,9 @@ fn find<'db>(
     let text = file.text(db).as_str();
     let broken = broken_lines(syntax, text);
     let mut found: Vec<Diagnostic> = syntax.to_vec();
-    let statements = statements(db, file);
     let place = Placer { db, file, surroundings: repairs::Surroundings::new(text) };
-    let mut add = |start: TextSize, finding: &Finding<'db>| {
+    let mut add = |(statement, finding): &(TopStatement<'db>, Finding<'db>)| {
+        let Some(start) = statement.start(db) else { return };
         let diagnostic = place.diagnostic(start, finding);
         // What follows from a line that was not understood is not worth saying.
         let at = diagnostic.range.start();
@@ -63,16 +64,9 @@ fn find<'db>(
             found.push(diagnostic);
         }
     };
-    for placed in &statements.list {
-        for finding in checks::check(db, placed.statement) {
-            add(placed.start.into(), finding);
-        }
-    }
-    for (statement, finding) in checks::check_file(db, file).iter().chain(of_imported) {
-        if let Some(start) = statement.start(db) {
-            add(start, finding);
-        }
-    }
+    chunks(db, file).list.iter().flat_map(|chunk| checks::check(db, *chunk)).for_each(&mut add);
+    checks::check_file(db, file).iter().for_each(&mut add);
+    checks::check_isolated(db, file).iter().chain(of_imported).for_each(&mut add);
     read_sessions_of_variables(db, file, &mut found);
     read_strings_of_several_lines(text, &mut found);
     read_calls_without_do(db, file, &mut found);

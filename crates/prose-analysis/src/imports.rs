@@ -8,10 +8,10 @@ use prose_syntax::TextRange;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::chunks::summarized;
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
 use crate::location::{Location, Note, Origin, Remote};
-use crate::statements::{sequence, summary};
 
 /// What an imported path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
@@ -152,8 +152,8 @@ impl ImportSite<'_> {
 #[salsa::tracked(returns(ref))]
 pub fn import_sites(db: &dyn Db, file: SourceFile) -> Vec<ImportSite<'_>> {
     let mut sites = Vec::new();
-    for &statement in &sequence(db, file).list {
-        for import in &summary(db, statement).imports {
+    for (statement, summary) in summarized(db, file) {
+        for import in &summary.imports {
             if let Some(path) = import.path.clone() {
                 let site = import.name.map(|name| Site { statement, name });
                 sites.push(ImportSite { path, site });

@@ -2,17 +2,19 @@
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use prose_syntax::suggest::nearest;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::chunks::{Chunk, chunks, summaries, summarized};
 use crate::db::{Db, SourceFile};
 use crate::model::{NameId, NameKind, Place, RefKind};
 use crate::neighbours::{MANY, Neighbours};
-use crate::statements::{TopStatement, sequence, summary};
-use crate::summary::{Persist, Used};
+use crate::statements::{TopStatement, summary};
+use crate::summary::{Persist, Summary, Used};
 
 /// A name as the key of a query.
 #[salsa::interned(debug)]
@@ -179,23 +181,59 @@ impl<'db> Named<'db> {
     }
 }
 
-/// Every name of a file.
+/// Names of a file and what they stand for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
 pub struct Index<'db> {
-    /// What each name stands for.
-    pub names: FxHashMap<Symbol<'db>, Arc<Named<'db>>>,
+    names: FxHashMap<Name, Arc<Named<'db>>>,
+}
+
+/// A name as a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, salsa::SalsaValue)]
+struct Name(SmolStr);
+
+impl Borrow<SmolStr> for Name {
+    fn borrow(&self) -> &SmolStr {
+        &self.0
+    }
+}
+
+impl<'db> Index<'db> {
+    /// What a name stands for.
+    pub fn get(&self, name: &SmolStr) -> Option<&Arc<Named<'db>>> {
+        self.names.get(name)
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The names and what they stand for, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Arc<Named<'db>>)> {
+        self.names.iter().map(|(name, named)| (&name.0, named))
+    }
+
+    /// The part with the names of a statement.
+    fn extend_with(&mut self, summary: &Summary, index: &Self) {
+        let bound = summary.names.iter().map(|bound| &bound.text);
+        for name in bound.chain(summary.uses.iter().map(|used| &used.text)) {
+            if let Some((name, named)) = index.names.get_key_value(name)
+                && !self.names.contains_key(name)
+            {
+                self.names.insert(name.clone(), Arc::clone(named));
+            }
+        }
+    }
 }
 
 /// Every name of a file.
 #[salsa::tracked(returns(ref))]
 pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
     let mut names: FxHashMap<SmolStr, Named<'_>> = FxHashMap::default();
-    let sequence = sequence(db, file);
-    for word in &sequence.lost {
+    for word in &chunks(db, file).lost {
         names.entry(word.clone()).or_default().lost = true;
     }
-    for statement in sequence.list.iter().copied() {
-        let summary = summary(db, statement);
+    for (statement, summary) in summarized(db, file) {
         for bound in &summary.names {
             let named = names.entry(bound.text.clone()).or_default();
             let site = Site { statement, name: bound.id };
@@ -243,16 +281,30 @@ pub fn index(db: &dyn Db, file: SourceFile) -> Index<'_> {
             names.entry(word.clone()).or_default().lost = true;
         }
     }
-    for word in sequence.list.iter().flat_map(|statement| &summary(db, *statement).mentions) {
+    for word in summarized(db, file).flat_map(|(_, summary)| &summary.mentions) {
         if let Some(named) = names.get_mut(word) {
             named.uses.variable |= !named.variables.is_empty();
         }
     }
     let names = names.into_iter().map(|(text, mut named)| {
         named.find_firsts();
-        (Symbol::new(db, file, text), Arc::new(named))
+        (Name(text), Arc::new(named))
     });
     Index { names: names.collect() }
+}
+
+/// The names that a chunk binds or uses, and what they stand for in the file. The other names of the file do not change it.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn scope<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Index<'db> {
+    let index = index(db, chunk.file(db));
+    let mut scope = Index::default();
+    summaries(db, chunk).iter().for_each(|member| scope.extend_with(&member.summary, index));
+    scope
+}
+
+/// What a name stands for in the file of a chunk. Asking for a name that the chunk binds or uses is no query of its own.
+pub(crate) fn lookup_in<'db>(db: &'db dyn Db, chunk: Chunk<'db>, name: &SmolStr) -> Option<Arc<Named<'db>>> {
+    scope(db, chunk).get(name).cloned().or_else(|| lookup(db, chunk.file(db), name))
 }
 
 /// The names that are used and stand for nothing, in the order of the alphabet. What is nearly one of them was probably meant, and
@@ -267,8 +319,8 @@ pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
             && named.variables.is_empty();
         stands_for_nothing && (agent || block || program || variable)
     };
-    let names = index(db, file).names.iter().filter(|(_, named)| is_undefined(named));
-    let mut names: Vec<SmolStr> = names.map(|(symbol, _)| symbol.text(db).clone()).collect();
+    let names = index(db, file).iter().filter(|(_, named)| is_undefined(named));
+    let mut names: Vec<SmolStr> = names.map(|(name, _)| name.clone()).collect();
     names.sort_unstable();
     names
 }
@@ -338,24 +390,21 @@ pub(crate) struct Confused {
 /// the name is used. If another variable is nearly called so, that is meant.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn confused(db: &dyn Db, file: SourceFile) -> Option<Confused> {
-    let names = &index(db, file).names;
-    let mut unknown = undefined(db, file).iter().filter(|name| {
-        let named = names.get(&Symbol::new(db, file, (*name).clone()));
-        named.is_some_and(|named| named.uses.value)
-    });
+    let names = index(db, file);
+    let mut unknown =
+        undefined(db, file).iter().filter(|name| names.get(name).is_some_and(|named| named.uses.value));
     let (Some(unknown), None) = (unknown.next(), unknown.next()) else { return None };
-    let named = names.get(&Symbol::new(db, file, unknown.clone()))?;
+    let named = names.get(unknown)?;
     let is_other = named.uses.agent || named.uses.block || named.uses.program;
     if is_other || named.lost || named.local.is_some() {
         return None;
     }
-    let is_unused = |(symbol, named): &(&Symbol<'_>, &Arc<Named<'_>>)| {
+    let is_unused = |(name, named): &(&SmolStr, &Arc<Named<'_>>)| {
         let is_wanted = |site: &VariableSite<'_>| site.kind.is_declaration() || site.kind == NameKind::Param;
-        named.variables.iter().any(is_wanted)
-            && !(named.uses.variable || named.lost || symbol.text(db).starts_with('_'))
+        named.variables.iter().any(is_wanted) && !(named.uses.variable || named.lost || name.starts_with('_'))
     };
     let mut unused = names.iter().filter(is_unused);
-    let (Some((symbol, named)), None) = (unused.next(), unused.next()) else { return None };
+    let (Some((unused, named)), None) = (unused.next(), unused.next()) else { return None };
     let [variable] = named.variables.as_slice() else { return None };
     let bound = summary(db, variable.site.statement).name(variable.site.name)?;
     // The last variable of a block may be its result, and that of a body may not be bound.
@@ -363,21 +412,21 @@ pub(crate) fn confused(db: &dyn Db, file: SourceFile) -> Option<Confused> {
         return None;
     }
     let mut is_bound = false;
-    for statement in &sequence(db, file).list {
-        is_bound |= *statement == variable.site.statement;
+    for (statement, summary) in summarized(db, file) {
+        is_bound |= statement == variable.site.statement;
         let is_blind = |used: &Used| {
             used.text == *unknown
                 && (!is_bound
                     || bound.block.is_some()
-                        && (*statement != variable.site.statement || used.block != bound.block))
+                        && (statement != variable.site.statement || used.block != bound.block))
         };
-        if summary(db, *statement).uses.iter().any(is_blind) {
+        if summary.uses.iter().any(is_blind) {
             return None;
         }
     }
     let variables = names.iter().filter(|(_, named)| !named.variables.is_empty() || named.local.is_some());
-    let is_near = nearest(unknown, variables, |(symbol, _)| symbol.text(db)).is_some();
-    (!is_near).then(|| Confused { unknown: unknown.clone(), unused: symbol.text(db).clone() })
+    let is_near = nearest(unknown, variables, |(name, _)| name.as_str()).is_some();
+    (!is_near).then(|| Confused { unknown: unknown.clone(), unused: unused.clone() })
 }
 
 /// The names of the blocks whose headers were not understood.
@@ -415,8 +464,7 @@ fn backwards(word: &str) -> String {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn broken_headers(db: &dyn Db, file: SourceFile) -> BrokenHeaders {
     let mut names: Vec<SmolStr> = Vec::new();
-    for statement in &sequence(db, file).list {
-        let summary = summary(db, *statement);
+    for (_, summary) in summarized(db, file) {
         let broken = summary.blocks.iter().filter(|block| block.has_lost_params);
         names.extend(broken.filter_map(|block| Some(summary.name(block.name?)?.text.clone())));
     }
@@ -439,13 +487,13 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
 /// Whether an input of a file has lost its name: then a name that stands for nothing may be that.
 #[salsa::tracked(returns(copy))]
 pub fn has_nameless_input(db: &dyn Db, file: SourceFile) -> bool {
-    sequence(db, file).list.iter().any(|statement| summary(db, *statement).has_nameless_input)
+    summarized(db, file).any(|(_, summary)| summary.has_nameless_input)
 }
 
 /// What a name stands for in a file. Asking for one name does not depend on the others.
 #[salsa::tracked(returns(clone))]
 pub fn named<'db>(db: &'db dyn Db, symbol: Symbol<'db>) -> Option<Arc<Named<'db>>> {
-    index(db, symbol.file(db)).names.get(&symbol).cloned()
+    index(db, symbol.file(db)).get(symbol.text(db)).cloned()
 }
 
 /// What a name stands for in a file.

@@ -1,13 +1,15 @@
 //! What an OpenProse program means.
 //!
-//! The unit of all work is the top-level statement. Its model ([`model`]) and what is found in it depend on its own text and, of the rest of
-//! the file, on the few names that it uses. So an edit costs what it touches, and not what the file or the workspace is long.
+//! The unit of all work is the top-level statement. Its model ([`model`]) depends on its own text, and what is found in it, of the rest of the file,
+//! on the few names that it uses. What is known is kept for some statements together, which are a chunk. So an edit costs what it touches, and not what the
+//! file or the workspace is long.
 
 // The macros of salsa write code that is unsafe inside, with their own proofs.
 #![allow(unsafe_code)]
 
 pub mod call_graph;
 pub mod checks;
+mod chunks;
 pub mod contract;
 pub mod db;
 pub mod diagnostics;

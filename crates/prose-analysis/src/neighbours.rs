@@ -3,9 +3,10 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
+use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::index::{Symbol, index};
+use crate::index::index;
 
 /// Above that many names, a word is compared only with those that are one slip away from it.
 pub(crate) const MANY: usize = 512;
@@ -17,7 +18,7 @@ pub(crate) struct Neighbours<T> {
     by_rest: FxHashMap<u64, Vec<T>>,
 }
 
-impl<T: Copy + PartialEq> Neighbours<T> {
+impl<T: Clone + PartialEq> Neighbours<T> {
     /// The neighbourhood of some names.
     pub(crate) fn new<S: AsRef<str>>(names: impl Iterator<Item = (T, S)>) -> Self {
         let mut by_rest: FxHashMap<u64, Vec<T>> = FxHashMap::default();
@@ -25,7 +26,7 @@ impl<T: Copy + PartialEq> Neighbours<T> {
             for rest in rests(text.as_ref()) {
                 let near = by_rest.entry(rest).or_default();
                 if near.last() != Some(&name) {
-                    near.push(name);
+                    near.push(name.clone());
                 }
             }
         }
@@ -34,7 +35,7 @@ impl<T: Copy + PartialEq> Neighbours<T> {
 
     /// The names that are probably near to a word, some of them several times.
     pub(crate) fn of(&self, word: &str) -> impl Iterator<Item = T> {
-        rests(word).into_iter().filter_map(|rest| self.by_rest.get(&rest)).flatten().copied()
+        rests(word).into_iter().filter_map(|rest| self.by_rest.get(&rest)).flatten().cloned()
     }
 }
 
@@ -57,8 +58,8 @@ fn rests(word: &str) -> Vec<u64> {
 
 /// The names of a file by their neighbourhood.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<Symbol<'_>> {
-    Neighbours::new(index(db, file).names.keys().map(|symbol| (*symbol, symbol.text(db))))
+pub(crate) fn neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<SmolStr> {
+    Neighbours::new(index(db, file).iter().map(|(name, _)| (name.clone(), name)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What each used name is the name of (A9, R16–R18).
 
+use crate::chunks::{Chunk, members};
 use crate::db::{Db, SourceFile};
-use crate::index::{Site, VariableSite, broken_headers, lookup};
+use crate::index::{Site, VariableSite, broken_headers, lookup_in};
 use crate::model::{Body, NameData, NameId, NameKind, Place, RefData, RefId, RefKind};
 use crate::statements::{TopStatement, body};
 
@@ -50,14 +51,22 @@ impl Resolution {
     }
 }
 
-/// What each used name of a statement is the name of.
+/// What each used name of the statements of a chunk is the name of.
 #[salsa::tracked(returns(ref))]
-pub fn resolve<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Resolution {
-    let body = body(db, statement);
-    Resolution { targets: body.refs().map(|(id, _)| target(db, statement, body, id)).collect() }
+pub(crate) fn resolutions<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Resolution> {
+    let resolution = |body: &Body| Resolution {
+        targets: body.refs().map(|(id, _)| target(db, chunk, body, id)).collect(),
+    };
+    members(db, chunk).iter().map(|member| resolution(member.tree.body())).collect()
 }
 
-fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: RefId) -> Resolved {
+/// What each used name of a statement is the name of.
+pub fn resolve<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> &'db Resolution {
+    const NOTHING: &Resolution = &Resolution { targets: Vec::new() };
+    resolutions(db, statement.chunk(db)).get(statement.position(db) as usize).unwrap_or(NOTHING)
+}
+
+fn target<'db>(db: &'db dyn Db, chunk: Chunk<'db>, body: &Body, id: RefId) -> Resolved {
     let data = &body[id];
     let local = body.local(id);
     if let Some(name) = local
@@ -65,7 +74,7 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
     {
         return Resolved::Local(name);
     }
-    let Some(named) = lookup(db, statement.file(db), &data.text) else {
+    let Some(named) = lookup_in(db, chunk, &data.text) else {
         return nothing(data.place);
     };
     let found = match data.kind {
@@ -90,7 +99,7 @@ fn target<'db>(db: &'db dyn Db, statement: TopStatement<'db>, body: &Body, id: R
     };
     let is_unknown = matches!(found, None | Some(Resolved::Elsewhere));
     match found {
-        _ if is_unknown && (named.lost || is_part_of_header(db, statement.file(db), data)) => Resolved::Lost,
+        _ if is_unknown && (named.lost || is_part_of_header(db, chunk.file(db), data)) => Resolved::Lost,
         Some(found) => found,
         None => nothing(data.place),
     }
@@ -122,7 +131,7 @@ pub fn definitions<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId
     let body = body(db, statement);
     let here = |name: NameId| Site { statement, name };
     let resolved = resolve(db, statement).of(id);
-    let named = || lookup(db, statement.file(db), &body[id].text).unwrap_or_default();
+    let named = || lookup_in(db, statement.chunk(db), &body[id].text).unwrap_or_default();
     match resolved {
         Resolved::Local(name) => {
             let NameData { text, scope, .. } = &body[name];
@@ -145,7 +154,7 @@ pub fn definitions<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId
 /// The variables of the file or of blocks that a use may mean, with what is bound to them.
 pub fn variables<'db>(db: &'db dyn Db, statement: TopStatement<'db>, id: RefId) -> Vec<VariableSite<'db>> {
     let text = &body(db, statement)[id].text;
-    let Some(named) = lookup(db, statement.file(db), text) else { return Vec::new() };
+    let Some(named) = lookup_in(db, statement.chunk(db), text) else { return Vec::new() };
     match resolve(db, statement).of(id) {
         Resolved::Root => named.root_variables().cloned().collect(),
         Resolved::Elsewhere => named.variables.clone(),

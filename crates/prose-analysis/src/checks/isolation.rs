@@ -16,12 +16,13 @@ use smol_str::SmolStr;
 
 use self::phrases::phrases;
 use super::Finding;
+use crate::chunks::{Chunk, Member, chunks, members, summarized};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
 use crate::model::*;
 use crate::repairs::{Captured, Repair};
-use crate::resolve::{Resolved, resolve};
-use crate::statements::{TopStatement, body, sequence, summary};
+use crate::resolve::{Resolution, Resolved, resolutions};
+use crate::statements::{TopStatement, body, summary};
 use crate::summary::Persist;
 
 /// A statement with more of such sessions than these has one mistake.
@@ -31,8 +32,9 @@ const MAX_IN_STATEMENT: usize = 100;
 const MAX_BEFORE: usize = 100;
 
 /// A session that is passed nothing, with the phrases of its prompt that refer to something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Isolated {
+#[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
+pub(crate) struct Isolated<'db> {
+    statement: TopStatement<'db>,
     stmt: StmtId,
     phrases: Vec<Phrase>,
 }
@@ -46,12 +48,20 @@ struct Phrase {
     is_plural: bool,
 }
 
-/// The sessions of a statement that are passed nothing and refer to something.
+/// The sessions of a chunk that are passed nothing and refer to something.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn isolated<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Vec<Isolated> {
-    let body = body(db, statement);
-    let resolution = resolve(db, statement);
+pub(crate) fn isolated<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Isolated<'db>> {
     let mut found = Vec::new();
+    for (member, resolution) in members(db, chunk).iter().zip(resolutions(db, chunk)) {
+        isolated_in(member, resolution, &mut found);
+    }
+    found
+}
+
+fn isolated_in<'db>(member: &Member<'db>, resolution: &Resolution, found: &mut Vec<Isolated<'db>>) {
+    let Member { statement, tree } = member;
+    let body = tree.body();
+    let before = found.len();
     for (stmt, data) in body.stmts() {
         let Stmt::Session { text, properties, .. } = &data.stmt else { continue };
         // A line that was not understood may have been `context:`.
@@ -72,7 +82,7 @@ pub(crate) fn isolated<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Ve
         }
         let mut all = Vec::new();
         for text in texts {
-            let source = statement.syntax(db).text().slice(text.content).to_string();
+            let source = tree.syntax().text().slice(text.content).to_string();
             // Every offset is one in the text of a file, whose length fits.
             let at = |offset: usize| text.content.start() + TextSize::new(offset as u32);
             all.extend(phrases(&source).into_iter().map(|phrase| Phrase {
@@ -83,10 +93,13 @@ pub(crate) fn isolated<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Ve
             }));
         }
         if !all.is_empty() {
-            found.push(Isolated { stmt, phrases: all });
+            found.push(Isolated { statement: *statement, stmt, phrases: all });
+        }
+        // For each of them all of the statement is looked at.
+        if found.len() - before == MAX_IN_STATEMENT {
+            break;
         }
     }
-    found
 }
 
 /// What a statement may leave for those after it.
@@ -101,38 +114,37 @@ enum Left {
     Hidden,
 }
 
-pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
-    let statements = &sequence(db, file).list;
-    let order = Order { db, file, statements, positions: OnceCell::new(), first_work: OnceCell::new() };
-    let mut found = Vec::new();
-    for (position, statement) in statements.iter().enumerate() {
-        // Each of them looks at all of its statement.
-        for session in isolated(db, *statement).iter().take(MAX_IN_STATEMENT) {
-            let place = Place { order: &order, position, statement: *statement, body: body(db, *statement) };
-            found.extend(place.check(session).map(|finding| (*statement, finding)));
-        }
+pub(super) fn check<'db>(db: &'db dyn Db, file: SourceFile) -> Vec<(TopStatement<'db>, Finding<'db>)> {
+    let mut sessions = chunks(db, file).list.iter().flat_map(|chunk| isolated(db, *chunk)).peekable();
+    if sessions.peek().is_none() {
+        return Vec::new();
     }
-    found
+    let statements: Vec<_> = summarized(db, file).map(|(statement, _)| statement).collect();
+    let positions = statements.iter().zip(0..).map(|(statement, position)| (*statement, position)).collect();
+    let order = Order { db, file, statements, positions, first_work: OnceCell::new() };
+    let check = |session: &Isolated<'db>| {
+        let statement = session.statement;
+        let (position, body) = (order.position(statement), body(db, statement));
+        let place = Place { order: &order, position, statement, body };
+        Some((statement, place.check(session)?))
+    };
+    sessions.filter_map(check).collect()
 }
 
 /// The statements of a file.
-struct Order<'a, 'db> {
+struct Order<'db> {
     db: &'db dyn Db,
     file: SourceFile,
-    statements: &'a [TopStatement<'db>],
-    /// Where each statement stands among the others, once somebody has asked for it.
-    positions: OnceCell<FxHashMap<TopStatement<'db>, usize>>,
+    statements: Vec<TopStatement<'db>>,
+    /// Where each statement stands among the others.
+    positions: FxHashMap<TopStatement<'db>, usize>,
     /// Where the first statement stands that has somebody work.
     first_work: OnceCell<usize>,
 }
 
-impl<'db> Order<'_, 'db> {
+impl<'db> Order<'db> {
     fn position(&self, statement: TopStatement<'db>) -> usize {
-        let positions = self.positions.get_or_init(|| {
-            let positions = self.statements.iter().enumerate();
-            positions.map(|(position, statement)| (*statement, position)).collect()
-        });
-        positions.get(&statement).copied().unwrap_or(usize::MAX)
+        self.positions.get(&statement).copied().unwrap_or(usize::MAX)
     }
 
     fn first_work(&self) -> usize {
@@ -148,7 +160,7 @@ impl<'db> Order<'_, 'db> {
 
 /// A session and where it stands.
 struct Place<'a, 'db> {
-    order: &'a Order<'a, 'db>,
+    order: &'a Order<'db>,
     position: usize,
     statement: TopStatement<'db>,
     body: &'db Body,
@@ -159,7 +171,7 @@ impl<'db> Place<'_, 'db> {
         lookup(self.order.db, self.order.file, name)
     }
 
-    fn check(&self, session: &Isolated) -> Option<Finding<'db>> {
+    fn check(&self, session: &Isolated<'db>) -> Option<Finding<'db>> {
         if self.agent_brings_something(session.stmt) {
             return None;
         }
@@ -179,7 +191,7 @@ impl<'db> Place<'_, 'db> {
     }
 
     /// A prompt that refers to variables by their names.
-    fn named(&self, session: &Isolated) -> Option<Finding<'db>> {
+    fn named(&self, session: &Isolated<'db>) -> Option<Finding<'db>> {
         let mut passed: Vec<(SmolStr, Site<'db>)> = Vec::new();
         let mut first = None;
         for phrase in &session.phrases {
@@ -197,7 +209,7 @@ impl<'db> Place<'_, 'db> {
     }
 
     /// A prompt that refers to earlier work by what it is.
-    fn work(&self, session: &Isolated) -> Option<Finding<'db>> {
+    fn work(&self, session: &Isolated<'db>) -> Option<Finding<'db>> {
         let phrase = session.phrases.iter().find(|phrase| phrase.is_work)?;
         if !self.has_work_before(session.stmt) {
             return None;

@@ -395,14 +395,13 @@ impl<'db> Checker<'_, 'db> {
 
     /// The names of the file that fit; of very many, those that are near to a word.
     pub(super) fn names_of_file(&self, near: &str, fits: impl Fn(&Named<'db>) -> bool) -> Vec<SmolStr> {
-        let names = &index(self.db, self.file).names;
+        let names = index(self.db, self.file);
         if names.len() <= MANY {
             let names = names.iter().filter(|(_, named)| fits(named));
-            return names.map(|(symbol, _)| symbol.text(self.db).clone()).collect();
+            return names.map(|(name, _)| name.clone()).collect();
         }
         let near = neighbours(self.db, self.file).of(near);
-        let near = near.filter(|symbol| names.get(symbol).is_some_and(|named| fits(named)));
-        near.map(|symbol| symbol.text(self.db).clone()).collect()
+        near.filter(|name| names.get(name).is_some_and(|named| fits(named))).collect()
     }
 
     fn with_nearest_visible(&self, code: Code, message: String, data: &RefData) -> Finding<'db> {

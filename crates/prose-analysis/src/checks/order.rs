@@ -11,11 +11,12 @@ use smol_str::SmolStr;
 
 use super::{Elsewhere, Finding};
 use crate::call_graph::{Call, Caller, CycleId, call_graph};
+use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
-use crate::index::{Site, Symbol, index, is_meant_elsewhere};
+use crate::index::{Site, index, is_meant_elsewhere};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours};
-use crate::statements::{TopStatement, body, sequence, summary};
+use crate::statements::{TopStatement, body, summary};
 use crate::summary::{Bound, Persist, Summary};
 
 /// More places than these beside a finding help nobody.
@@ -24,8 +25,7 @@ const MAX_RELATED: usize = 5;
 pub(super) type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
-    let statements: Vec<_> =
-        sequence(db, file).list.iter().map(|statement| (*statement, summary(db, *statement))).collect();
+    let statements: Vec<_> = summarized(db, file).collect();
     let order =
         Order { db, file, statements: &statements, positions: OnceCell::new(), agents: OnceCell::new() };
     let mut found = Vec::new();
@@ -354,6 +354,8 @@ impl<'db> Order<'_, 'db> {
         in_list: &First<'db, (List<'db>, &SmolStr, Group)>,
         in_header: &First<'db, (TopStatement<'db>, &SmolStr)>,
     ) -> Option<Site<'db>> {
+        // Asked for only below the top level: what is read here has all of this checked again when its prompt is edited.
+        let list = bound.list?;
         let here = body(self.db, site.statement);
         let name = &bound.text;
         let first_of = |list: List<'db>| {
@@ -366,7 +368,7 @@ impl<'db> Order<'_, 'db> {
         };
         // The lists around it, from the inside out.
         let owner_of = |list: &ListId| here[here[*list].owner].list;
-        let around = std::iter::successors(owner_of(&bound.list?), owner_of);
+        let around = std::iter::successors(owner_of(&list), owner_of);
         let in_lists = around.filter_map(|list| first_of(Some((site.statement, list))).filter(is_of_frame));
         let in_header = in_header.get(&(site.statement, name)).copied().filter(is_of_frame);
         if let Some(outermost) = in_header.or_else(|| in_lists.last()) {
@@ -400,8 +402,7 @@ impl<'db> Order<'_, 'db> {
         let outer = match in_statement {
             Some(name) => Some(Site { statement: site.statement, name }),
             None => {
-                let named =
-                    index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, bound.text.clone()));
+                let named = index(self.db, self.file).get(&bound.text);
                 named.and_then(|named| named.first_root_variable().map(|variable| variable.site))
             }
         };
@@ -472,7 +473,7 @@ impl<'db> Order<'_, 'db> {
 
     /// The agent that a name stands for, or probably should.
     fn agent_meant<'a>(&'a self, name: &'a SmolStr) -> &'a SmolStr {
-        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, name.clone()));
+        let named = index(self.db, self.file).get(name);
         if named.is_some_and(|named| !named.agents.is_empty()) {
             return name;
         }
@@ -493,7 +494,7 @@ impl<'db> Order<'_, 'db> {
     }
 
     fn persistence(&self, agent: &SmolStr) -> Persist {
-        let named = index(self.db, self.file).names.get(&Symbol::new(self.db, self.file, agent.clone()));
+        let named = index(self.db, self.file).get(agent);
         let site = named.and_then(|named| named.agents.first().copied());
         site.and_then(|site| summary(self.db, site.statement).agent(site.name))
             .map(|agent| agent.persist.clone())

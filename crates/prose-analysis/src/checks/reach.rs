@@ -7,9 +7,10 @@ use smol_str::SmolStr;
 
 use super::Checker;
 use crate::call_graph::{call_graph, certain_statements, certain_statements_of};
+use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::model::*;
-use crate::statements::{TopStatement, sequence, summary};
+use crate::statements::TopStatement;
 
 /// What every run of a file comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
@@ -28,11 +29,11 @@ pub(crate) fn reached(db: &dyn Db, file: SourceFile) -> Reached<'_> {
     let mut reached = Reached::default();
     let mut waiting: Vec<SmolStr> = Vec::new();
     let graph = call_graph(db, file);
-    for &statement in &sequence(db, file).list {
+    for (statement, summary) in summarized(db, file) {
         if reached.last.is_some() {
             reached.unsure.insert(statement);
         }
-        if summary(db, statement).may_end {
+        if summary.may_end {
             reached.last.get_or_insert(statement);
         }
     }

@@ -3,11 +3,12 @@
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
 use super::{Checker, Finding};
+use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, is_meant_elsewhere};
 use crate::model::*;
 use crate::repairs::Repair;
-use crate::statements::{TopStatement, sequence, summary};
+use crate::statements::TopStatement;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     names(checker);
@@ -150,8 +151,8 @@ pub(super) fn behind_the_end<'db>(
     file: SourceFile,
     found: &mut Vec<(TopStatement<'db>, Finding<'db>)>,
 ) {
-    let statements = &sequence(db, file).list;
-    let Some(end) = statements.iter().position(|statement| summary(db, *statement).leaves) else { return };
+    let Some(end) = summarized(db, file).position(|(_, summary)| summary.leaves) else { return };
+    let statements: Vec<_> = summarized(db, file).skip(end).map(|(statement, _)| statement).collect();
     let is_known_anywhere = |statement: &TopStatement<'db>| {
         matches!(
             statement.kind(db),
@@ -163,12 +164,12 @@ pub(super) fn behind_the_end<'db>(
                 | SyntaxKind::PLACEHOLDER
         )
     };
-    for run in statements[end + 1..].split(is_known_anywhere) {
+    for run in statements[1..].split(is_known_anywhere) {
         let [first, ..] = run else { continue };
         let last = run.last().unwrap_or(first);
         let range = TextRange::up_to(first.len(db));
         let mut finding = Finding::new(Code::W118, range, "unreachable statement")
-            .with_statement(statements[end], "the program always ends here")
+            .with_statement(statements[0], "the program always ends here")
             .with_repair(Repair::RemoveStatements { until: *last });
         finding.until = Some(*last);
         found.push((*first, finding));

@@ -88,17 +88,16 @@ fn a_prompt_concerns_its_statement_alone() {
         "Write about",
         "Write a lot about",
         expect![[r#"
-            body 1
             check 1
-            check_file 1
+            chunks 1
             diagnostics 1
             error_count 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            summaries 1
         "#]],
     );
 }
@@ -118,16 +117,17 @@ fn a_prompt_of_a_block_leaves_the_graph_of_calls_as_it_is() {
         "Review",
         "Review with care",
         expect![[r#"
-            body 1
             check 1
             check_file 1
+            chunks 1
             diagnostics 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            single_summary 1
+            summaries 1
         "#]],
     );
 }
@@ -147,19 +147,22 @@ fn a_call_makes_the_graph_of_calls_again() {
         "  do improve(text)",
         "  do improve(text)\n  do improve(\"b\")",
         expect![[r#"
-            body 1
             call_graph 1
-            check 2
+            check 1
             check_file 1
+            chunks 1
             diagnostics 1
+            file_summaries 1
             import_sites 1
             index 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            scope 1
+            single_summary 1
+            summaries 1
         "#]],
     );
 }
@@ -171,16 +174,17 @@ fn a_prompt_of_an_agent_concerns_the_agent_alone() {
         "\"Write\"",
         "\"Write well\"",
         expect![[r#"
-            body 1
             check 1
+            chunks 1
             diagnostics 1
             error_count 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            single_summary 1
+            summaries 1
         "#]],
     );
 }
@@ -192,11 +196,11 @@ fn a_comment_between_statements_concerns_none() {
         "# Writes.",
         "# Writes anything.",
         expect![[r#"
+            chunks 1
             diagnostics 1
             error_count 1
+            layout 1
             parse 1
-            sequence 1
-            statements 1
         "#]],
     );
 }
@@ -208,17 +212,18 @@ fn a_comment_in_a_statement_concerns_it_alone() {
         "# Once is enough.",
         "# Twice is too much.",
         expect![[r#"
-            body 1
             check 1
             check_file 1
+            chunks 1
             diagnostics 1
             error_count 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            single_summary 1
+            summaries 1
         "#]],
     );
 }
@@ -231,26 +236,27 @@ fn the_name_of_a_block_concerns_its_callers() {
         "block improve",
         "block polish",
         expect![[r#"
-            body 1
             broken_headers 1
             call_graph 1
-            check 2
+            check 1
             check_file 1
             check_imported 1
+            chunks 1
             confused 1
             contract 1
             diagnostics 2
             error_count 1
+            file_summaries 1
             import_sites 1
             index 1
-            isolated 2
-            named 9
+            isolated 1
+            layout 1
+            members 1
+            named 2
             parse 1
-            resolve 2
-            sequence 1
-            starts 1
-            statements 1
-            summary 1
+            resolutions 1
+            scope 1
+            summaries 1
             undefined 1
         "#]],
     );
@@ -263,22 +269,23 @@ fn a_line_above_everything_moves_and_concerns_nothing() {
         "input topic",
         "session \"First\"\n\ninput topic",
         expect![[r#"
-            body 1
             call_graph 1
             check 1
             check_file 1
+            chunks 1
             contract 1
             diagnostics 1
             error_count 1
+            file_summaries 1
             import_sites 1
             index 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
-            starts 1
-            statements 1
-            summary 1
+            resolutions 1
+            scope 1
+            summaries 1
         "#]],
     );
 }
@@ -290,24 +297,24 @@ fn an_output_that_no_importer_asks_for_concerns_none_of_them() {
         "output final",
         "output text = final",
         expect![[r#"
-            body 1
             call_graph 1
-            check 2
+            check 1
             check_file 1
             contract 1
             diagnostics 1
             error_count 1
+            file_summaries 1
             import_sites 1
             index 1
             inputs 1
             isolated 1
-            named 8
+            layout 1
+            members 1
+            named 1
             parse 1
-            resolve 1
-            sequence 1
-            starts 1
-            statements 1
-            summary 1
+            resolutions 1
+            scope 1
+            summaries 1
         "#]],
     );
 }
@@ -331,24 +338,26 @@ fn an_output_concerns_the_importers_that_ask_for_it() {
         "output findings",
         "output results",
         expect![[r#"
-            body 1
             call_graph 1
             check 2
             check_file 1
+            chunks 1
             contract 1
             diagnostics 2
             error_count 1
+            file_summaries 1
             import_sites 1
             index 1
             inputs 1
             isolated 1
+            layout 1
             may_give 2
-            named 3
+            members 1
+            named 1
             parse 1
-            resolve 1
-            sequence 1
-            statements 1
-            summary 1
+            resolutions 1
+            scope 1
+            summaries 1
         "#]],
     );
 }
@@ -360,21 +369,141 @@ fn an_interpolation_concerns_the_name_in_it() {
         "Say goodbye",
         "Say goodbye to {topic}",
         expect![[r#"
-            body 1
             call_graph 1
             check 1
             check_file 1
+            chunks 1
             contract 1
             diagnostics 1
             error_count 1
+            file_summaries 1
             import_sites 1
             index 1
             isolated 1
+            layout 1
+            members 1
             parse 1
-            resolve 1
-            sequence 1
+            resolutions 1
+            scope 1
+            summaries 1
+        "#]],
+    );
+}
+
+/// A program of many chunks: what an edit concerns is found again for its chunk, and for no other.
+fn long_program() -> String {
+    let part = |index: usize| {
+        format!(
+            r#"
+agent reviewer_{index}:
+  prompt: "Review part {index}"
+
+let review_{index} = session: reviewer_{index}
+  prompt: "Look at {{draft_{index}}}"
+
+session "Sum up {{review_{index}}}"
+"#
+        )
+    };
+    let drafts = (0..100).map(|index| format!("let draft_{index} = session \"Write part {index}\"\n"));
+    let text: String = drafts.chain((0..100).map(part)).collect();
+    format!("//- /main.prose\n{text}")
+}
+
+#[test]
+fn a_prompt_in_a_long_program_concerns_its_chunk_alone() {
+    check(
+        &long_program(),
+        "Write part 50",
+        "Write a part",
+        expect![[r#"
+        check 1
+        chunks 1
+        diagnostics 1
+        isolated 1
+        layout 1
+        members 1
+        parse 1
+        resolutions 1
+        summaries 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_session_without_a_name_in_a_long_program_concerns_its_chunk_alone() {
+    check(
+        &long_program(),
+        "up {review_50}",
+        "up {review_50} in a sentence",
+        expect![[r#"
+        check 1
+        chunks 1
+        diagnostics 1
+        isolated 1
+        layout 1
+        members 1
+        parse 1
+        resolutions 1
+        summaries 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_name_in_a_long_program_concerns_the_chunks_that_use_it() {
+    check(
+        &long_program(),
+        "let draft_50",
+        "let sketch_50",
+        expect![[r#"
+            broken_headers 1
+            call_graph 1
+            check 2
+            check_file 1
+            chunks 1
+            confused 1
+            diagnostics 1
+            file_summaries 1
+            has_nameless_input 1
+            import_sites 1
+            index 1
+            isolated 2
+            layout 1
+            members 1
+            parse 1
+            resolutions 2
+            scope 26
+            single_summary 1
             statements 1
-            summary 1
+            summaries 1
+            undefined 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_statement_more_in_a_long_program_concerns_its_chunk_alone() {
+    check(
+        &long_program(),
+        "let draft_50",
+        "session \"Take a break\"\nlet draft_50",
+        expect![[r#"
+            call_graph 1
+            check 1
+            check_file 1
+            chunks 1
+            diagnostics 1
+            file_summaries 1
+            import_sites 1
+            index 1
+            isolated 1
+            layout 1
+            members 1
+            parse 1
+            resolutions 1
+            scope 1
+            summaries 1
         "#]],
     );
 }
