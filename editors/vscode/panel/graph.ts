@@ -1,10 +1,10 @@
-// The flow of the program, with how far the run has come in it.
+// The flow of the program, with the progress of the run.
 
 import { durationText, type Run, siteKey, type StatementState } from "../src/runs/run";
 import { element, setText, svg } from "./dom";
 import { type Direction, type FlowGraph, type FlowNode, HEADER, type Measure, neighbour, nodeAtBytes, nodeAtLine, place, type Placed } from "./layout";
 
-/** What others are told of the graph. */
+/** The callbacks of the graph. */
 export interface GraphEvents {
   select(node: FlowNode): void;
   reveal(node: FlowNode, keepsFocus: boolean): void;
@@ -78,7 +78,7 @@ export class Graph {
     this.picture?.setAttribute("height", String(this.placed.height * this.scale));
   }
 
-  /** The node that something at a place of the program belongs to. */
+  /** The node at a place of the program. */
   nodeAt(start: number, end: number): FlowNode | undefined {
     return this.graph.nodes[nodeAtBytes(this.graph, start, end)];
   }
@@ -121,14 +121,14 @@ export class Graph {
     if (x < scrollLeft || x + box.width * this.scale > scrollLeft + clientWidth) this.scroller.scrollLeft = x - 24;
   }
 
-  /** Shows how far the run has come. */
+  /** Shows the progress of the run. */
   draw(now: number, follows: boolean): void {
     const { model } = this;
     if (model === undefined || this.drawn === model.version) return;
     this.drawn = model.version;
     const states = this.graph.nodes.map(({ bytes: [start, end] }) => model.statements.get(siteKey({ start, end })));
     const statuses: NodeStatus[] = states.map(statusOf);
-    // What has no statement of its own, such as a way of an `if`, is as what is in it.
+    // A node without a statement, such as an alternative of an `if`, has the status of its content.
     for (let index = this.graph.nodes.length - 1; index >= 0; index--) {
       const parent = this.graph.nodes[index]?.parent ?? -1;
       if (parent >= 0 && states[parent] === undefined) {
@@ -288,7 +288,7 @@ function labelOf(node: FlowNode, status: NodeStatus, state: StatementState | und
   return `${parts.filter(Boolean).join(", ")}, line ${node.range.start.line + 1}`;
 }
 
-/** A text without what does not fit. */
+/** A text, truncated to a width. */
 function fitted(text: string, width: number, measure: (text: string) => number): string {
   if (measure(text) <= width) return text;
   let length = Math.max(1, Math.floor((text.length * width) / measure(text)));

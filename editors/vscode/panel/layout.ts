@@ -1,7 +1,7 @@
-// Where the flow of a program is drawn: statements one below the other, what happens at the same time and what is chosen among side by
-// side, all of it in the frame of what it is part of. Nothing here knows the page, so that it can be tested without one.
+// The layout of the flow of a program: statements in a column, parallel branches and alternatives side by side, inside the frames of
+// their parents. Independent of the page, so that tests need no page.
 
-/** A node of the flow, as the server tells it: `prose/flowGraph`. */
+/** A node of the flow: `prose/flowGraph`. */
 export interface FlowNode {
   kind: string;
   label: string;
@@ -28,7 +28,7 @@ export interface Box {
   y: number;
   width: number;
   height: number;
-  /** Whether other nodes are in it. */
+  /** Whether it contains other nodes. */
   isFrame: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface Placed {
   height: number;
 }
 
-/** How wide a text is. */
+/** Measures the width of a text. */
 export type Measure = (text: string, kind: "label" | "detail") => number;
 
 const SIDE_BY_SIDE = new Set(["parallel", "if", "choice", "try"]);
 const FRAMES = new Set(["block", "do", "chain", "parallel", "parallel-loop", "loop", "if", "choice", "try", "pipeline", "way"]);
-/** So many stand side by side before a new row starts. */
+/** The maximum number of columns in a row. */
 const MAX_COLUMNS = 6;
 
 export const HEADER = 26;
@@ -59,14 +59,14 @@ const NARROWEST = 96;
 const WIDEST = 230;
 const WIDEST_HEADER = 330;
 const PADDING = 14;
-/** Between nodes that follow one another. */
+/** The distance between consecutive nodes. */
 const GAP = 22;
 const COLUMN_GAP = 16;
-/** The room at the left of a loop for the line that leads back. */
+/** The space on the left of a loop for the line back to its start. */
 const BACK = 16;
 const MARGIN = 16;
 
-/** Places the flow of a program. */
+/** Computes the layout of the flow of a program. */
 export function place({ nodes, edges }: FlowGraph, measure: Measure): Placed {
   const children: number[][] = nodes.map(() => []);
   const tops: number[] = [];
@@ -76,7 +76,7 @@ export function place({ nodes, edges }: FlowGraph, measure: Measure): Placed {
     else (kind === "block" ? blocks : tops).push(index);
   });
   const boxes: Box[] = nodes.map(() => ({ x: 0, y: 0, width: 0, height: 0, isFrame: false }));
-  // Inner nodes come behind outer ones, so this order needs no recursion.
+  // Inner nodes come after outer ones, so this order needs no recursion.
   for (let index = nodes.length - 1; index >= 0; index--) {
     extend(nodes[index] as FlowNode, children[index] as number[], boxes, boxes[index] as Box, measure);
   }
@@ -90,7 +90,7 @@ export function place({ nodes, edges }: FlowGraph, measure: Measure): Placed {
     let { y } = origin;
     for (const index of list) {
       const box = boxes[index] as Box;
-      // What is called stands at the left, so that lines to it are short.
+      // Called blocks are on the left, to keep the lines short.
       box.x = list === blocks ? x : x + (extent.width - box.width) / 2;
       box.y = y;
       y += box.height + (list === blocks ? 28 : GAP);
@@ -110,7 +110,7 @@ function stack(list: readonly number[], boxes: readonly Box[], gap = GAP): { wid
   };
 }
 
-/** The rows of what stands side by side; each of one column for what follows one another. */
+/** The rows of nodes side by side; one column per row for consecutive nodes. */
 function grid({ kind }: FlowNode, inner: readonly number[]): number[][] {
   if (!SIDE_BY_SIDE.has(kind)) return inner.map((index) => [index]);
   const found: number[][] = [];
@@ -167,7 +167,7 @@ function path({ from, to, kind }: FlowEdge, nodes: readonly FlowNode[], boxes: r
     case "enter": {
       const [start, end, turn] = [a.y + HEADER, b.y, b.y - GAP / 2];
       if (Math.abs(middle(a) - middle(b)) < 1) return `M${round(middle(a))} ${round(start)}V${round(end)}`;
-      // A second row of branches is reached along the left, past the first.
+      // The line to a second row of branches runs on the left of the first row.
       const isBelow = b.y > a.y + HEADER + GAP + 1 && SIDE_BY_SIDE.has(nodes[from]?.kind ?? "");
       const way = isBelow ? a.x + PADDING / 2 : middle(a);
       const first = isBelow ? `V${round(start + GAP / 2)}H${round(way)}` : "";
@@ -181,7 +181,7 @@ function path({ from, to, kind }: FlowEdge, nodes: readonly FlowNode[], boxes: r
     case "call": {
       const [x1, y1] = [a.x + a.width, a.y + Math.min(a.height, HEADER) / 2];
       const [x2, y2] = [b.x, b.y + HEADER / 2];
-      // A block that calls itself, or one above or below, is reached around its left side.
+      // The line of a call to the same column runs around its left side.
       if (x2 < x1) return `M${round(a.x)} ${round(y1)}C${round(b.x - 28)} ${round(y1)} ${round(b.x - 28)} ${round(y2)} ${round(x2)} ${round(y2)}`;
       const bend = Math.max(24, (x2 - x1) / 2);
       return `M${round(x1)} ${round(y1)}C${round(x1 + bend)} ${round(y1)} ${round(x2 - bend)} ${round(y2)} ${round(x2)} ${round(y2)}`;
@@ -195,7 +195,7 @@ function round(pixels: number): number {
 
 export type Direction = "up" | "down" | "left" | "right";
 
-/** The node that an arrow key leads to from another; the same one where there is none. */
+/** The next node in the direction of an arrow key; the same node if there is none. */
 export function neighbour({ boxes }: Placed, from: number, direction: Direction): number {
   const start = boxes[from];
   if (start === undefined) return from;
@@ -218,12 +218,12 @@ function anchor({ x, y, width, height, isFrame }: Box): { x: number; y: number }
   return { x: x + width / 2, y: y + (isFrame ? HEADER : height) / 2 };
 }
 
-/** The innermost node around bytes of the program; none outside of all. */
+/** The innermost node around bytes of the program, if any. */
 export function nodeAtBytes({ nodes }: FlowGraph, start: number, end: number): number {
   return innermost(nodes, ({ bytes: [from, to] }) => from <= start && end <= to);
 }
 
-/** The innermost node that a line of the program, from 0, is in. */
+/** The innermost node around a line of the program, from 0. */
 export function nodeAtLine({ nodes }: FlowGraph, line: number): number {
   return innermost(nodes, ({ range: { start, end } }) => start.line <= line && line <= end.line);
 }

@@ -1,4 +1,4 @@
-// The panel of a run: what the editor tells it goes into a model of the run, which is drawn once for a frame.
+// The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
 import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
 import { counted, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
@@ -17,9 +17,9 @@ declare function acquireVsCodeApi(): Editor;
 
 type Shown = "both" | "timeline" | "graph";
 
-/** How often something is drawn while a run goes on and nothing happens in it: its bars grow. */
+/** The interval of redrawing an active run without events, because its bars grow. */
 const TICK = 100;
-/** How often what happens is drawn at most. What a person does is drawn in the next frame. */
+/** The minimum interval of drawing events. User actions are drawn in the next frame. */
 const CALM = 33;
 
 const FILTERS: Record<string, { label: string; wants: ((item: Item) => boolean) | undefined }> = {
@@ -36,7 +36,7 @@ let scheduled = false;
 let isUrgent = false;
 let drawnAt = 0;
 let ticking: ReturnType<typeof setTimeout> | undefined;
-/** What came since the last frame. */
+/** The changes since the last frame. */
 let pending: RunDelta[] = [];
 
 // The heading.
@@ -57,7 +57,7 @@ const tools = element("div", "tools", ...Object.values(commands));
 tools.setAttribute("role", "toolbar");
 tools.setAttribute("aria-label", "Run");
 
-// What is shown, and how.
+// The panes and filters.
 const shows: Record<Shown, HTMLButtonElement> = {
   both: choice("Both", () => show("both")),
   timeline: choice("Timeline", () => show("timeline")),
@@ -113,7 +113,7 @@ const graph = new Graph({
   },
 });
 
-// What is known of the chosen part.
+// The details of the selected part.
 const chosen = element("div", "chosen");
 const chosenText = element("div", "chosen-text");
 const readButton = element("button", "link", "Show session");
@@ -182,7 +182,7 @@ function read(item: Item): void {
   editor.postMessage({ type: "session", requests: item.attempts.map(({ request }) => request), label: item.label });
 }
 
-/** The part that last happened in a statement. */
+/** The latest part of a statement. */
 function lastOf({ bytes: [start, end] }: FlowNode): Item | undefined {
   return model.items.findLast(({ site }) => site !== undefined && (site.program ?? 0) === 0 && start <= site.start && site.end <= end);
 }
@@ -259,7 +259,7 @@ function drawHeading(now: number): void {
   setText(facts, parts.filter(Boolean).join(" · "));
   setText(failure, root.error ?? "");
   failure.hidden = root.error === undefined || root.status === "interrupted";
-  // Told to screen readers, where a change every second would be too much.
+  // For screen readers, which should not announce a change every second.
   setText(says, `${root.label}: ${words[state]}`);
 }
 
@@ -298,7 +298,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
   }
 });
 
-/** What happened in the same statement: each time that it was executed. */
+/** The parts of the same statement, one per execution. */
 function sameStatement({ site }: Item): number[] {
   return model.items.filter((item) => item.site?.start === site?.start && item.site?.end === site?.end).map(({ id }) => id);
 }

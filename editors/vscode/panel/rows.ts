@@ -1,4 +1,4 @@
-// The rows of the timeline and its axis of time. Nothing here knows the page, so that it can be tested without one.
+// The rows of the timeline and its time axis. Independent of the page, so that tests need no page.
 
 import type { Item, Run, Span, Status } from "../src/runs/run";
 
@@ -6,13 +6,13 @@ import type { Item, Run, Span, Status } from "../src/runs/run";
 export interface Row {
   item: Item;
   depth: number;
-  /** What stands before the label: the branch or the iteration that has nothing but this session. */
+  /** The prefix of the label: the branch or the iteration that contains only this session. */
   prefix: string;
-  /** The outermost part that the row stands for; that of a branch with nothing but a session. */
+  /** The outermost part of the row; for a branch with only one session, the branch. */
   outer: Item;
   hasChildren: boolean;
   isExpanded: boolean;
-  /** Its number among the rows with the same parent, from 1, and how many there are: for screen readers. */
+  /** Its number among its siblings, from 1, and their count, for screen readers. */
   position: number;
   siblings: number;
 }
@@ -47,14 +47,14 @@ export function rows(model: Run, collapsed: ReadonlySet<number>, isWanted?: (ite
   return found;
 }
 
-/** The session that is all there is in a branch or in an iteration. */
+/** The only session of a branch or an iteration. */
 function onlySession(items: readonly Item[], { kind, children }: Item): Item | undefined {
   if ((kind !== "branch" && kind !== "iteration") || children.length !== 1) return undefined;
   const only = items[children[0] as number];
   return only?.kind === "session" ? only : undefined;
 }
 
-/** The parts that are wanted, and all that they are in. */
+/** The matching parts, and all their ancestors. */
 function wantedItems({ items }: Run, isWanted: (item: Item) => boolean): Set<number> {
   const wanted = new Set<number>();
   for (const item of items) {
@@ -64,7 +64,7 @@ function wantedItems({ items }: Run, isWanted: (item: Item) => boolean): Set<num
   return wanted;
 }
 
-/** The row of a part, or of the innermost one around it that has a row. */
+/** The row of a part, or of its innermost ancestor that has a row. */
 export function rowOf(list: readonly Row[], model: Run, id: number): number {
   for (let at = model.items[id]; at !== undefined; at = model.items[at.parent ?? -1]) {
     const { id: wanted } = at;
@@ -82,7 +82,7 @@ export interface Bar {
   to: number;
 }
 
-/** What is drawn of a part: the attempts of a session with what they waited for, else how long the part goes on. */
+/** The bars of a part: for a session, its attempts and waits; otherwise its duration. */
 export function bars(item: Item, now: number): Bar[] {
   if (item.kind === "input") {
     return [{ kind: "wait", status: item.status, from: item.from, to: item.to ?? now }];
@@ -101,7 +101,7 @@ export function bars(item: Item, now: number): Bar[] {
   return found;
 }
 
-/** When sessions in a part worked, without what overlaps: what is drawn of a part whose rows are not shown. */
+/** The merged working times of the sessions in a part, drawn if its rows are hidden. */
 export function activity(model: Run, item: Item, now: number, most = 2000): Span[] {
   const spans: { from: number; to: number }[] = [];
   const waiting = [item.id];
@@ -122,7 +122,7 @@ export function activity(model: Run, item: Item, now: number, most = 2000): Span
   return merged;
 }
 
-/** How many sessions worked at the same time, in so many stretches of a window. */
+/** The number of parallel sessions, for a number of periods of a window. */
 export function load(model: Run, window: TimeWindow, stretches: number, now: number): { working: number[]; failures: number[] } {
   const working = new Array<number>(stretches + 1).fill(0);
   const failures = new Array<number>(stretches).fill(0);
@@ -135,7 +135,7 @@ export function load(model: Run, window: TimeWindow, stretches: number, now: num
       if (attempt.queued || to < window.from || from > window.to) continue;
       const [first, last] = [stretch(from), stretch(to)];
       working[first] = (working[first] as number) + 1;
-      // Where one ends and another begins, they have not worked at the same time.
+      // A session that starts when another ends is not parallel to it.
       const end = Math.max(first + 1, last);
       working[end] = (working[end] as number) - 1;
       if (attempt.status === "failed") failures[last] = (failures[last] as number) + 1;
@@ -146,7 +146,7 @@ export function load(model: Run, window: TimeWindow, stretches: number, now: num
   return { working, failures };
 }
 
-/** What is seen of the time. */
+/** The visible period of time. */
 export interface TimeWindow {
   from: number;
   to: number;
@@ -157,7 +157,7 @@ const STEPS = [
   1_800_000, 3_600_000, 7_200_000, 14_400_000, 43_200_000, 86_400_000,
 ];
 
-/** The marks on the axis of time: at round times after the start of the run, at least so many pixels apart. */
+/** The marks on the time axis: at round times after the start of the run, with a minimum distance in pixels. */
 export function ticks(window: TimeWindow, start: number, width: number, apart = 90): { at: number; label: string }[] {
   const span = Math.max(1, window.to - window.from);
   const step = STEPS.find((step) => (step / span) * width >= apart) ?? (STEPS.at(-1) as number);
@@ -178,14 +178,14 @@ export function clock(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** The window with another extent, around a time that stays where it is, inside of what there is to see. */
+/** Zooms the window around a fixed time, within the limits of the run. */
 export function zoomed(window: TimeWindow, factor: number, around: number, all: TimeWindow): TimeWindow {
   const extent = Math.min(Math.max((window.to - window.from) * factor, 20), all.to - all.from);
   const share = (around - window.from) / Math.max(1, window.to - window.from);
   return inside({ from: around - extent * share, to: around + extent * (1 - share) }, all);
 }
 
-/** The window moved, inside of what there is to see. */
+/** Moves the window, within the limits of the run. */
 export function moved(window: TimeWindow, by: number, all: TimeWindow): TimeWindow {
   return inside({ from: window.from + by, to: window.to + by }, all);
 }

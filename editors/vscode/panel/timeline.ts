@@ -1,5 +1,5 @@
-// The timeline of a run: a tree of its parts at the left, and at the right when each of them happened. Only the rows that can be seen are
-// on the page, so that a run of thousands of sessions costs no more than a short one.
+// The timeline of a run: a tree of its parts on the left, and their times on the right. The page contains only visible rows, so that a run
+// of thousands of sessions costs the same as a short one.
 
 import { duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
@@ -7,9 +7,9 @@ import { activity, bars, load, moved, type Row, rowOf, rows, ticks, type TimeWin
 
 export const ROW = 24;
 const AXIS = 48;
-/** The part of the axis with its marks; below them stands how many sessions worked. */
+/** The height of the marks of the axis; the number of parallel sessions is drawn under them. */
 const MARKS = 24;
-/** Room behind the last bar for what is written there. */
+/** The space after the last bar for its label. */
 const MARGIN = 0.06;
 
 const STATUS_WORDS: Record<Item["status"], string> = {
@@ -21,17 +21,17 @@ const STATUS_WORDS: Record<Item["status"], string> = {
   interrupted: "stopped",
 };
 
-/** What others are told of the timeline. */
+/** The callbacks of the timeline. */
 export interface TimelineEvents {
-  /** A part was chosen. */
+  /** A part was selected. */
   select(item: Item): void;
-  /** A person wants to see where it stands in the program. */
+  /** Show the statement of a part. */
   reveal(item: Item, keepsFocus: boolean): void;
-  /** A person wants to read a session. */
+  /** Open a session. */
   open(item: Item): void;
-  /** A person moves on their own, so that the view should no longer go after what happens. */
+  /** The user has moved the view, which stops following the run. */
   leave(): void;
-  /** Something has to be drawn. */
+  /** A redraw is needed. */
   draw(): void;
 }
 
@@ -67,17 +67,17 @@ export class Timeline {
   private model: Run | undefined;
   private filter: ((item: Item) => boolean) | undefined;
   private filterName = "all";
-  /** The part that the keyboard is at. */
+  /** The part with the keyboard focus. */
   private active = -1;
   private hovered = -1;
-  /** What is seen of the time; none for all of it. */
+  /** The visible period; undefined for the whole run. */
   private window: TimeWindow | undefined;
   private shown: TimeWindow = { from: 0, to: 1 };
   private all: TimeWindow = { from: 0, to: 1 };
   private colours: Colours | undefined;
   private size = { width: 0, height: 0, labels: 0 };
   private cursor = new Set<number>();
-  /** Where the rows were scrolled to by the view itself, which is no person's doing. */
+  /** The scroll position that the view set itself, as opposed to the user. */
   private scrolledTo = 0;
 
   constructor(private readonly events: TimelineEvents) {
@@ -107,7 +107,7 @@ export class Timeline {
     this.events.draw();
   }
 
-  /** Shows only some parts, with all that they are in. */
+  /** Shows only some parts, with their ancestors. */
   setFilter(name: string, filter: ((item: Item) => boolean) | undefined): void {
     this.filterName = name;
     this.filter = filter;
@@ -121,7 +121,7 @@ export class Timeline {
     this.events.draw();
   }
 
-  /** Shows all of the time. */
+  /** Shows the whole run. */
   fit(): void {
     this.window = undefined;
     this.events.draw();
@@ -143,23 +143,23 @@ export class Timeline {
     return this.model?.items[this.active];
   }
 
-  /** Chooses a part from outside; the keyboard stays where it is. */
+  /** Selects a part without moving the keyboard focus. */
   select(id: number, scrolls = true): void {
     this.active = id;
     if (scrolls) this.scrollTo(id);
     this.events.draw();
   }
 
-  /** Marks what stands in the line of the cursor. */
+  /** Marks the parts of the line of the cursor. */
   setCursor(ids: Iterable<number>): void {
     this.cursor = new Set(ids);
     const first = this.cursor.values().next().value;
-    // What was just chosen stays in view, though its statement may have been executed before.
+    // The selected part stays visible, even if its statement was executed earlier too.
     if (first !== undefined && !this.cursor.has(this.active)) this.scrollTo(first);
     this.events.draw();
   }
 
-  /** Goes to what started last. */
+  /** Scrolls to the part that started last. */
   follow(): void {
     const { model } = this;
     if (model === undefined) return;
@@ -177,7 +177,7 @@ export class Timeline {
     const { scrollTop, clientHeight } = this.scroller;
     const top = index * ROW;
     if (top >= scrollTop && top + ROW <= scrollTop + clientHeight) return;
-    // The sizer has its height only once it was drawn.
+    // The sizer has its height only after it was drawn.
     this.sizer.style.height = `${this.list.length * ROW}px`;
     this.scroller.scrollTop = top < scrollTop ? top - ROW : top - clientHeight + 2 * ROW;
     this.scrolledTo = this.scroller.scrollTop;
@@ -192,7 +192,7 @@ export class Timeline {
     this.list = rows(model, this.collapsed, this.filter);
   }
 
-  /** Draws everything that can be seen, once for a frame. */
+  /** Draws everything visible, once per frame. */
   draw(now: number): void {
     const { model } = this;
     if (model?.root === undefined || this.size.height === 0) return;
@@ -316,7 +316,7 @@ export class Timeline {
     }
   }
 
-  /** How many sessions worked at the same time. */
+  /** Draws the number of parallel sessions. */
   private drawLoad(context: CanvasRenderingContext2D, model: Run, colours: Colours): void {
     const { width, labels } = this.size;
     const now = model.root?.to ?? model.now;
@@ -427,7 +427,7 @@ export class Timeline {
     this.drawFacts(context, item, right, middle, now, colours);
   }
 
-  /** A part with others in it: a thin line with ends, and when its sessions worked if their rows are not shown. */
+  /** Draws a part with children: a thin line with ends, and the times of its sessions if their rows are hidden. */
   private drawFrame(context: CanvasRenderingContext2D, x: number, middle: number, width: number, colour: string, row: Row, model: Run, now: number, colours: Colours): void {
     context.fillStyle = colours.frame;
     context.fillRect(x, middle - 1, width, 2);
@@ -461,7 +461,7 @@ export class Timeline {
     context.restore();
   }
 
-  /** How long it took and what, behind its bar, or before it where there is no room. */
+  /** Draws the duration and the usage after the bar, or before it if there is no space. */
   private drawFacts(context: CanvasRenderingContext2D, item: Item, right: number, middle: number, now: number, colours: Colours): void {
     const parts = [item.status === "waiting" && item.kind === "session" ? "waiting" : durationText(duration(item, now))];
     if (item.attempts.length > 1) parts.push(`${item.attempts.length} attempts`);
@@ -517,7 +517,7 @@ export class Timeline {
   private listen(): void {
     const { scroller } = this;
     scroller.addEventListener("scroll", () => {
-      // Where the view itself has scrolled to is drawn already.
+      // The scroll position that the view set itself is already drawn.
       if (Math.abs(scroller.scrollTop - this.scrolledTo) < 1) return;
       if (Math.abs(scroller.scrollTop - this.scrolledTo) > ROW) this.events.leave();
       this.scrolledTo = scroller.scrollTop;

@@ -1,15 +1,15 @@
-// What the output says of a run. Nothing here knows the editor, so that it can be tested without one.
+// The lines about a run in the output. Independent of the editor, so that tests need no editor.
 
 import type { Entry, Item, RunDelta } from "./runs/run";
 
-/** What changed in a run, as the server tells it: `prose/runView`. */
+/** The changes of a run: `prose/runView`. */
 export interface RunView {
   run: string;
   uri: string;
   view: RunDelta;
 }
 
-/** Says in lines what happened in a run. */
+/** Renders the changes of a run as lines. */
 export function narrated({ run, view }: RunView): string[] {
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
   return view.entries.flatMap((entry) => {
@@ -24,7 +24,7 @@ function line(run: string, view: RunDelta, { kind, attempt: index, message, harn
     case "started":
       return `Run ${run} of ${view.program} with ${harness}`;
     case "resumed":
-      return `Run ${run} goes on with ${harness}`;
+      return `Run ${run} resumes with ${harness}`;
     case "attempt":
       return `… ${name}`;
     case "attempt-ended": {
@@ -33,7 +33,7 @@ function line(run: string, view: RunDelta, { kind, attempt: index, message, harn
       return attempt?.status === "failed" ? `✗ ${name}: ${firstLine(attempt.error ?? "")}` : `■ ${name}`;
     }
     case "cancelled":
-      // The sessions in it are not told the end of.
+      // The ends of its sessions are not shown.
       return `■ ${node?.label}`;
     case "node":
       if (node?.kind === "input") return `waits for ${node.label || "an input"}: ${firstLine(node.detail ?? "")}`;
@@ -60,7 +60,7 @@ function firstLine(text: string): string {
   return line.length > 100 ? `${line.slice(0, 99)}…` : line;
 }
 
-/** What a program asks a person for: `prose/input`. */
+/** The request of a program for an input: `prose/input`. */
 export interface InputQuestion {
   run: string;
   name: string | null;
@@ -69,20 +69,20 @@ export interface InputQuestion {
   optional: boolean;
 }
 
-/** The answers that a question names itself, such as `Go on? (yes/no)`; none if it leaves the answer open. */
+/** The answers that a question lists, such as `Continue? (yes/no)`; empty for an open question. */
 export function choices(prompt: string): string[] {
   const named = /[([]([^()[\]]+)[)\]]\s*[?:.]?\s*$/.exec(prompt)?.[1] ?? "";
   const parts = named.split(/[/|]/).map((part) => part.trim());
   return parts.length > 1 && parts.every((part) => part !== "" && part.length <= 40) ? parts : [];
 }
 
-/** What a session would be told, as the result of `prose.dryRun` says. */
+/** A prompt of a session, in the result of `prose.dryRun`. */
 export interface DryRun {
   prompts: { line: number | null; agent: string | null; model: string | null; prompt: string; system: string | null }[];
   failed: { line: number; message: string } | null;
 }
 
-/** A dry run as a text to read. */
+/** Renders a dry run as text. */
 export function promptsAsText(name: string, { prompts, failed }: DryRun): string {
   const parts = [`# Prompts of ${name}\n\nNo agent was called; replies in between are generated.\n`];
   prompts.forEach(({ line, agent, model, prompt, system }, index) => {
@@ -96,7 +96,7 @@ export function promptsAsText(name: string, { prompts, failed }: DryRun): string
   return parts.join("\n");
 }
 
-/** A fence that does not stand in the text that it goes around. */
+/** A fence that does not occur in its content. */
 export function fenceFor(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   return "`".repeat(longest + 1);

@@ -188,7 +188,7 @@ fn run(version: Version) {
             Run ID of program.prose with script
             ? topic: What is it about?
 
-            interrupted after TIME, 0 sessions; `:Prose resume` goes on
+            interrupted after TIME, 0 sessions; `:Prose resume` continues it
               stopped in the editor
         "#]],
     );

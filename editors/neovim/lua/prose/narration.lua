@@ -1,9 +1,9 @@
--- Shows the view of a run in lines, as the server and `prose runs show --json` send it.
+-- Renders the view of a run, from the server or from `prose runs show --json`, as lines.
 
 local M = {}
 M.__index = M
 
--- How many characters of a task or of a reply are shown.
+-- The maximum number of shown characters of a task or a reply.
 local shown_characters = 72
 
 local function is_given(value)
@@ -34,7 +34,7 @@ local function duration(milliseconds)
   return ("%d min %d s"):format(math.floor(milliseconds / 60000), math.floor(milliseconds / 1000) % 60)
 end
 
---- A number of things in words.
+--- A number with its noun.
 function M.count(number, noun, plural)
   return ("%d %s"):format(number, number == 1 and noun or plural or noun .. "s")
 end
@@ -44,9 +44,9 @@ function M.new()
 end
 
 function M:reset()
-  -- The lines, and for each the line of the program that it is about, from 1.
+  -- The lines, each with the line of its statement in the program, from 1.
   self.lines, self.places = {}, {}
-  -- The entries of the log that are shown in a line each, by the nodes that they are about.
+  -- The entries of the log with a line, by their nodes.
   self.entries_of = {}
   self.program, self.status = nil, nil
   self.running, self.done = 0, 0
@@ -56,7 +56,7 @@ end
 function M:put(text, event, at)
   at = at or #self.lines + 1
   self.lines[at] = text
-  -- Imported programs have lines of their own, which are not those of the program that is open.
+  -- Lines of imported programs are not lines of the open program.
   local site = event.site
   self.places[at] = is_given(site) and (site.program or 0) == 0 and site.line or false
   self.changed_from = math.min(self.changed_from or at, at)
@@ -157,7 +157,7 @@ end
 function M:put_end(ended, milliseconds)
   local how = ("%s after %s, %s"):format(ended.status, duration(milliseconds), M.count(ended.sessions, "session"))
   if ended.status == "interrupted" then
-    how = how .. "; `:Prose resume` goes on"
+    how = how .. "; `:Prose resume` continues it"
   end
   self:put("", {})
   local problem = ended.error
@@ -176,7 +176,7 @@ function M:put_end(ended, milliseconds)
   end
 end
 
---- Shows what has changed in the view of the run.
+--- Applies the changes of the view of the run.
 function M:show(view)
   if view.whole then
     self:reset()
@@ -193,7 +193,7 @@ function M:show(view)
       end
     end
   end
-  -- The run itself changes with everything that happens in it.
+  -- The node of the run changes with every event.
   local root = nodes[0]
   if root then
     self.running = root.sessions and root.sessions.running + root.sessions.waiting or 0
@@ -205,7 +205,7 @@ function M:show(view)
     else
       local text = line(self, entry, nodes[entry.node])
       local at = text and self:put(text, entry)
-      -- What comes of sessions and inputs is shown in the lines in which they started.
+      -- The results of sessions and inputs are shown in the lines of their starts.
       if at and (entry.kind == "attempt" or nodes[entry.node] and nodes[entry.node].kind == "input") then
         self.entries_of[entry.node] = self.entries_of[entry.node] or {}
         self.entries_of[entry.node][at] = entry
@@ -214,7 +214,7 @@ function M:show(view)
   end
 end
 
---- What stands above the lines: the program and how far it is.
+--- The title: the program and its progress.
 function M:title()
   local counts = self.status == "running" and ("%d running, %d done"):format(self.running, self.done)
     or M.count(self.done, "session")

@@ -1,4 +1,4 @@
--- The runs that this Neovim knows: those of its servers, which tell of them while they go on, and those that were read from their files.
+-- The runs of this Neovim: live runs of its servers, and recorded runs that were read from their files.
 
 local client = require("prose.client")
 local Narration = require("prose.narration")
@@ -10,7 +10,7 @@ local runs = {}
 -- The last run of each program and of each document with programs, by its URI.
 local last_of = {}
 
---- The document that a program is in: a Markdown document has several, which are numbered behind a `#`.
+--- The document of a program: a Markdown document has several, which are numbered after a `#`.
 local function document_of(uri)
   return (uri:gsub("#%d+$", ""))
 end
@@ -32,7 +32,7 @@ local function run_of(id)
   return runs[id]
 end
 
---- Goes to the statement that the line under the cursor tells of.
+--- Goes to the statement of the line under the cursor.
 local function go_to_statement(run)
   local line = run.narration.places[vim.api.nvim_win_get_cursor(0)[1]]
   if not line or not run.uri then
@@ -86,7 +86,7 @@ local function buffer_of(run)
   return run.bufnr
 end
 
---- Writes what has changed in the narration into the buffer.
+--- Writes the changes of the narration into the buffer.
 local function render(run)
   local narration = run.narration
   local bufnr = buffer_of(run)
@@ -107,7 +107,7 @@ local function show(run, take_cursor)
   render(run)
 end
 
---- Shows what has changed in a run, with the notification `prose/runView` of the server.
+--- Shows the changes of a run: the handler of the notification `prose/runView`.
 function M.take(params)
   local run = run_of(params.run)
   run.uri = params.uri
@@ -119,7 +119,7 @@ function M.take(params)
   render(run)
 end
 
---- The program that a command is about: the one in the current buffer, or the one whose run is shown there.
+--- The program of a command: the one in the current buffer, or the program of the run that it shows.
 local function program()
   local bufnr = vim.api.nvim_get_current_buf()
   for _, run in pairs(runs) do
@@ -130,11 +130,11 @@ local function program()
   return bufnr, vim.uri_from_bufnr(bufnr)
 end
 
---- Goes on with a run, or with the last one of the program.
+--- Resumes a run, by default the last run of the program.
 function M.resume(argument)
   local _, uri = program()
   local last = runs[last_of[uri] or ""]
-  -- The server goes by the names of recorded runs, which do not say which of two runs of the same second was the last.
+  -- The server orders recorded runs by id, which does not distinguish two runs of the same second.
   if not argument.run and last and last.narration.status ~= "completed" then
     argument.run, argument.uri = last.id, last.uri
   end
@@ -184,7 +184,7 @@ local function prompts_in_lines(result)
   return lines
 end
 
---- Shows the prompts that a run would send.
+--- Shows the prompts of a dry run.
 function M.dry_run(argument, bufnr)
   local here, uri = program()
   argument.uri = argument.uri or uri
@@ -219,7 +219,7 @@ end
 
 --- Executes a command of a code lens.
 function M.execute(command, bufnr)
-  -- Neovim takes the lenses of a line away when one of them is used.
+  -- Neovim removes the lenses of a line when one of them is used.
   require("prose.lenses").refresh(bufnr)
   local argument = vim.deepcopy(command.arguments and command.arguments[1] or {})
   if command.command == "prose.dryRun" then
@@ -231,7 +231,7 @@ function M.execute(command, bufnr)
   end
 end
 
---- The ids of the runs that go on.
+--- The ids of the active runs.
 function M.live()
   local live = {}
   for id, run in pairs(runs) do
@@ -243,7 +243,7 @@ function M.live()
   return live
 end
 
---- What a command of `prose` prints as JSON, or nothing if it fails.
+--- The JSON output of a command of `prose`, or nil if it fails.
 local function printed(arguments, folder)
   local output = {}
   local job = vim.fn.jobstart(vim.list_extend({ require("prose").command()[1] }, arguments), {
@@ -260,16 +260,16 @@ local function printed(arguments, folder)
   return is_json and type(value) == "table" and value or nil
 end
 
---- The runs of the project of a buffer, the last one first, from the folder where they are kept.
+--- The recorded runs of the project of a buffer, latest first.
 function M.recorded(bufnr)
   return printed({ "runs", "list", "--json" }, client.project_of(bufnr)) or {}
 end
 
---- Reads the run in a folder, as far as it is recorded.
+--- Reads the recorded run in a folder.
 local function read_run(recorded)
   local run = run_of(recorded.id)
   run.folder = recorded.folder
-  -- What the server tells of a run that goes on is at least as new as its journal.
+  -- The live view of an active run is at least as new as its journal.
   if run.narration.status then
     return run
   end
@@ -283,7 +283,7 @@ local function read_run(recorded)
   return run
 end
 
---- Shows a run and puts the cursor into its window: the one that is named by the beginning of its id, or the last one.
+--- Shows a run and moves the cursor to its window: the run whose id starts with the argument, or the last run.
 function M.log(id)
   local bufnr, uri = program()
   local known = not id and runs[last_of[uri] or ""]
@@ -300,7 +300,7 @@ function M.log(id)
   notify(id and ("no run %s in this project"):format(id) or "no program of this project has run yet", vim.log.levels.WARN)
 end
 
---- Lets the user choose one of the runs of the project, and shows it.
+--- Lets the user select a run of the project, and shows it.
 function M.choose()
   local list = M.recorded((program()))
   if #list == 0 then

@@ -1,6 +1,6 @@
-// Where the lines of a program are after it was edited, since a run tells of the text that it was started with.
+// Maps lines of the program of a run to lines of the edited program, and back.
 
-/** The lines of two texts that are the same, as pairs from 0. */
+/** The equal lines of two texts, as pairs of indexes from 0. */
 export class LineMap {
   private readonly nowOf = new Map<number, number>();
   private readonly thenOf = new Map<number, number>();
@@ -11,7 +11,7 @@ export class LineMap {
     while (first < before.length && first < after.length && before[first] === after[first]) this.pair(first, first++);
     let [end, endNow] = [before.length, after.length];
     while (end > first && endNow > first && before[end - 1] === after[endNow - 1]) this.pair(--end, --endNow);
-    // Between the edited stretch's ends, lines are found again in their order if they are written once only.
+    // Inside the edited range, unique lines are matched in order.
     const places = new Map<string, number[]>();
     for (let at = first; at < endNow; at++) places.set(after[at] as string, [...(places.get(after[at] as string) ?? []), at]);
     let last = first - 1;
@@ -29,12 +29,12 @@ export class LineMap {
     this.thenOf.set(now, then);
   }
 
-  /** Where a line is now; none if it is another one. */
+  /** The current line of a line of the run; undefined if it has changed. */
   now(line: number): number | undefined {
     return this.nowOf.get(line);
   }
 
-  /** Where a line was then; none if it was another one. */
+  /** The line of the run of a current line; undefined if it has changed. */
   then(line: number): number | undefined {
     return this.thenOf.get(line);
   }

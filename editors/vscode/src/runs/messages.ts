@@ -1,27 +1,27 @@
-// What the editor and the panel of a run tell each other.
+// The messages between the editor and the panel of a run.
 
 import type { FlowGraph } from "../../panel/layout";
 import type { RunDelta, Site } from "./run";
 
-/** What the panel can have done. */
+/** The actions of the panel. */
 export type PanelCommand = "cancel" | "resume" | "rerun" | "state";
 
-/** What the editor tells the panel. */
+/** Messages to the panel. */
 export type ToPanel =
-  /** The run that the panel shows, from its beginning. */
+  /** The complete run that the panel shows. */
   | { type: "run"; run: string; delta: RunDelta; graph: FlowGraph | null; can: PanelCommand[] }
-  /** What happened since. */
+  /** Its changes since then. */
   | { type: "delta"; run: string; delta: RunDelta }
-  /** What can be done now. */
+  /** The available actions. */
   | { type: "can"; can: PanelCommand[] }
-  /** The line of the program that the cursor is in, from 1. */
+  /** The line of the cursor in the program, from 1. */
   | { type: "cursor"; line: number | null };
 
-/** What the panel tells the editor. */
+/** Messages to the editor. */
 export type FromPanel =
   | { type: "ready" }
-  /** A person wants to see the statement. */
+  /** Show the statement. */
   | { type: "reveal"; site: Site; keepsFocus: boolean }
-  /** A person wants to read a session. */
+  /** Open a session. */
   | { type: "session"; requests: number[]; label: string }
   | { type: "command"; command: PanelCommand };

@@ -1,4 +1,4 @@
-// The panel of a run: a page with its timeline and the flow of its program, that goes along with the editor.
+// The panel of a run: a page with its timeline and the flow of its program, which follows the editor.
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
@@ -7,7 +7,7 @@ import type { FromPanel, PanelCommand, ToPanel } from "./messages";
 import type { Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
-/** What the panel has others do. */
+/** The callbacks of the panel. */
 export interface PanelActions {
   reveal(entry: Entry, site: Site, keepsFocus: boolean): Promise<void>;
   session(entry: Entry, requests: number[], label: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface PanelActions {
   graph(entry: Entry): Promise<FlowGraph | null>;
 }
 
-/** How long the cursor rests before the panel goes along. */
+/** The delay before the panel follows the cursor. */
 const REST = 60;
 
 export class RunPanel implements vscode.Disposable {
@@ -23,7 +23,7 @@ export class RunPanel implements vscode.Disposable {
   private entry: Entry | undefined;
   private watching: vscode.Disposable | undefined;
   private isReady = false;
-  /** Whether the page knows the run: what happens in it before is part of what it is told then. */
+  /** Whether the page has the run; earlier changes are part of the complete run that it receives. */
   private isTold = false;
   private can = "";
   private cursorTimer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +52,7 @@ export class RunPanel implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Shows a run, in the panel that is there or in a new one beside the editor. */
+  /** Shows a run, in the existing panel or in a new one next to the editor. */
   async show(entry: Entry): Promise<void> {
     this.entry = entry;
     this.watching?.dispose();
@@ -64,7 +64,7 @@ export class RunPanel implements vscode.Disposable {
     }
   }
 
-  /** A run of the program that is shown has started, or goes on: it is what a person wants to see now. */
+  /** Switches to a run of the shown program that has started or resumed. */
   private started(entry: Entry): void {
     if (this.panel === undefined || this.entry === undefined) return;
     if (entry === this.entry || (entry.isHere && entry.uri !== undefined && entry.uri === this.entry.uri)) {
@@ -88,7 +88,7 @@ export class RunPanel implements vscode.Disposable {
       this.watching?.dispose();
     });
     panel.onDidChangeViewState(() => {
-      // A page that is hidden is thrown away, and says when it is there again.
+      // A hidden page is discarded, and reports when it is loaded again.
       if (!panel.visible) this.isReady = false;
     });
     panel.webview.html = this.html(panel.webview);
@@ -98,7 +98,7 @@ export class RunPanel implements vscode.Disposable {
     const nonce = randomBytes(18).toString("base64");
     const script = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel.js"));
     const style = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel-style.css"));
-    // Nothing is loaded but these two, and nothing at all from elsewhere.
+    // Only these two files are loaded, nothing from the network.
     const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}';`;
     return `<!DOCTYPE html>
 <html lang="en">
@@ -122,7 +122,7 @@ export class RunPanel implements vscode.Disposable {
     if (entry === undefined || panel === undefined || !this.isReady) return;
     this.isTold = false;
     panel.title = `Run: ${entry.name}`;
-    // Without its files nothing is known of its program, which a run that has just started has in a moment.
+    // The program is read from the files of the run, which exist shortly after its start.
     if (entry.summary === undefined) await this.store.refresh();
     const [graph] = await Promise.all([this.actions.graph(entry), this.store.load(entry), this.store.loadText(entry)]);
     if (this.entry !== entry || !this.isReady) return;

@@ -1,8 +1,8 @@
-// A run as the server sends it: the nodes of its tree, which the views of the editor show. Nothing here knows the editor.
+// A run as the server sends it: the nodes of its tree, which the views of the editor show. Independent of the editor.
 
 /** A place in the text of a program. */
 export interface Site {
-  /** 0 for the program that was started, which is left out. */
+  /** 0 for the main program, which is the default. */
   program?: number;
   start: number;
   end: number;
@@ -36,18 +36,18 @@ export type ItemKind =
   | "choice"
   | "input";
 
-/** A stretch of time; without an end it goes on. */
+/** A period of time; without an end, it continues. */
 export interface Span {
   from: number;
   to?: number;
 }
 
-/** One try of a session. */
+/** One attempt of a session. */
 export interface Attempt extends Span {
   request: number;
-  /** When an agent began with it, where it waited for one. */
+  /** When an agent started it, if it waited for one. */
   began?: number;
-  /** Whether it waits for one now. */
+  /** Whether it is waiting for an agent. */
   queued?: boolean;
   status: Status;
   error?: string;
@@ -55,7 +55,7 @@ export interface Attempt extends Span {
 
 /** A part of a run, in the tree of its parts. */
 export interface Item {
-  /** Its index in {@link Run.items}; greater than that of the part that it is in. */
+  /** Its index in {@link Run.items}; greater than the index of its parent. */
   id: number;
   kind: ItemKind;
   parent?: number;
@@ -68,7 +68,7 @@ export interface Item {
   status: Status;
   from: number;
   to?: number;
-  /** What came of it, in a few words. */
+  /** Its result, in a few words. */
   note?: string;
   error?: string;
   agent?: string;
@@ -78,18 +78,18 @@ export interface Item {
   /** The pauses between them. */
   pauses: Span[];
   usage?: Usage;
-  /** How many sessions are in it, and how they stand. */
+  /** The numbers of its sessions by status. */
   sessions: { total: number; running: number; waiting: number; complete: number; failed: number };
 }
 
-/** How a statement of the program has gone so far, over all its executions. */
+/** The status of a statement of the program, over all its executions. */
 export interface StatementState {
   site: Site;
   times: number;
   running: number;
   failed: number;
   complete: number;
-  /** How long it took, over all times that have ended. */
+  /** Its total duration, over all finished executions. */
   took: number;
   /** When the last execution started. */
   started: number;
@@ -107,13 +107,13 @@ export interface Entry {
 
 /** What changed in a run: `prose/runView`. */
 export interface RunDelta {
-  /** Whether it holds the whole run. */
+  /** Whether it contains the complete run. */
   whole: boolean;
   /** The number of the last event. */
   seq: number;
-  /** The time of the last event, on a clock that stands still while the run is stopped. */
+  /** The time of the last event, without the time while the run was stopped. */
   now: number;
-  /** How long the run was stopped, up to then. */
+  /** The total time for which the run was stopped until then. */
   paused: number;
   harness: string;
   program?: string;
@@ -124,7 +124,7 @@ export interface RunDelta {
   entries: Entry[];
 }
 
-/** What a node has that says nothing else. */
+/** The defaults of a node. */
 const UNSAID = {
   detail: "",
   site: undefined,
@@ -139,13 +139,13 @@ const UNSAID = {
 /** A run. */
 export class Run {
   items: Item[] = [];
-  /** By the bytes that they take in the program: `start-end`. Only those of the program itself, not of imported ones. */
+  /** By their bytes in the program: `start-end`. Only statements of the main program, not of imported ones. */
   statements = new Map<string, StatementState>();
   inputs: [string, unknown][] = [];
   harness = "";
   /** The number of the last event. */
   seq = 0;
-  /** Grows whenever something has changed. */
+  /** Increases with every change. */
   version = 0;
   /** The time of the last event. */
   last = 0;
@@ -159,12 +159,12 @@ export class Run {
     return this.root?.to !== undefined;
   }
 
-  /** The time now, on the clock of the run. */
+  /** The current time, without the time while the run was stopped. */
   get now(): number {
     return Date.now() - this.paused;
   }
 
-  /** Takes in what changed. */
+  /** Applies changes. */
   apply(delta: RunDelta): void {
     this.version++;
     if (delta.whole) {
@@ -184,7 +184,7 @@ export class Run {
     const id = node.id as number;
     const before = this.items[id];
     if (before !== undefined) {
-      // The editor knows parts by their identity.
+      // The editor identifies parts by object identity.
       Object.assign(before, UNSAID, { attempts: [], pauses: [] }, node);
       return;
     }
@@ -194,7 +194,7 @@ export class Run {
     parent?.children.push(id);
   }
 
-  /** All of it, for who comes later. */
+  /** The complete view, for new subscribers. */
   whole(): RunDelta {
     return {
       whole: true,
@@ -209,7 +209,7 @@ export class Run {
     };
   }
 
-  /** The innermost part that is at or in a range of lines of the program, the latest one of several; none if nothing of it happened. */
+  /** The latest innermost part in a range of lines of the program; undefined if no part of it was executed. */
   itemAtLine(line: number): Item | undefined {
     let best: Item | undefined;
     for (const item of this.items) {
@@ -236,7 +236,7 @@ export function counted(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** How long something has taken, the waiting for an agent left out. */
+/** A duration, without the time of waiting for an agent. */
 export function duration(item: Item, now: number): number {
   const began = item.kind === "session" ? (item.attempts[0]?.began ?? item.from) : item.from;
   return Math.max(0, (item.to ?? now) - began);

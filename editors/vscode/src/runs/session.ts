@@ -1,9 +1,9 @@
-// What a session was told and what it said, as a document. Nothing here knows the editor, so that it can be tested without one.
+// The document of a session, with its prompt and its reply. Independent of the editor, so that tests need no editor.
 
 import { fenceFor } from "../narration";
 import { durationText, type Usage, usageText } from "./run";
 
-/** A session as the server tells it: `prose/session`. Texts are whole. */
+/** A session: the result of `prose/session`. Texts are complete. */
 export interface Session {
   request: number;
   line: number | null;
@@ -30,7 +30,7 @@ export interface Session {
   ended: number | null;
 }
 
-/** The attempts of a session as one document: what it was told last, and why the others failed. */
+/** The attempts of a session as one document: the last prompt and reply, and the errors of earlier attempts. */
 export function sessionAsText(attempts: readonly Session[]): string {
   const session = attempts.at(-1);
   if (session === undefined) return "No data about this session.\n";

@@ -1,4 +1,4 @@
-// The runs that are known: what the server lists, what it tells of those that go on, and what it reads of those that are over.
+// All runs: the list from the server, the live changes of active runs, and the content of finished runs.
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -9,7 +9,7 @@ import { Run, type RunDelta, type Usage } from "./run";
 /** A run in the list: `prose/runs`. */
 export interface RunSummary {
   run: string;
-  /** The folder of its files. */
+  /** The folder of the run. */
   folder: string;
   program: string | null;
   /** The document of the program, if it is a file. */
@@ -34,11 +34,11 @@ interface RunDetails extends RunSummary {
   problem: string | null;
 }
 
-/** A run with what is known of it. */
+/** A run with its data. */
 export class Entry {
   summary: RunSummary | undefined;
   model = new Run();
-  /** Whether the server tells of it as it happens. */
+  /** Whether the server sends its changes live. */
   isTold = false;
   isLoaded = false;
   text: string | undefined;
@@ -57,30 +57,30 @@ export class Entry {
     return this.summary?.status === "running";
   }
 
-  /** Whether it goes on in the server of this window, which can stop it. */
+  /** Whether the server of this window executes it and can stop it. */
   get isHere(): boolean {
     return this.isRunning && (this.isTold || this.summary?.here === true);
   }
 
-  /** Between the lines of the program as it ran and as it is now. */
+  /** Maps lines of the program of the run to the current program. */
   lines(now: string): LineMap {
     return new LineMap(this.text ?? now, now);
   }
 }
 
-/** What changed: one run, with what changed in it if that is all, or the list. */
+/** A change: of one run, with its delta if available, or of the list. */
 export interface Change {
   entry?: Entry;
   delta?: RunDelta;
 }
 
-/** How often runs of other processes are looked at while they go on. A watcher may be slow to tell, or absent. */
+/** The interval for polling active runs of other processes, because file watchers can be slow or missing. */
 const LOOK = 1000;
 
 export class RunStore implements vscode.Disposable {
   readonly entries = new Map<string, Entry>();
   problems: string[] = [];
-  /** The last answer to `prose/runs`, as text. */
+  /** The last result of `prose/runs`, as text. */
   private listed = "";
   private readonly changed = new vscode.EventEmitter<Change>();
   readonly onDidChange = this.changed.event;
@@ -91,7 +91,7 @@ export class RunStore implements vscode.Disposable {
   private lookTimer: ReturnType<typeof setTimeout> | undefined;
   private roots: Promise<string[]> | undefined;
   private isDisposed = false;
-  /** The runs that somebody looks into. */
+  /** The runs that are shown in detail. */
   private readonly watched = new Set<Entry>();
 
   constructor(private readonly client: () => LanguageClient | undefined) {
@@ -116,7 +116,7 @@ export class RunStore implements vscode.Disposable {
     this.changed.dispose();
   }
 
-  /** The runs, the latest first. */
+  /** The runs, latest first. */
   get list(): Entry[] {
     return [...this.entries.values()].sort((a, b) => started(b) - started(a) || (a.run < b.run ? 1 : -1));
   }
@@ -126,11 +126,11 @@ export class RunStore implements vscode.Disposable {
     return this.list.find((entry) => entry.uri === uri);
   }
 
-  /** What the server tells of a run while it goes on. */
+  /** Applies a live change of a run. */
   told({ run, uri, view: delta }: RunView): void {
     const entry = this.entry(run);
     const isNew = !entry.isTold;
-    // A run that is told from its middle on is read from its beginning first.
+    // If the start of a run is missing, the complete run is read first.
     if (isNew && !entry.isLoaded && !delta.whole) return this.refreshSoon();
     entry.isTold = true;
     entry.isLoaded = true;
@@ -140,7 +140,7 @@ export class RunStore implements vscode.Disposable {
     if (isNew || delta.whole || delta.end !== undefined) this.refreshSoon();
   }
 
-  /** The server is gone: nobody tells of its runs any more. */
+  /** The server has stopped: its runs receive no more live changes. */
   lost(): void {
     this.listed = "";
     for (const entry of this.entries.values()) {
@@ -155,7 +155,7 @@ export class RunStore implements vscode.Disposable {
     this.refreshTimer = setTimeout(() => void this.refresh(), 200);
   }
 
-  /** Asks the server which runs there are. */
+  /** Requests the list of runs from the server. */
   refresh(): Promise<void> {
     this.refreshing ??= this.read().finally(() => (this.refreshing = undefined));
     return this.refreshing;
@@ -185,12 +185,12 @@ export class RunStore implements vscode.Disposable {
       this.problems = [error instanceof Error ? error.message : String(error)];
       this.listed = "";
     }
-    // The rows are made anew for each change, and a button that is replaced between press and release does nothing.
+    // Each change replaces the rows, and a button that is replaced between press and release has no effect.
     if (isNews) this.changed.fire({});
     this.lookLater();
   }
 
-  /** The folders with settings, in which programs keep their runs besides the folders that are open. */
+  /** The folders with settings, which contain runs in addition to the open folders. */
   private async projectFolders(): Promise<string[]> {
     const files = await vscode.workspace.findFiles("**/prose.toml", "**/node_modules/**", 200);
     return files.map((file) => vscode.Uri.joinPath(file, "..").toString());
@@ -205,7 +205,7 @@ export class RunStore implements vscode.Disposable {
     return entry;
   }
 
-  /** Reads what happened in a run, or what happened since. */
+  /** Reads a run, or its changes since the last read. */
   async load(entry: Entry): Promise<void> {
     if (entry.isLoaded && (entry.isTold || !this.isBehind(entry))) return;
     entry.loading ??= this.readEvents(entry).finally(() => (entry.loading = undefined));
@@ -219,7 +219,7 @@ export class RunStore implements vscode.Disposable {
   private async readEvents(entry: Entry): Promise<void> {
     const [client, folder] = [this.client(), entry.summary?.folder];
     if (client === undefined || folder === undefined) return;
-    // A run that goes on after it was stopped has other events in the place of its end.
+    // A resumed run has new events instead of its end.
     const after = entry.isLoaded && !entry.model.isOver ? entry.model.seq : 0;
     const details = await client.sendRequest<RunDetails>("prose/runView", { folder, after });
     if (entry.isTold) return;
@@ -232,18 +232,18 @@ export class RunStore implements vscode.Disposable {
     this.changed.fire({ entry, delta });
   }
 
-  /** Reads the program of a run as it was when it started. */
+  /** Reads the program of a run at its start. */
   async loadText(entry: Entry): Promise<void> {
     if (entry.text !== undefined || entry.summary === undefined) return;
     const file = vscode.Uri.joinPath(vscode.Uri.parse(entry.summary.folder), "program.prose");
     try {
       entry.text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
     } catch {
-      // Without it, the lines are taken to be those of the program as it is now.
+      // Without it, lines are assumed to be lines of the current program.
     }
   }
 
-  /** Has a run of another process looked at while it goes on. */
+  /** Polls an active run of another process. */
   watch(entry: Entry): vscode.Disposable {
     this.watched.add(entry);
     this.lookLater();
@@ -253,7 +253,7 @@ export class RunStore implements vscode.Disposable {
   private fileChanged(uri: vscode.Uri): void {
     const run = uri.path.split("/").at(-2) ?? "";
     const entry = this.entries.get(run);
-    // What the server tells by itself needs nobody to look.
+    // Runs with live changes need no polling.
     if (entry?.isTold && entry.isRunning) return;
     if (entry !== undefined && this.watched.has(entry) && entry.isRunning) return this.lookLater();
     this.refreshSoon();
@@ -272,7 +272,7 @@ export class RunStore implements vscode.Disposable {
   private async look(foreign: readonly Entry[]): Promise<void> {
     await Promise.allSettled(foreign.filter((entry) => this.watched.has(entry)).map((entry) => this.load(entry)));
     await this.refresh();
-    // What ended meanwhile has its last events only now.
+    // Runs that have ended in the meantime get their last events now.
     const over = foreign.filter((entry) => this.watched.has(entry) && !entry.isRunning);
     await Promise.allSettled(over.map((entry) => this.load(entry)));
   }

@@ -10,7 +10,7 @@ export interface Node {
   item?: Item;
 }
 
-/** How often the tree is drawn anew at most, in milliseconds. */
+/** The minimum interval between updates of the tree, in milliseconds. */
 const PAUSE = 250;
 
 const STATUS_ICONS: Record<Status, vscode.ThemeIcon> = {
@@ -31,7 +31,7 @@ const RUN_ICONS: Record<string, vscode.ThemeIcon> = {
   damaged: new vscode.ThemeIcon("warning", new vscode.ThemeColor("charts.yellow")),
 };
 
-/** The kinds whose state says less than what they are, once they are done. */
+/** The kinds whose icon shows the kind instead of the status when they are complete. */
 const KIND_ICONS: Partial<Record<ItemKind, string>> = {
   parallel: "git-merge",
   loop: "sync",
@@ -71,7 +71,7 @@ export class RunTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
     else for (const entry of this.stale) this.changed.fire(this.node(entry));
     this.isListStale = false;
     this.stale.clear();
-    // Durations of what goes on grow without anything happening.
+    // Durations of active parts increase without events.
     const running = this.store.list.filter((entry) => entry.isRunning && entry.isLoaded);
     if (running.length === 0) return;
     this.timer = setTimeout(() => {
@@ -80,7 +80,7 @@ export class RunTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
     }, 1000);
   }
 
-  /** The one node of a run or of a part: the editor knows nodes by their identity. */
+  /** The unique node of a run or of a part: the editor identifies nodes by object identity. */
   node(entry: Entry, item?: Item): Node {
     const key = item ?? entry;
     let node = this.nodes.get(key);

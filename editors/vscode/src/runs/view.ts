@@ -1,4 +1,4 @@
-// The runs in the editor: the tree, the panel, the documents of sessions, and what can be done with them.
+// The runs in the editor: the tree, the panel, the documents of sessions, and their commands.
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -14,7 +14,7 @@ import { type Node, RunTree } from "./tree";
 const SESSION = "prose-session";
 
 export class RunsView implements vscode.Disposable {
-  /** Who wants to know that somebody looks at the runs. */
+  /** Called when the runs become visible. */
   onSeen: () => void = () => {};
   private readonly store: RunStore;
   private readonly tree: RunTree;
@@ -76,17 +76,17 @@ export class RunsView implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** The server is there, or there again. */
+  /** The server has started or restarted. */
   started(): void {
     if (this.shown.visible) void this.store.refresh();
   }
 
-  /** The server is gone. */
+  /** The server has stopped. */
   stopped(): void {
     this.store.lost();
   }
 
-  /** What the server tells of a run. */
+  /** Applies a live change of a run. */
   told(view: RunView): void {
     this.store.told(view);
   }
@@ -114,7 +114,7 @@ export class RunsView implements vscode.Disposable {
     this.watching.delete(entry);
   }
 
-  /** Shows a run in the panel: that of a node, else the last one of the program in the editor, else the last one of all. */
+  /** Shows a run in the panel: the run of a node, otherwise the last run of the active program, otherwise the last run. */
   private async show(node: Node | undefined): Promise<void> {
     const active = vscode.window.activeTextEditor?.document.uri.toString() ?? "";
     if (node === undefined) await this.store.refresh();
@@ -129,13 +129,13 @@ export class RunsView implements vscode.Disposable {
     try {
       return await client.sendRequest<FlowGraph>("prose/flowGraph", { folder: summary.folder });
     } catch {
-      // Runs of other machines may have no program with them. The timeline is there all the same.
+      // Runs of other machines may have no program. Their timeline is still shown.
       return null;
     }
   }
 
   private async revealItem(entry: Entry, item: Item): Promise<void> {
-    // What happens in an imported program is shown where that is called.
+    // Parts of an imported program are shown at its call.
     let at: Item | undefined = item;
     while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent ?? -1];
     if (at?.site !== undefined) await this.reveal(entry, at.site, false);
@@ -149,7 +149,7 @@ export class RunsView implements vscode.Disposable {
     }
     const folder = entry.summary?.folder;
     const own = folder === undefined ? undefined : vscode.Uri.joinPath(vscode.Uri.parse(folder), "program.prose");
-    // A program of a registry is shown as it was kept with the run.
+    // A program from a registry is shown from its copy in the run.
     const uri = entry.uri === undefined ? own : vscode.Uri.parse(entry.uri);
     if (uri === undefined) return;
     await this.store.loadText(entry);
@@ -175,7 +175,7 @@ export class RunsView implements vscode.Disposable {
     const query: SessionQuery = { run, folder: summary.folder, requests };
     const uri = vscode.Uri.from({ scheme: SESSION, path: `/${name}.md`, query: JSON.stringify(query) });
     const document = await vscode.workspace.openTextDocument(uri);
-    // Where the program is, so that the panel beside it stays in view.
+    // In the column of the program, so that the panel stays visible.
     const beside = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === program);
     await vscode.window.showTextDocument(document, { preview: true, viewColumn: beside?.viewColumn ?? vscode.ViewColumn.One });
   }
@@ -206,7 +206,7 @@ export class RunsView implements vscode.Disposable {
       return;
     }
     if (uri === undefined) return;
-    // The server runs what the editor has open.
+    // The server runs the open document.
     const block = summary?.block == null ? {} : { block: summary.block };
     await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
     if (command === "resume") await vscode.commands.executeCommand("prose.resume", { uri, run, ...block });
