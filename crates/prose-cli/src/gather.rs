@@ -1,6 +1,6 @@
 //! What the commands about imported programs have in common: they find programs, and what these import.
 
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use prose_project::imports::{ImportOptions, Imports, Needs, ProjectImports, bloc
 use prose_project::{Failure, Settings, walk};
 use prose_registry::{Client, Freshness, Reference, Visited};
 
-use crate::terminal::{ERROR, Terminal, WARNING, one_line};
+use crate::terminal::{Terminal, write_failures, write_remarks};
 
 /// What programs import from elsewhere, before it is looked up.
 pub(crate) struct Gathered {
@@ -108,14 +108,10 @@ impl Gathered {
     /// Tells what went wrong besides. Gives whether something could not be done for it.
     pub(crate) fn tell(&mut self, terminal: &Terminal) -> io::Result<bool> {
         self.failures.extend(self.imports.take_failures());
-        let mut stderr = terminal.stderr();
-        for Failure { path, reason } in &self.failures {
-            let path = path.to_string_lossy();
-            writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
-        }
-        for remark in std::mem::take(&mut self.ignored).into_iter().chain(self.imports.take_remarks()) {
-            writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(&remark))?;
-        }
+        let mut remarks = std::mem::take(&mut self.ignored);
+        remarks.extend(self.imports.take_remarks());
+        write_failures(&mut terminal.stderr(), &self.failures)?;
+        write_remarks(&mut terminal.stderr(), &remarks)?;
         Ok(!self.failures.is_empty())
     }
 }

@@ -1,10 +1,11 @@
 //! The two output streams: colours, width, and text that must not steer the terminal.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use prose_project::Failure;
 pub(crate) use prose_syntax::text::counted;
 
 use crate::cli::ColorWhen;
@@ -75,6 +76,19 @@ pub(crate) fn first_line(text: &str) -> String {
         Some(second) if first.ends_with(':') => one_line(&format!("{first} {second}")).into_owned(),
         _ => one_line(first).into_owned(),
     }
+}
+
+/// Writes which files could not be read, checked or written, a line for each.
+pub(crate) fn write_failures(out: &mut dyn Write, failures: &[Failure]) -> io::Result<()> {
+    failures.iter().try_for_each(|Failure { path, reason }| {
+        let path = path.to_string_lossy();
+        writeln!(out, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))
+    })
+}
+
+/// Writes remarks, a line for each.
+pub(crate) fn write_remarks(out: &mut dyn Write, remarks: &[String]) -> io::Result<()> {
+    remarks.iter().try_for_each(|remark| writeln!(out, "{WARNING}warning{WARNING:#}: {}", one_line(remark)))
 }
 
 /// The text on one line and without control characters. File names and program text may hold anything, and written as they

@@ -15,7 +15,7 @@ use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
 use crate::output::repository::Repository;
 use crate::output::{concise, github, json, sarif};
-use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, one_line};
+use crate::terminal::{self, BOLD, ERROR, Terminal, write_failures, write_remarks};
 
 /// Everything that a check has to tell, in the order of the paths.
 #[derive(Default)]
@@ -94,13 +94,13 @@ impl Outcome {
             stdout.flush()?;
         }
 
-        self.write_failures(&mut stderr)?;
+        write_failures(&mut stderr, &self.failures)?;
         if let Some(max) = self.exceeds_warnings(job).filter(|_| job.mode != Mode::Diff) {
             let found = counted(self.counts().warnings, "warning");
             writeln!(stderr, "{ERROR}error{ERROR:#}: found {found}, and `--max-warnings` allows {max}")?;
         }
         if !args.quiet {
-            self.write_remarks(&mut stderr)?;
+            write_remarks(&mut stderr, &self.remarks)?;
             if job.format == OutputFormat::Full || self.fixed() > 0 {
                 self.write_summary(job, &mut stderr)?;
             }
@@ -125,21 +125,6 @@ impl Outcome {
 
     fn write_drawn(&self, out: &mut dyn Write) -> io::Result<()> {
         self.files.iter().try_for_each(|file| out.write_all(file.drawn.as_bytes()))
-    }
-
-    fn write_failures(&self, out: &mut dyn Write) -> io::Result<()> {
-        for Failure { path, reason } in &self.failures {
-            let path = path.to_string_lossy();
-            writeln!(out, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(reason))?;
-        }
-        Ok(())
-    }
-
-    fn write_remarks(&self, out: &mut dyn Write) -> io::Result<()> {
-        for remark in &self.remarks {
-            writeln!(out, "{WARNING}warning{WARNING:#}: {}", one_line(remark))?;
-        }
-        Ok(())
     }
 
     fn write_summary(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {

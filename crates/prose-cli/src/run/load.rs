@@ -17,7 +17,7 @@ use prose_vm::program::Program;
 use crate::output::full;
 use crate::position::LineIndex;
 use crate::sources::{OtherTexts, Sources};
-use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line};
+use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line, write_failures};
 
 /// A program that can be run.
 pub(crate) struct Loaded {
@@ -107,15 +107,8 @@ pub(crate) fn load(what: &str, options: ImportOptions, terminal: &Terminal) -> i
 
 /// Writes which files could not be read, and remarks about settings and imports.
 pub(crate) fn write_remarks(loaded: &load::Loaded, terminal: &Terminal) -> io::Result<()> {
-    let mut stderr = terminal.stderr();
-    for failure in &loaded.failures {
-        let path = failure.path.to_string_lossy();
-        writeln!(stderr, "{ERROR}error{ERROR:#}: `{}` {}", one_line(&path), one_line(&failure.reason))?;
-    }
-    for remark in &loaded.remarks {
-        writeln!(stderr, "{WARNING}warning{WARNING:#}: {}", one_line(remark))?;
-    }
-    Ok(())
+    write_failures(&mut terminal.stderr(), &loaded.failures)?;
+    terminal::write_remarks(&mut terminal.stderr(), &loaded.remarks)
 }
 
 /// Draws diagnostics of a file.
