@@ -7,6 +7,10 @@ use prose_view::{History, View};
 use prose_vm::event::Event;
 use serde_json::{Value, json};
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A run with a `parallel for` of so many sessions, 64 of which are open at the same time.
 fn events(sessions: u64) -> Vec<Event> {
     let mut events = Vec::new();
@@ -73,7 +77,7 @@ fn view(criterion: &mut Criterion) {
         let events = events(sessions);
         group.throughput(Throughput::Elements(sessions));
         group.bench_with_input(BenchmarkId::new("fold", sessions), &events, |bencher, events| {
-            bencher.iter(|| black_box(View::of(events)));
+            bencher.iter_with_large_drop(|| View::of(events));
         });
         group.throughput(Throughput::Elements(1));
         let mut history = History::default();

@@ -392,6 +392,7 @@ impl View {
         }
         if let Some(key) = key {
             self.containers.insert(key, id);
+            self.constructs.insert(id);
         }
         if is_logged {
             self.log(event, EntryKind::Node(id));
@@ -485,6 +486,7 @@ impl View {
         if let Some(request) = request {
             self.sessions.remove(&request);
         }
+        self.constructs.remove(&id);
         if is_input {
             self.inputs.retain(|input| *input != id);
         }

@@ -1,6 +1,6 @@
 //! What the view of a run holds, and how it is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use prose_vm::effect::{Binding, RequestId, SessionTask};
@@ -42,6 +42,8 @@ pub struct View {
 
     // What is open, by how events name it.
     pub(crate) containers: FxHashMap<Place, NodeId>,
+    /// Those of the containers that have not ended.
+    pub(crate) constructs: BTreeSet<NodeId>,
     pub(crate) asked: FxHashMap<Place, NodeId>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) sessions: BTreeMap<RequestId, OpenSession>,
@@ -189,9 +191,8 @@ impl View {
 
     /// The nodes of a program that are open and can have others in them, in the order of their places.
     pub fn open_constructs(&self, program: u32) -> Vec<(NodeId, &Node)> {
-        let found = self.containers.values().filter_map(|id| Some((*id, self.node(*id)?)));
-        let mut found: Vec<_> =
-            found.filter(|(_, node)| node.program == program && node.status.is_open()).collect();
+        let found = self.constructs.iter().filter_map(|id| Some((*id, self.node(*id)?)));
+        let mut found: Vec<_> = found.filter(|(_, node)| node.program == program).collect();
         found.sort_by(|(_, a), (_, b)| a.place.cmp(&b.place));
         found
     }
