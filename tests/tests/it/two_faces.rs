@@ -60,6 +60,7 @@ impl World {
             ("alice/research", RESEARCH),
             ("alice/through", THROUGH),
             ("alice/reader", READER),
+            ("alice/plain", "session \"x\"\n"),
         ]);
         let able = json!({ "window": { "workDoneProgress": true } });
         let mut world = Self { workspace: Workspace::with(able, case.files), registry };
@@ -139,6 +140,8 @@ const USES: &str =
     "use \"alice/research\"\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
 const USES_THROUGH: &str = "use \"alice/through\"\nlet all = through()\nsession \"Tell of {all.found}\"\n";
 const USES_FILE: &str = "use \"./other.prose\" as other\nother()\n";
+const USES_COPIES: &str = "use \"alice/plain\"\nuse \"alice/reader\"\nplain()\nreader()\n";
+const COPIES: &str = "[registry]\nurl = \"URL\"\nvendor = \"copies\"\n";
 const REGISTRY: Option<&str> = Some("[registry]\nurl = \"URL\"\n");
 const TWO_PROGRAMS: &str = "# Guide\n\n```prose\nsession \"one\"\n```\n\n```prose\nsession: nobody\n```\n";
 
@@ -367,6 +370,23 @@ fn registries_and_lock_files() {
             files: &[("main.prose", USES), ("copies/index.toml", "<<<<<<< HEAD\n")],
             settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
             expected: Refused("copies/index.toml` "),
+            ..Case::default()
+        },
+        Case {
+            name: "a copy of a fetched program",
+            files: &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")],
+            settings: Some(COPIES),
+            prepare: |world| assert!(world.prose(&["vendor", "copies"]).status.success()),
+            program: "copies/alice--plain.prose",
+            ..Case::default()
+        },
+        Case {
+            name: "a copy of a fetched program that asks for rights",
+            files: &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")],
+            settings: Some(COPIES),
+            prepare: |world| assert!(world.prose(&["vendor", "copies"]).status.success()),
+            program: "copies/alice--reader.prose",
+            expected: Refused("`alice/reader` was fetched and asks for `files:docs/a.md`"),
             ..Case::default()
         },
         Case {

@@ -46,7 +46,7 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     }
     let uri = &*snapshot.name;
     let path = file.path(db);
-    let project = project_of(path, &snapshot.config, session);
+    let project = project_of(path, &Origin::Local, &snapshot.config, session);
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
     let converter = view.converter(session);
     let top = converter.top();

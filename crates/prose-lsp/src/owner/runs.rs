@@ -127,12 +127,14 @@ impl Owner {
                 "`{name}` is not run, since this workspace is not trusted: its programs tell agents what to do on this machine. Trust the workspace first"
             ));
         }
-        if *snapshot.file.origin(db) != Origin::Local {
+        let origin = snapshot.file.origin(db).clone();
+        if origin != Origin::Local && given.block.is_some() {
             return Err(format!(
-                "`{name}` was fetched and is only shown here; import it with `use` in a program of your own and run that"
+                "`{name}` was fetched, and blocks of fetched programs do not run on their own; run the whole program"
             ));
         }
-        let project = match project_of(&path, config, &self.session).filter(|project| project.root.is_dir()) {
+        let project = project_of(&path, &origin, config, &self.session);
+        let project = match project.filter(|project| project.root.is_dir()) {
             Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
             // It leaves nothing behind.
             None if what == RunCommandKind::DryRun => Project::new(""),
@@ -145,7 +147,12 @@ impl Owner {
         let (start, block) = match what {
             RunCommandKind::DryRun => (Start::Dry, given.block.clone()),
             RunCommandKind::Resume => {
-                let (run, block) = self.run_to_resume(given, &project, &path)?;
+                // Runs of a fetched program name its URL.
+                let started = match &origin {
+                    Origin::Local => path.clone(),
+                    Origin::Remote(origin) => origin.url.as_str().into(),
+                };
+                let (run, block) = self.run_to_resume(given, &project, &started)?;
                 (Start::Resume { run, accept_changes: given.accept_changes }, block)
             }
             RunCommandKind::Run | RunCommandKind::ShowError | RunCommandKind::Cancel => {
@@ -283,7 +290,10 @@ impl Owner {
         let mut projects = self.session.folders.clone();
         for document in self.documents.programs.values() {
             let config = self.analysis.settings.of(&document.path);
-            projects.extend(project_of(&document.path, &config, &self.session).map(|project| project.root));
+            let file = self.analysis.host.file(&document.path);
+            let origin = file.map(|file| file.origin(self.analysis.host.db()).clone()).unwrap_or_default();
+            let project = project_of(&document.path, &origin, &config, &self.session);
+            projects.extend(project.map(|project| project.root));
         }
         let (runs, session) = (Arc::clone(&self.runs), Arc::clone(&self.session));
         self.requests.reads.aside(move || send(answer, queries::answer(&query, projects, &runs, &session)));
