@@ -162,3 +162,15 @@ fn the_recorded_deltas_of_the_editor_are_those_of_the_recorded_events() {
     }
     expect_file!["../../../../editors/vscode/test/recorded/review.deltas.jsonl"].assert_eq(&deltas);
 }
+
+#[test]
+fn long_texts_are_not_part_of_a_view() {
+    let long = "x".repeat(5000);
+    let error = json!({ "kind": "session", "message": long });
+    let mut failed = ended(1, "failed");
+    failed["error"] = error;
+    let view = View::of(&run(vec![("s1", session(1, &long)), ("s1", failed)]));
+    let node = json!(view.since(0))["nodes"][1].clone();
+    assert!(node.to_string().len() < 1500, "{node}");
+    assert!(node["label"].as_str().unwrap().ends_with("x…") && node["error"].as_str().unwrap().ends_with("x…"));
+}
