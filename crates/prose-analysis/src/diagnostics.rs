@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextEdit, TextRange, TextSize};
+use prose_syntax::{
+    Code, Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, TextRange, TextSize,
+    UndecidedName,
+};
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
@@ -67,9 +70,8 @@ fn find<'db>(
     chunks(db, file).list.iter().flat_map(|chunk| checks::check(db, *chunk)).for_each(&mut add);
     checks::check_file(db, file).iter().for_each(&mut add);
     checks::check_isolated(db, file).iter().chain(of_imported).for_each(&mut add);
-    read_sessions_of_variables(db, file, &mut found);
+    decide_by_names(db, file, &mut found);
     read_strings_of_several_lines(text, &mut found);
-    read_calls_without_do(db, file, &mut found);
     keep_what_an_error_may_mean(&mut found);
     found.sort_by_key(|diagnostic| (diagnostic.range.start(), diagnostic.range.end(), diagnostic.code));
     ignores::apply(text, parse(db, file), &mut found);
@@ -88,59 +90,46 @@ fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
     }
 }
 
-/// `session draft` lacks the `:` before an agent (E003), unless `draft` is a variable: then its value was meant to be the text.
-fn read_sessions_of_variables(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
+/// Decides what is wrong where that depends on what a name stands for.
+///
+/// `session draft` lacks the `:` before an agent, unless `draft` is a variable: then its value was meant to be the text. A word alone starts
+/// no statement, unless it is the name of a block: then the block was to be called.
+fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     let text = file.text(db).as_str();
     let mut variables: FxHashSet<SmolStr> = FxHashSet::default();
-    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E003) {
-        let Some(fix) = &mut diagnostic.fix else { continue };
-        let is_missing_colon = |edit: &TextEdit| edit.range.is_empty() && edit.new_text == ":";
-        let [edit] = fix.edits.as_slice() else { continue };
-        if !is_missing_colon(edit) {
-            continue;
-        }
-        let before = &text[..usize::from(edit.range.start())];
-        let behind = &text[usize::from(edit.range.start())..];
-        let spaces = behind.len() - behind.trim_start_matches([' ', '\t']).len();
-        let rest = &behind[spaces..];
-        let len = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
-        let name = SmolStr::new(&rest[..len]);
+    for diagnostic in found.iter_mut() {
+        let Some(UndecidedName { range, role }) = diagnostic.undecided else { continue };
+        let name = SmolStr::new(&text[range]);
         let named = lookup(db, file, &name).unwrap_or_default();
-        if !named.agents.is_empty() {
-            fix.safety = FixSafety::Safe;
-        } else if (!named.variables.is_empty() || named.local.is_some()) && before.ends_with("session") {
-            let range = TextRange::at(edit.range.start() + size(spaces), size(len));
-            let edit = TextEdit::replace(range, format!("\"{{{name}}}\""));
-            *diagnostic = Diagnostic::new(
-                Code::E003,
-                range,
-                format!("`{name}` is a variable; interpolate it in a text: `session \"{{{name}}}\"`"),
-            )
-            .with_fix(Fix::guess("Interpolate the variable in a text", vec![edit]));
-            variables.insert(name);
-        }
+        let (fix, message, range) = match role {
+            NameRole::Statement if !named.blocks.is_empty() => {
+                let insert = TextEdit::insert(range.start(), "do ");
+                let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![insert]);
+                (fix, format!("`{name}` is a block; call it with `do {name}`"), range)
+            }
+            NameRole::SessionAgent | NameRole::ResumeAgent if !named.agents.is_empty() => {
+                if let Some(fix) = &mut diagnostic.fix {
+                    fix.safety = FixSafety::Safe;
+                }
+                continue;
+            }
+            NameRole::SessionAgent if !named.variables.is_empty() || named.local.is_some() => {
+                let edit = TextEdit::replace(range, format!("\"{{{name}}}\""));
+                let fix = Fix::guess("Interpolate the variable in a text", vec![edit]);
+                let message =
+                    format!("`{name}` is a variable; interpolate it in a text: `session \"{{{name}}}\"`");
+                variables.insert(name);
+                (fix, message, range)
+            }
+            _ => continue,
+        };
+        *diagnostic = Diagnostic::new(diagnostic.code, range, message).with_fix(fix);
     }
     // The session reads them.
     found.retain(|diagnostic| {
         let is_unread = matches!(diagnostic.code, Code::W115 | Code::W119);
         !(is_unread && variables.contains(&text[diagnostic.range]))
     });
-}
-
-/// A word alone starts no statement (E107), unless it is the name of a block: then the block was to be called.
-fn read_calls_without_do(db: &dyn Db, file: SourceFile, found: &mut [Diagnostic]) {
-    let text = file.text(db).as_str();
-    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E107) {
-        let (name, behind) = (&text[diagnostic.range], &text[usize::from(diagnostic.range.end())..]);
-        let is_alone = behind.split(['\n', '\r', '#']).next().is_some_and(|rest| rest.trim().is_empty());
-        let named = || lookup(db, file, &SmolStr::new(name));
-        if diagnostic.fix.is_none() && is_alone && named().is_some_and(|named| !named.blocks.is_empty()) {
-            let insert = TextEdit::insert(diagnostic.range.start(), "do ");
-            let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![insert]);
-            let message = format!("`{name}` is a block; call it with `do {name}`");
-            *diagnostic = Diagnostic::new(Code::E107, diagnostic.range, message).with_fix(fix);
-        }
-    }
 }
 
 /// A string between single `"` that goes on below is never closed on its line (E001), and the lines below start no statement (E107): that
@@ -224,16 +213,16 @@ impl<'db> Placer<'_, 'db> {
         for repair in &finding.repairs {
             let edits = repairs::edits(self.db, self.file, &self.surroundings, start, repair);
             match repair {
-                // What is never reached may be the larger part of a program, and the statement above it the mistake.
-                _ if diagnostic.code == Code::W118 => diagnostic.other_fixes.extend(edits),
-                // What is missing is more often misspelt than forgotten, so this is for a person to choose.
-                Repair::AddAgent { .. } | Repair::AddBlock { .. } | Repair::AddInput { .. } => {
-                    diagnostic.other_fixes.extend(edits);
-                }
+                // What is missing is more often misspelt than forgotten, and what is never reached may be the larger part of a program, and
+                // the statement above it the mistake. So these are for a person to choose.
+                Repair::AddAgent { .. }
+                | Repair::AddBlock { .. }
+                | Repair::AddInput { .. }
+                | Repair::RemoveStatements { .. }
+                | Repair::RemoveUnreachable(_) => diagnostic.other_fixes.extend(edits),
                 Repair::AddPersist { .. }
                 | Repair::ChangeConst { .. }
                 | Repair::PassContext { .. }
-                | Repair::RemoveStatements { .. }
                 | Repair::RemoveLines { .. } => diagnostic = diagnostic.with_fix(edits),
             }
         }

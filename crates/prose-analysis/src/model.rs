@@ -393,6 +393,16 @@ pub enum Target {
 }
 
 impl Stmt {
+    /// The properties of an agent or a session.
+    pub fn properties(&self) -> Option<&[Property]> {
+        match self {
+            Stmt::Agent { properties, .. }
+            | Stmt::Session { properties, .. }
+            | Stmt::Resume { properties, .. } => Some(properties),
+            _ => None,
+        }
+    }
+
     /// What the statement decides by: the conditions of an `if` or a loop, the criterion of a `choice`.
     pub fn conditions(&self) -> impl Iterator<Item = ExprId> {
         let (branches, single) = match self {

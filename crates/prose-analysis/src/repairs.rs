@@ -56,6 +56,8 @@ pub enum Repair<'db> {
         /// The last one to go.
         until: TopStatement<'db>,
     },
+    /// Removes the lines of a part of the statement that is never reached.
+    RemoveUnreachable(TextRange),
     /// Removes the lines of a part of the statement.
     RemoveLines {
         /// What the edit does, in the imperative.
@@ -201,9 +203,9 @@ pub(crate) fn edits<'db>(
         }
         Repair::RemoveStatements { until } => {
             let end = until.range(db, until.start(db)?).end();
-            let range = whole_lines(text, TextRange::new(start, end));
-            Fix::guess("Remove the unreachable statements", vec![TextEdit::delete(range)])
+            remove_unreachable(whole_lines(text, TextRange::new(start, end)))
         }
+        Repair::RemoveUnreachable(range) => remove_unreachable(whole_lines(text, *range + start)),
         Repair::RemoveLines { title, range } => {
             let lines = whole_lines(text, *range + start);
             // The comment above a statement of the file is about that; what is left of a statement keeps its own.
@@ -277,4 +279,8 @@ fn whole_lines(text: &str, range: TextRange) -> TextRange {
         return range;
     }
     TextRange::new(size(start), size(end + newline))
+}
+
+fn remove_unreachable(lines: TextRange) -> Fix {
+    Fix::guess("Remove the unreachable statements", vec![TextEdit::delete(lines)])
 }

@@ -253,12 +253,7 @@ fn base_of(body: &Body, base: ExprId) -> Base {
 
 /// The properties of every agent and session of a statement.
 fn all_properties(body: &Body) -> impl Iterator<Item = &Property> {
-    body.stmts().flat_map(|(_, data)| match &data.stmt {
-        Stmt::Agent { properties, .. }
-        | Stmt::Session { properties, .. }
-        | Stmt::Resume { properties, .. } => properties.as_slice(),
-        _ => &[],
-    })
+    body.stmts().filter_map(|(_, data)| data.stmt.properties()).flatten()
 }
 
 fn property_at<'db>(body: &Body, range: TextRange) -> Option<ElementKind<'db>> {

@@ -261,16 +261,7 @@ impl Client {
             return Some(Found { program, by: By::Vendored });
         }
         let text = self.cache().text(pin.sha256)?.into();
-        let source = Source {
-            reference: pin.reference.clone(),
-            url: pin.url.clone(),
-            final_url: pin.url.clone(),
-            moved_to: None,
-            etag: None,
-            last_modified: None,
-            fetched: pin.time,
-            sha256: pin.sha256,
-        };
+        let source = Source::new(&pin.reference, pin.url.clone(), pin.sha256, pin.time);
         Some(Found { program: Program { text, source }, by: By::Lock })
     }
 }

@@ -56,6 +56,20 @@ impl Program {
 }
 
 impl Source {
+    /// A text that an address gave at a time, without any detour.
+    pub fn new(reference: impl Into<String>, url: Url, sha256: Hash, fetched: Timestamp) -> Self {
+        Self {
+            reference: reference.into(),
+            final_url: url.clone(),
+            url,
+            moved_to: None,
+            etag: None,
+            last_modified: None,
+            fetched,
+            sha256,
+        }
+    }
+
     /// How long ago the host vouched for the text. `None` if that lies in the future by more than clocks differ, as after a clock
     /// that was wrong, so that the text cannot count as fresh for years.
     pub fn age(&self, now: SystemTime) -> Option<Duration> {

@@ -56,6 +56,28 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// Whether the case is one of those that the default profile takes more lightly, since programs in use show them to be harmless.
     pub lenient: bool,
+    /// The name that decides what is wrong. The parser does not look names up, so this is for the analysis.
+    pub undecided: Option<UndecidedName>,
+}
+
+/// A name whose meaning decides what is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndecidedName {
+    /// The place of the name.
+    pub range: TextRange,
+    /// What the name seems to be.
+    pub role: NameRole,
+}
+
+/// What a name seems to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRole {
+    /// The agent in `session NAME`, which lacks its `:`.
+    SessionAgent,
+    /// The agent in `resume NAME`, which lacks its `:`.
+    ResumeAgent,
+    /// A word that is alone in its line.
+    Statement,
 }
 
 /// A place that explains a diagnostic.
@@ -87,6 +109,7 @@ impl Diagnostic {
             other_fixes: Vec::new(),
             related: Vec::new(),
             lenient: false,
+            undecided: None,
         }
     }
 
@@ -130,6 +153,9 @@ impl Diagnostic {
     /// The same diagnostic where its text has moved.
     pub fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
         self.range = by(self.range);
+        if let Some(name) = &mut self.undecided {
+            name.range = by(name.range);
+        }
         for fix in self.fix.iter_mut().chain(&mut self.other_fixes) {
             for edit in &mut fix.edits {
                 edit.range = by(edit.range);

@@ -450,22 +450,32 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
 fn block_of(p: &mut Parser<'_>, parent: Parent) {
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.eat(LINE_END);
+    p.handlerless_try = None;
+    indented_lines(p, BLOCK, parent == Parent::Unknown, |p| statements(p, parent));
+    p.one_line = one_line;
+}
+
+/// The lines from an `INDENT` to its `DEDENT`.
+fn indented_lines(
+    p: &mut Parser<'_>,
+    kind: SyntaxKind,
+    is_parent_unknown: bool,
+    lines: impl FnOnce(&mut Parser<'_>),
+) {
     let is_outer_among_items = std::mem::replace(&mut p.is_among_items, p.is_below_open_bracket);
     p.bump();
     let column = p.column();
     let loops = p.loops;
-    p.handlerless_try = None;
-    if parent == Parent::Unknown {
+    if is_parent_unknown {
         // The line above may have been that of a loop.
         p.loops += 1;
     }
-    p.start(BLOCK);
-    statements(p, parent);
+    p.start(kind);
+    lines(p);
     p.finish_block(column);
     p.loops = loops;
     p.eat(DEDENT);
     p.is_among_items = is_outer_among_items;
-    p.one_line = one_line;
 }
 
 /// A name that is defined here.

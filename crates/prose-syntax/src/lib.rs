@@ -25,7 +25,7 @@ mod syntax_kind;
 pub mod text;
 
 pub use codes::{Code, Level, Profile, Tag};
-pub use diagnostic::{Diagnostic, Fix, FixSafety, Related, Severity, TextEdit};
+pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, UndecidedName};
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 

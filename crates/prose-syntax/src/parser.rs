@@ -6,7 +6,7 @@
 use rowan::{Checkpoint, GreenNode, GreenNodeBuilder, TextRange, TextSize};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit, UndecidedName};
 use crate::grammar;
 use crate::layout::{self, Lexeme};
 use crate::lexer::{self, Tokens};
@@ -459,6 +459,23 @@ impl Parser<'_> {
         fix: Option<Fix>,
     ) {
         self.diagnostics.push(Diagnostic::new(code, range, message).with_fix(fix));
+    }
+
+    /// Reports an error whose message depends on what a name stands for.
+    pub(crate) fn error_about_name(
+        &mut self,
+        code: Code,
+        range: TextRange,
+        message: impl Into<String>,
+        fix: Option<Fix>,
+        name: UndecidedName,
+    ) {
+        if !self.line_has_error() {
+            self.error_with_fix(code, range, message, fix);
+            if let Some(diagnostic) = self.diagnostics.last_mut() {
+                diagnostic.undecided = Some(name);
+            }
+        }
     }
 
     pub(crate) fn line_has_error(&self) -> bool {

@@ -74,7 +74,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                     }
                 } else {
                     let mut finding = checker.undefined(data);
-                    if finding.diagnostic.code == Code::E025 {
+                    if data.kind == RefKind::Callee {
                         // Programs that work call these: their hosts have them.
                         let is_of_host = matches!(data.text.as_str(), "env" | "http");
                         finding.diagnostic.lenient = is_of_host || !checker.is_surely_reached(id);

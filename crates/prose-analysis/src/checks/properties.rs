@@ -21,12 +21,7 @@ const MANY_RETRIES: u32 = 10;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     for (id, data) in body.stmts() {
-        let (Stmt::Agent { properties, .. }
-        | Stmt::Session { properties, .. }
-        | Stmt::Resume { properties, .. }) = &data.stmt
-        else {
-            continue;
-        };
+        let Some(properties) = data.stmt.properties() else { continue };
         for property in checker.given_once(properties) {
             checker.property(id, properties, property);
         }
@@ -63,8 +58,7 @@ impl<'db> Checker<'_, 'db> {
 
     fn property(&mut self, owner: StmtId, properties: &[Property], property: &Property) {
         if find(&property.name.text).is_none() {
-            let mut diagnostic = unknown(property);
-            diagnostic.lenient = diagnostic.code == Code::E149 && !self.is_statement_reached(owner);
+            let diagnostic = unknown(property, || self.is_statement_reached(owner));
             let finding = match diagnostic.fix {
                 Some(_) => diagnostic.into(),
                 None => {
@@ -508,13 +502,16 @@ impl<'a> Shape<'a> {
 }
 
 /// A name that is no property's.
-fn unknown(property: &Property) -> Diagnostic {
+fn unknown(property: &Property, is_reached: impl FnOnce() -> bool) -> Diagnostic {
     let model::Word { text, range } = &property.name;
     match meant(text) {
         Some(Meant { name, .. }) => {
             let message = format!("unknown property `{text}`; did you mean `{name}`?");
-            let code = if is_slip(text, name) { Code::E149 } else { Code::W005 };
-            Diagnostic::new(code, *range, message).with_fix(Fix::change(*range, name))
+            let is_slip = is_slip(text, name);
+            let code = if is_slip { Code::E149 } else { Code::W005 };
+            Diagnostic::new(code, *range, message)
+                .with_lenient(is_slip && !is_reached())
+                .with_fix(Fix::change(*range, name))
         }
         None => {
             let message = format!("unknown property `{text}`; it has no effect");

@@ -11,12 +11,7 @@ const LONG_PROMPT: u32 = 10_000;
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
     for (id, data) in body.stmts() {
-        let (Stmt::Agent { properties, .. }
-        | Stmt::Session { properties, .. }
-        | Stmt::Resume { properties, .. }) = &data.stmt
-        else {
-            continue;
-        };
+        let Some(properties) = data.stmt.properties() else { continue };
         if let Stmt::Session { text: Some(text), .. } = data.stmt {
             checker.session_text(text, properties);
         }

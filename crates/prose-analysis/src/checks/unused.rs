@@ -140,8 +140,7 @@ fn unreachable(checker: &mut Checker<'_, '_>) {
         let leaves = body[list.stmts[leaving]].range;
         let diagnostic = Diagnostic::new(Code::W118, range, "unreachable statement")
             .with_related(leaves, "this always leaves the body");
-        let title = "Remove the unreachable statements".to_owned();
-        checker.report(Finding::from(diagnostic).with_repair(Repair::RemoveLines { title, range }));
+        checker.report(Finding::from(diagnostic).with_repair(Repair::RemoveUnreachable(range)));
     }
 }
 

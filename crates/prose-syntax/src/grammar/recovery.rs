@@ -7,7 +7,7 @@ use super::{
     statement_keyword, statements, yaml,
 };
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, UndecidedName};
 use crate::names;
 use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
 use crate::properties;
@@ -348,14 +348,15 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         end_of_statement(p);
         return;
     }
-    let message = match p.nth(1) {
-        LINE_END => format!(
-            "`{}` is not a statement; a statement starts with a keyword such as `session`",
-            shorten(word)
-        ),
-        _ => format!("unknown statement `{}`", shorten(word)),
-    };
-    p.error(Code::E107, range, message);
+    let word = shorten(word);
+    if p.nth(1) == LINE_END {
+        let message =
+            format!("`{word}` is not a statement; a statement starts with a keyword such as `session`");
+        let name = UndecidedName { range, role: NameRole::Statement };
+        p.error_about_name(Code::E107, range, message, None, name);
+    } else {
+        p.error(Code::E107, range, format!("unknown statement `{word}`"));
+    }
     p.skip_line();
     end_of_statement(p);
 }

@@ -5,11 +5,11 @@ use rowan::TextRange;
 use super::definitions::agent_reference;
 use super::{Parent, expect_name};
 use super::{
-    body, end_of_statement, expressions, foreign, listed_statement, modifiers::check_count, name, name_ref,
-    recovery, statement_keyword, yaml,
+    body, end_of_statement, expressions, foreign, indented_lines, listed_statement, modifiers::check_count,
+    name, name_ref, recovery, statement_keyword, yaml,
 };
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, UndecidedName};
 use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -139,16 +139,17 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
         }
         kind if is_name(kind) && p.rest_of_line() == 1 => {
             let word = if is_session { "session" } else { "resume" };
+            let role = if is_session { NameRole::SessionAgent } else { NameRole::ResumeAgent };
             let at = p.previous_end();
-            p.error_with_fix(
+            p.error_about_name(
                 Code::E003,
                 TextRange::empty(at),
                 format!(
                     "expected `:` before the name of the agent: `{word}: {}`",
                     recovery::shorten(p.token_text())
                 ),
-                // Where the names are known, it is made safe for an agent and something else for a variable.
                 fix("Insert `:`", FixSafety::Unsafe, TextEdit::insert(at, ":")),
+                UndecidedName { range: p.range(), role },
             );
             agent_reference(p);
         }
@@ -424,21 +425,8 @@ pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
     let after_error = p.line_has_error();
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.bump();
-    let is_outer_among_items = std::mem::replace(&mut p.is_among_items, p.is_below_open_bracket);
-    p.bump();
-    let column = p.column();
-    let loops = p.loops;
-    if after_error {
-        // The line above may have been that of a loop.
-        p.loops += 1;
-    }
-    p.start(PROPERTY_LIST);
-    property_lines(p, after_error);
-    p.finish_block(column);
-    p.loops = loops;
-    p.eat(DEDENT);
+    indented_lines(p, PROPERTY_LIST, after_error, |p| property_lines(p, after_error));
     p.one_line = one_line;
-    p.is_among_items = is_outer_among_items;
     true
 }
 
