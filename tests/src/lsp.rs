@@ -2,9 +2,10 @@
 //! byte that the server writes.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,9 @@ pub struct LspClient {
     child: Child,
     stdin: Option<ChildStdin>,
     output: Receiver<Result<Arrived, String>>,
-    stderr: Option<JoinHandle<String>>,
+    /// Reads what the server writes to standard error.
+    stderr: Option<JoinHandle<()>>,
+    log: Arc<Mutex<String>>,
     kept: VecDeque<Value>,
     next_id: i64,
     last_arrival: Instant,
@@ -46,7 +49,7 @@ impl LspClient {
             .spawn()
             .expect("the server starts");
         let stdout = child.stdout.take().expect("the output is a pipe");
-        let mut stderr = child.stderr.take().expect("the error output is a pipe");
+        let stderr = child.stderr.take().expect("the error output is a pipe");
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
@@ -57,16 +60,22 @@ impl LspClient {
                 }
             }
         });
+        let log = Arc::<Mutex<String>>::default();
+        let written = Arc::clone(&log);
         let stderr = std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = stderr.read_to_string(&mut text);
-            text
+            let mut stderr = BufReader::new(stderr);
+            let mut line = Vec::new();
+            while stderr.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                lock(&written).push_str(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
         });
         Self {
             stdin: child.stdin.take(),
             child,
             output,
             stderr: Some(stderr),
+            log,
             kept: VecDeque::new(),
             next_id: 0,
             last_arrival: Instant::now(),
@@ -228,6 +237,16 @@ impl LspClient {
         self.wait_for_end()
     }
 
+    /// Waits until the server has written a text to standard error.
+    #[track_caller]
+    pub fn wait_for_log(&self, text: &str) {
+        let since = Instant::now();
+        while !lock(&self.log).contains(text) {
+            assert!(since.elapsed() < PATIENCE, "the server does not write {text:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for the server to end by itself.
     #[track_caller]
     pub fn wait_for_end(mut self) -> Ended {
@@ -239,9 +258,14 @@ impl LspClient {
             assert!(since.elapsed() < PATIENCE, "the server does not end");
             std::thread::sleep(Duration::from_millis(5));
         };
-        let stderr = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        let _ = self.stderr.take().map(JoinHandle::join);
+        let stderr = std::mem::take(&mut *lock(&self.log));
         Ended { status, stderr, took: since.elapsed() }
     }
+}
+
+fn lock(log: &Mutex<String>) -> MutexGuard<'_, String> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for LspClient {

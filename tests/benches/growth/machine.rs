@@ -3,54 +3,16 @@
 use std::sync::Arc;
 
 use prose_analysis::{AnalysisHost, SourceFile};
-use prose_vm::effect::{Choice, PermissionRule, Question, Reply, Request, SessionTask, Summary, Verdict};
-use prose_vm::harness::{Answer, Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
 use prose_vm::store::{Fresh, NoStore};
 
-/// Answers at once.
-struct Instantly;
+#[path = "../../../crates/prose-vm/benches/support/instantly.rs"]
+mod instantly;
 
-fn at_once<'a, T: Send + 'a>(answer: T) -> Answer<'a, T> {
-    Box::pin(std::future::ready(Ok(answer)))
-}
-
-impl Harness for Instantly {
-    fn name(&self) -> &str {
-        "instantly"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::default()
-    }
-
-    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
-        true
-    }
-
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
-        at_once(Reply { text: "done".into(), ..Reply::default() })
-    }
-
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
-        at_once(Verdict { met: false, reason: String::new(), no_progress: false })
-    }
-
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Choice> {
-        at_once(Choice { index: 0, reason: String::new() })
-    }
-
-    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
-        at_once(None)
-    }
-
-    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
-        at_once(summary.name.to_string())
-    }
-}
+use instantly::Instantly;
 
 /// Runs the program to its end, however it ends, and gives how many events there were.
 pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {

@@ -26,38 +26,7 @@ fn prose(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Answers that depend on what is asked and not on where: places count statements, which are others in the canonical form.
-const SCRIPT: &str = r#"
-[[session]]
-pattern = "(?i)json|return"
-reply = '{"items": ["one", "two"], "status": "ok", "score": 3, "ready": true}'
-
-[[session]]
-pattern = "(?i)list|plan|split"
-reply = "- first\n- second\n- third"
-
-[[session]]
-pattern = "(?i)yes or no|should|check"
-reply = "Yes"
-
-[[session]]
-reply = "Said so."
-
-[[condition]]
-pattern = "(?i)^[n-z]"
-met = false
-
-[[condition]]
-met = true
-
-[[choice]]
-choose = 1
-
-[[extract]]
-value = "a part"
-
-[[summary]]
-text = "in short"
-"#;
+const SCRIPT: &str = include_str!("../../data/answers.toml");
 
 /// A value for each input that a program declares.
 fn inputs(text: &str) -> Value {

@@ -1,7 +1,8 @@
 //! Programs of a registry in the editor: looked up while one types, over the wire.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use prose_tests::lsp::PATIENCE;
 use prose_tests::registry::TestRegistry;
 use prose_tests::workspace::{Workspace, codes};
 use serde_json::{Value, json};
@@ -30,6 +31,19 @@ fn wait_for(workspace: &mut Workspace, name: &str, wanted: &[&str]) -> Value {
             return told;
         }
     }
+}
+
+/// Waits until the server has the program that the first line of a file imports. Gives the address of its text.
+#[track_caller]
+fn wait_for_import(workspace: &mut Workspace, name: &str) -> String {
+    let since = Instant::now();
+    while since.elapsed() < PATIENCE {
+        let places = workspace.at("textDocument/definition", name, (0, 8));
+        if let Some(uri) = places[0]["uri"].as_str() {
+            return uri.to_owned();
+        }
+    }
+    panic!("the program that {name} imports never arrives");
 }
 
 #[test]
@@ -99,8 +113,7 @@ fn what_goes_wrong_is_told_at_the_path() {
     );
     workspace.open_saved("known.prose");
     workspace.pushed("known.prose");
-    registry.wait_for_requests();
-    std::thread::sleep(Duration::from_millis(200));
+    wait_for_import(&mut workspace, "known.prose");
     for (name, code, says) in [
         ("missing.prose", "E139", "did you mean `alice/research`?"),
         ("page.prose", "E143", "is a page for browsers"),
@@ -275,12 +288,13 @@ fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     workspace.client.request("workspace/executeCommand", params);
     let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
     assert!(told["params"]["message"].as_str().unwrap().contains("is not fetched"), "{told}");
-    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 
     let trusted = json!({ "settings": { "trusted": true } });
     workspace.client.notify("workspace/didChangeConfiguration", trusted);
     wait_for(&mut workspace, "main.prose", &["E026"]);
+    // Once, since it was trusted: what was asked for before came to nothing.
+    assert_eq!(registry.take_asked(), ["alice/research"]);
 }
 
 #[test]
@@ -348,8 +362,7 @@ fn paths_are_completed_and_linked() {
         workspace(&registry, &[("main.prose", program), ("lib/plan.prose", "output a = \"b\"\n")]);
     workspace.open_saved("main.prose");
     workspace.pushed("main.prose");
-    registry.wait_for_requests();
-    std::thread::sleep(Duration::from_millis(200));
+    wait_for_import(&mut workspace, "main.prose");
     let params = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
     let links = workspace.client.request("textDocument/documentLink", params);
     let target = links["result"][0]["target"].as_str().unwrap();
@@ -434,7 +447,7 @@ fn a_program_that_imports_without_end_is_not_followed() {
     let told = wait_for(&mut workspace, "main.prose", &["E145"]);
     let message = told["diagnostics"][0]["message"].as_str().unwrap();
     assert_eq!(message, "`mallory/many` has 100 errors, so this program cannot run");
-    std::thread::sleep(Duration::from_millis(500));
+    workspace.client.shut_down();
     assert!(registry.take_asked().len() <= 501);
 }
 
@@ -490,15 +503,7 @@ fn a_fetched_program_that_is_opened_keeps_its_registry() {
         workspace(&registry, &[("main.prose", "use \"alice/plan\"\n\noutput plan = plan()\n")]);
     workspace.open_saved("main.prose");
     wait_for(&mut workspace, "main.prose", &[]);
-    while registry.take_asked().is_empty() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let shown = loop {
-        let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
-        if let Some(shown) = places[0]["uri"].as_str() {
-            break shown.to_owned();
-        }
-    };
+    let shown = wait_for_import(&mut workspace, "main.prose");
     let wrong = plan.replace("topic", "subject");
     for _ in ["while its importer is open", "in a session of its own"] {
         workspace.client.open(&shown, 1, &wrong);

@@ -1,18 +1,8 @@
 //! Calls: what is given to blocks and programs, and what is taken of the results of programs.
 
-use crate::support::{check, fixes, related};
-use expect_test::{Expect, expect};
+use crate::support::{check, check_fixes_of, check_related_of};
+use expect_test::expect;
 use prose_syntax::Code;
-
-#[track_caller]
-fn check_fixes(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&fixes(program, code));
-}
-
-#[track_caller]
-fn check_related(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&related(program, code));
-}
 
 #[test]
 fn arguments_of_a_block() {
@@ -68,7 +58,7 @@ fn names_of_arguments_of_a_block() {
 
 #[test]
 fn named_arguments_are_put_in_order() {
-    check_fixes(
+    check_fixes_of(
         Code::W142,
         r#"
         block greet(name, time, mood):
@@ -85,7 +75,7 @@ fn named_arguments_are_put_in_order() {
 
 #[test]
 fn an_argument_gets_the_name_of_its_parameter() {
-    check_fixes(
+    check_fixes_of(
         Code::W142,
         r#"
         block greet(name, time):
@@ -433,7 +423,7 @@ fn lines_of_a_context_may_have_one_key() {
 
 #[test]
 fn superfluous_arguments_are_removed() {
-    check_fixes(
+    check_fixes_of(
         Code::W108,
         r#"
         block greet(name):
@@ -450,7 +440,7 @@ fn superfluous_arguments_are_removed() {
 
 #[test]
 fn all_arguments_are_removed() {
-    check_fixes(
+    check_fixes_of(
         Code::W108,
         r#"
         block wave:
@@ -467,7 +457,7 @@ fn all_arguments_are_removed() {
 
 #[test]
 fn a_call_shows_the_block() {
-    check_related(
+    check_related_of(
         Code::W108,
         r#"
         block greet(name):
@@ -483,7 +473,7 @@ fn a_call_shows_the_block() {
 
 #[test]
 fn missing_inputs_are_added() {
-    check_fixes(
+    check_fixes_of(
         Code::E026,
         r#"
         //- /main.prose
@@ -506,7 +496,7 @@ fn missing_inputs_are_added() {
 
 #[test]
 fn missing_inputs_are_added_behind_others() {
-    check_fixes(
+    check_fixes_of(
         Code::E026,
         r#"
         //- /main.prose
@@ -529,7 +519,7 @@ fn missing_inputs_are_added_behind_others() {
 
 #[test]
 fn a_variable_of_the_name_is_given() {
-    check_fixes(
+    check_fixes_of(
         Code::E026,
         r#"
         //- /main.prose
@@ -554,7 +544,7 @@ fn a_variable_of_the_name_is_given() {
 
 #[test]
 fn missing_inputs_are_shown() {
-    check_related(
+    check_related_of(
         Code::E026,
         r#"
         //- /main.prose
@@ -576,7 +566,7 @@ fn missing_inputs_are_shown() {
 
 #[test]
 fn inputs_are_named() {
-    check_fixes(
+    check_fixes_of(
         Code::E027,
         r#"
         //- /main.prose
@@ -599,7 +589,7 @@ fn inputs_are_named() {
 
 #[test]
 fn a_misspelt_input_is_changed() {
-    check_fixes(
+    check_fixes_of(
         Code::E027,
         r#"
         //- /main.prose
@@ -622,7 +612,7 @@ fn a_misspelt_input_is_changed() {
 
 #[test]
 fn an_unknown_input_is_removed() {
-    check_fixes(
+    check_fixes_of(
         Code::E027,
         r#"
         //- /main.prose
@@ -645,7 +635,7 @@ fn an_unknown_input_is_removed() {
 
 #[test]
 fn a_misspelt_output_is_changed() {
-    check_fixes(
+    check_fixes_of(
         Code::E028,
         r#"
         //- /main.prose
@@ -669,7 +659,7 @@ fn a_misspelt_output_is_changed() {
 
 #[test]
 fn a_second_argument_of_a_name_is_removed() {
-    check_fixes(
+    check_fixes_of(
         Code::E134,
         r#"
         //- /main.prose
@@ -692,7 +682,7 @@ fn a_second_argument_of_a_name_is_removed() {
 
 #[test]
 fn the_first_of_two_names_is_shown() {
-    check_related(
+    check_related_of(
         Code::E134,
         r#"
         block greet(name, name):
@@ -708,7 +698,7 @@ fn the_first_of_two_names_is_shown() {
 
 #[test]
 fn the_first_of_two_keys_is_shown() {
-    check_related(
+    check_related_of(
         Code::W139,
         r#"
         output { a: 1, a: 2 }

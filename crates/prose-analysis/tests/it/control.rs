@@ -1,18 +1,8 @@
 //! Control flow: conditions, loops, choices, errors, and what is assigned to.
 
-use crate::support::{check, check_in, fixes, related};
-use expect_test::{Expect, expect};
+use crate::support::{check, check_fixes_of, check_in, check_related_of};
+use expect_test::expect;
 use prose_syntax::{Code, Profile};
-
-#[track_caller]
-fn check_fixes(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&fixes(program, code));
-}
-
-#[track_caller]
-fn check_related(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&related(program, code));
-}
 
 #[test]
 fn conditions_that_say_nothing() {
@@ -334,7 +324,7 @@ fn a_branch_of_a_block_hides_a_constant_of_the_file() {
 
 #[test]
 fn a_constant_that_changes_is_declared_with_let() {
-    check_fixes(
+    check_fixes_of(
         Code::E121,
         r#"
 const limit = 3
@@ -347,7 +337,7 @@ session "Write {limit} lines"
             | let limit = 3
         "#]],
     );
-    check_fixes(
+    check_fixes_of(
         Code::E121,
         "const { a, b } = session \"One\"\r\na = 1\r\nsession \"{a} {b}\"\r\n",
         expect![[r#"
@@ -375,7 +365,7 @@ fn branches_that_change_one_variable() {
 
 #[test]
 fn a_loop_gets_a_bound() {
-    check_fixes(
+    check_fixes_of(
         Code::W113,
         r#"
         loop as i:
@@ -390,7 +380,7 @@ fn a_loop_gets_a_bound() {
 
 #[test]
 fn a_named_session_becomes_a_declaration() {
-    check_fixes(
+    check_fixes_of(
         Code::W130,
         r#"
         agent writer:
@@ -408,7 +398,7 @@ fn a_named_session_becomes_a_declaration() {
 
 #[test]
 fn a_named_session_becomes_a_branch() {
-    check_fixes(
+    check_fixes_of(
         Code::W130,
         r#"
         agent writer:
@@ -427,7 +417,7 @@ fn a_named_session_becomes_a_branch() {
 
 #[test]
 fn a_named_session_in_a_chain_is_left_alone() {
-    check_fixes(
+    check_fixes_of(
         Code::W130,
         r#"
         agent writer:
@@ -442,7 +432,7 @@ fn a_named_session_in_a_chain_is_left_alone() {
 
 #[test]
 fn an_assignment_is_changed_or_becomes_a_declaration() {
-    check_fixes(
+    check_fixes_of(
         Code::W138,
         r#"
         let summary = session "Sum up"
@@ -460,7 +450,7 @@ fn an_assignment_is_changed_or_becomes_a_declaration() {
 
 #[test]
 fn the_first_label_is_shown() {
-    check_related(
+    check_related_of(
         Code::W112,
         r#"
         choice **which is best**:
@@ -477,7 +467,7 @@ fn the_first_label_is_shown() {
 
 #[test]
 fn the_first_handler_is_shown() {
-    check_related(
+    check_related_of(
         Code::W122,
         r#"
         try:
@@ -495,7 +485,7 @@ fn the_first_handler_is_shown() {
 
 #[test]
 fn the_shared_variable_is_shown() {
-    check_related(
+    check_related_of(
         Code::W133,
         r#"
         let found = []

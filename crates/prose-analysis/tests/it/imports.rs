@@ -2,22 +2,12 @@
 
 use std::path::Path;
 
-use crate::support::{check, fixes, related};
-use expect_test::{Expect, expect};
+use crate::support::{check, check_fixes_of, check_related_of};
+use expect_test::expect;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, Text};
 use prose_syntax::Code;
 use prose_syntax::fix::apply;
-
-#[track_caller]
-fn check_fixes(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&fixes(program, code));
-}
-
-#[track_caller]
-fn check_related(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&related(program, code));
-}
 
 #[test]
 fn every_form_of_a_path_is_accepted() {
@@ -231,7 +221,7 @@ fn sources_of_skills() {
 
 #[test]
 fn paths_are_changed_to_what_was_probably_meant() {
-    check_fixes(
+    check_fixes_of(
         Code::E012,
         r#"
         use "alice research" as a
@@ -247,7 +237,7 @@ fn paths_are_changed_to_what_was_probably_meant() {
 
 #[test]
 fn a_path_without_an_owner_may_be_a_local_file() {
-    check_fixes(
+    check_fixes_of(
         Code::E012,
         r#"
         use "research" as a
@@ -263,7 +253,7 @@ fn a_path_without_an_owner_may_be_a_local_file() {
 
 #[test]
 fn a_path_without_an_ending_gets_one() {
-    check_fixes(
+    check_fixes_of(
         Code::E139,
         r#"
         use "./research"
@@ -279,7 +269,7 @@ fn a_path_without_an_ending_gets_one() {
 
 #[test]
 fn an_address_becomes_a_source() {
-    check_fixes(
+    check_fixes_of(
         Code::W006,
         r#"
         import "d" from "https://github.com/alice/d"
@@ -293,7 +283,7 @@ fn an_address_becomes_a_source() {
 
 #[test]
 fn a_cycle_shows_the_imports_it_is_made_of() {
-    check_related(
+    check_related_of(
         Code::E138,
         r#"
         //- /a.prose

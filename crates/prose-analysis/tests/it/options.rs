@@ -1,18 +1,8 @@
 //! Options in the parentheses of headers, and the values of loops.
 
-use crate::support::{check, fixes, related};
-use expect_test::{Expect, expect};
+use crate::support::{check, check_fixes_of, check_related_of};
+use expect_test::expect;
 use prose_syntax::Code;
-
-#[track_caller]
-fn check_fixes(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&fixes(program, code));
-}
-
-#[track_caller]
-fn check_related(code: Code, program: &str, expected: Expect) {
-    expected.assert_eq(&related(program, code));
-}
 
 #[test]
 fn words_near_a_strategy_or_policy() {
@@ -211,7 +201,7 @@ fn what_the_parser_says_of_a_number_is_not_said_again() {
 
 #[test]
 fn a_strategy_is_changed() {
-    check_fixes(
+    check_fixes_of(
         Code::E124,
         r#"
         parallel (frist):
@@ -226,7 +216,7 @@ fn a_strategy_is_changed() {
 
 #[test]
 fn a_policy_is_named() {
-    check_fixes(
+    check_fixes_of(
         Code::E124,
         r#"
         parallel ("ignore"):
@@ -241,7 +231,7 @@ fn a_policy_is_named() {
 
 #[test]
 fn a_policy_is_changed() {
-    check_fixes(
+    check_fixes_of(
         Code::E125,
         r#"
         parallel (on-fail: "contine"):
@@ -256,7 +246,7 @@ fn a_policy_is_changed() {
 
 #[test]
 fn a_count_gets_its_strategy() {
-    check_fixes(
+    check_fixes_of(
         Code::E126,
         r#"
         parallel (count: 1):
@@ -271,7 +261,7 @@ fn a_count_gets_its_strategy() {
 
 #[test]
 fn a_strategy_gives_way_to_a_count() {
-    check_fixes(
+    check_fixes_of(
         Code::E126,
         r#"
         parallel ("first", count: 1):
@@ -288,7 +278,7 @@ fn a_strategy_gives_way_to_a_count() {
 
 #[test]
 fn a_second_option_is_removed() {
-    check_fixes(
+    check_fixes_of(
         Code::E135,
         r#"
         loop (max: 3, max: 5):
@@ -303,7 +293,7 @@ fn a_second_option_is_removed() {
 
 #[test]
 fn the_first_option_is_shown() {
-    check_related(
+    check_related_of(
         Code::E135,
         r#"
         loop (max: 3, max: 5):
@@ -317,7 +307,7 @@ fn the_first_option_is_shown() {
 
 #[test]
 fn an_option_is_changed() {
-    check_fixes(
+    check_fixes_of(
         Code::W128,
         r#"
         loop (max_iterations: 3):
@@ -332,7 +322,7 @@ fn an_option_is_changed() {
 
 #[test]
 fn a_strategy_loses_its_name() {
-    check_fixes(
+    check_fixes_of(
         Code::W128,
         r#"
         parallel (strategy: "any"):
@@ -347,7 +337,7 @@ fn a_strategy_loses_its_name() {
 
 #[test]
 fn a_count_is_lowered() {
-    check_fixes(
+    check_fixes_of(
         Code::W114,
         r#"
         parallel ("any", count: 2):
@@ -362,7 +352,7 @@ fn a_count_is_lowered() {
 
 #[test]
 fn a_word_gets_its_quotes() {
-    check_fixes(
+    check_fixes_of(
         Code::W131,
         r#"
         parallel (first):
@@ -377,7 +367,7 @@ fn a_word_gets_its_quotes() {
 
 #[test]
 fn a_number_loses_its_quotes() {
-    check_fixes(
+    check_fixes_of(
         Code::E137,
         r#"
         repeat "3":

@@ -182,3 +182,15 @@ pub(crate) fn related(fixture: &str, code: Code) -> String {
     }
     shown
 }
+
+/// What the fixes of a code's first diagnostic make of the first program, see [`fixes`].
+#[track_caller]
+pub(crate) fn check_fixes_of(code: Code, program: &str, expected: Expect) {
+    expected.assert_eq(&fixes(program, code));
+}
+
+/// The places that a code's first diagnostic points to, see [`related`].
+#[track_caller]
+pub(crate) fn check_related_of(code: Code, program: &str, expected: Expect) {
+    expected.assert_eq(&related(program, code));
+}

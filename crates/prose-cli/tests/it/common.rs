@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use expect_test::Expect;
 use tempfile::TempDir;
@@ -143,4 +143,43 @@ impl From<std::process::Output> for Run {
 fn text(bytes: &[u8]) -> String {
     let text = str::from_utf8(bytes).expect("output is UTF-8");
     if cfg!(windows) { text.replace('\\', "/").replace("prose.exe", "prose") } else { text.to_owned() }
+}
+
+/// A server of the programs in the folder `registry` of a workspace.
+pub(crate) struct Server {
+    process: Child,
+    /// Its address, which ends with `/`.
+    pub(crate) url: String,
+}
+
+impl Server {
+    pub(crate) fn start(workspace: &Workspace) -> Self {
+        let mut command = workspace.command();
+        command
+            .args(["serve-registry", "registry", "--port", "0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut process = command.spawn().expect("the binary starts");
+        let stdout = process.stdout.take().expect("standard output is piped");
+        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        let mut urls =
+            lines.filter_map(|line| Some(line.strip_prefix("url = \"")?.trim_end_matches('"').to_owned()));
+        let url = urls.next().expect("the server tells its address");
+        // All of it has to be read: a server whose output nobody takes ends.
+        std::thread::spawn(move || urls.count());
+        Self { process, url }
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.process.kill().expect("the server runs");
+        self.process.wait().expect("the server ends");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
 }

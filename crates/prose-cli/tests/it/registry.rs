@@ -3,43 +3,22 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Run, Workspace};
+use crate::common::{Run, Server, Workspace};
 use expect_test::{Expect, expect, expect_file};
 
 /// A folder with a registry in `registry`, a project in `project`, and a server of the one for the other.
 struct World {
     workspace: Workspace,
-    url: String,
-    server: Child,
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
+    server: Server,
 }
 
 const RESEARCH: &str =
     "input topic: \"What to look into\"\noutput findings = session \"Look into {topic}\"\n";
 const MAIN: &str = "use \"alice/research\"\noutput found = research(topic: \"tides\")\n";
-
-/// A server of the programs in `registry`, and its address.
-fn serve(workspace: &Workspace, port: &str) -> (Child, String) {
-    let mut command = workspace.command();
-    command.args(["serve-registry", "registry", "--port", port]).stdout(Stdio::piped());
-    let mut server = command.spawn().expect("the binary starts");
-    let stdout = server.stdout.take().expect("standard output is piped");
-    let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-    // All of it has to be read: a server whose output nobody takes ends.
-    let url = lines.filter_map(|line| Some(line.strip_prefix("url = \"")?.trim_end_matches('"').to_owned()));
-    let url = url.take(1).next().expect("the server tells its address");
-    (server, url)
-}
 
 impl World {
     /// The names of the files start with `registry/` or `project/`.
@@ -52,10 +31,10 @@ impl World {
         for folder in ["registry", "project"] {
             std::fs::create_dir_all(workspace.path(folder)).expect("folders can be made");
         }
-        let (server, url) = serve(&workspace, "0");
-        let toml = format!("registry.url = \"{url}\"\n{settings}");
+        let server = Server::start(&workspace);
+        let toml = format!("registry.url = \"{}\"\n{settings}", server.url);
         workspace.write("project/prose.toml", toml.as_bytes());
-        Self { workspace, url, server }
+        Self { workspace, server }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -73,7 +52,7 @@ impl World {
     fn run(&self, command: &mut Command) -> Run {
         let mut run = Run::of(command);
         for text in [&mut run.stdout, &mut run.stderr] {
-            *text = steady(&text.replace(&self.url, "http://registry/"));
+            *text = steady(&text.replace(&self.server.url, "http://registry/"));
         }
         run
     }
@@ -82,11 +61,6 @@ impl World {
     fn check(&self, arguments: &[&str], expected: Expect) {
         let always = ["check", "--output-format", "concise"];
         self.prose(&[&always, arguments].concat()).check(expected);
-    }
-
-    fn stop(&mut self) {
-        self.server.kill().expect("the server runs");
-        self.server.wait().expect("the server ends");
     }
 }
 
@@ -242,7 +216,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         ---- stdout
         `alice/research` was fetched
     "#]]);
-    world.stop();
+    world.server.stop();
     world.check(
         &[],
         expect![[r#"
@@ -452,7 +426,7 @@ fn a_vendored_copy_of_another_text_than_the_locked_one_is_refused() {
     world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
     world.prose(&["lock", "--update"]);
     world.prose(&["cache", "clean"]);
-    world.stop();
+    world.server.stop();
     world.check(&[], expect![[r#"
         status: 1
         ---- stdout
@@ -637,7 +611,7 @@ fn what_cannot_be_found_is_not_locked_and_not_copied() {
 fn copies_come_before_everything_else() {
     let mut world =
         World::new(&[("registry/alice/research.prose", RESEARCH), ("project/flows/main.prose", MAIN)]);
-    let toml = format!("registry.url = \"{}\"\nregistry.vendor = \"lib/vendor\"\n", world.url);
+    let toml = format!("registry.url = \"{}\"\nregistry.vendor = \"lib/vendor\"\n", world.server.url);
     world.workspace.write("project/prose.toml", toml.as_bytes());
     world.check(&[], expect![[r#"
         status: 0
@@ -654,7 +628,7 @@ fn copies_come_before_everything_else() {
         vendor = "lib/vendor"
     "#]]);
     world.prose(&["cache", "clean"]);
-    world.stop();
+    world.server.stop();
     // The copies are no programs of the project.
     world.prose(&["check"]).check(expect![[r#"
         status: 0
@@ -725,7 +699,7 @@ fn the_example_of_the_page_shows_what_happens() {
 
     let workspace = Workspace::new(&[]);
     let mut folder = workspace.path(".");
-    let mut server: Option<(Child, String)> = None;
+    let mut server: Option<Server> = None;
     let mut shown = String::new();
     for line in example.lines().filter_map(|line| line.strip_prefix("$ ")) {
         shown.push_str(&format!("$ {line}\n"));
@@ -735,10 +709,10 @@ fn the_example_of_the_page_shows_what_happens() {
         }
         if line.ends_with('&') {
             // The port of the page may be taken.
-            server = Some(serve(&workspace, "0"));
+            server = Some(Server::start(&workspace));
             continue;
         }
-        let url = server.as_ref().map_or("", |(_, url)| url);
+        let url = server.as_ref().map_or("", |server| &server.url);
         let bin = Path::new(env!("CARGO_BIN_EXE_prose")).parent().expect("it lies in a folder");
         let path = std::env::join_paths([bin, Path::new("/usr/bin"), Path::new("/bin")]).expect("no colons");
         let mut command = Command::new("sh");
@@ -752,10 +726,6 @@ fn the_example_of_the_page_shows_what_happens() {
         } else {
             output.replace(url, "http://127.0.0.1:8000/")
         }));
-    }
-    if let Some((mut server, _)) = server {
-        server.kill().expect("the server runs");
-        server.wait().expect("the server ends");
     }
     expect_file![PAGE].assert_eq(&format!("{before}```console\n{shown}```\n{behind}"));
 }
@@ -777,7 +747,7 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
         main.prose:1:6: error[E145]: `alice/nosy` has an error, so this program cannot run
     "#]],
     );
-    let host = world.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
+    let host = world.server.url.trim_start_matches("http://").trim_end_matches('/').replace(':', "_");
     let shown = world.workspace.path(&format!("cache/programs/{host}/alice/nosy.prose"));
     world.check(
         &["a/b/c/own.prose"],
@@ -799,7 +769,7 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
 #[test]
 fn without_an_address_that_can_be_read_no_registry_is_asked() {
     let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
-    let toml = format!("registry.url = \"{}\n", world.url);
+    let toml = format!("registry.url = \"{}\n", world.server.url);
     world.workspace.write("project/prose.toml", toml.as_bytes());
     world.check(
         &["main.prose"],
@@ -809,7 +779,8 @@ fn without_an_address_that_can_be_read_no_registry_is_asked() {
         prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
     "#]],
     );
-    let by_address = format!("use \"{}alice/research\"\noutput found = research(topik: 1)\n", world.url);
+    let by_address =
+        format!("use \"{}alice/research\"\noutput found = research(topik: 1)\n", world.server.url);
     world.workspace.write("project/by_address.prose", by_address.as_bytes());
     world.check(
         &["by_address.prose"],

@@ -1,9 +1,8 @@
 //! The rules of the language about its commands (R1 to R6), with the real binary.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use crate::common::{Run, Workspace};
+use crate::common::{Run, Server, Workspace};
 use expect_test::expect;
 
 const HELLO: &str = "output said = \"hello\"\n";
@@ -11,34 +10,17 @@ const HELLO: &str = "output said = \"hello\"\n";
 /// A registry on this machine with `alice/hello`, and a folder for programs.
 struct World {
     workspace: Workspace,
-    url: String,
-    server: Child,
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
+    server: Server,
 }
 
 impl World {
     fn new(files: &[(&str, &str)]) -> Self {
         let workspace = Workspace::new(files);
         workspace.write("registry/alice/hello.prose", b"output said = \"from the registry\"\n");
-        let mut command = workspace.command();
-        command.args(["serve-registry", "registry", "--port", "0"]).stdout(Stdio::piped());
-        let mut server = command.spawn().expect("the binary starts");
-        let stdout = server.stdout.take().expect("standard output is piped");
-        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-        // All of it has to be read: a server whose output nobody takes ends.
-        let mut urls =
-            lines.filter_map(|line| Some(line.strip_prefix("url = \"")?.trim_end_matches('"').to_owned()));
-        let url = urls.next().expect("the server tells its address");
-        std::thread::spawn(move || urls.count());
+        let server = Server::start(&workspace);
+        let url = &server.url;
         workspace.write("prose.toml", format!("registry.url = \"{url}\"\n").as_bytes());
-        Self { workspace, url, server }
+        Self { workspace, server }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -61,7 +43,7 @@ fn r001_programs_are_run_from_files_from_the_registry_and_from_addresses() {
     let world = World::new(&[("hello.prose", HELLO)]);
     assert_eq!(world.outputs(&["run", "hello.prose"]), "said: hello\n");
     assert_eq!(world.outputs(&["run", "alice/hello"]), "said: from the registry\n");
-    let address = format!("{}alice/hello", world.url);
+    let address = format!("{}alice/hello", world.server.url);
     assert_eq!(world.outputs(&["run", &address]), "said: from the registry\n");
 }
 

@@ -44,6 +44,21 @@ label = "Second"
 reply = "two"
 "#;
 
+/// A workspace with a program, and a shell script that answers its sessions.
+#[cfg(unix)]
+fn with_agent(program: &str, script: &str) -> Workspace {
+    use std::os::unix::fs::PermissionsExt;
+
+    let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
+    let script = format!("#!/bin/sh\n{script}\n");
+    let workspace =
+        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(workspace.path("agent.sh"), executable).expect("it is ours");
+    workspace.trust();
+    workspace
+}
+
 /// A text with `MARK` for the marks of prompts.
 fn without_marks(text: &str) -> String {
     let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("--- ")).collect();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::offered::{analysed, offered};
-use crate::support::samples;
+use crate::support::{samples, with_names};
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
 use prose_ide::{assists, organize_uses};
@@ -217,23 +217,7 @@ fn generated() -> impl Strategy<Value = String> {
     let names = || prop::sample::select(vec!["x", "y", "z", "item"]);
     let statement = (prop::sample::select(STATEMENTS), names(), names(), names());
     prop::collection::vec(statement, 1..8).prop_map(|statements| {
-        let mut text = String::new();
-        for (statement, a, b, c) in statements {
-            for part in statement.split_inclusive(['A', 'B', 'C']) {
-                let name = match part.as_bytes().last() {
-                    Some(b'A') => a,
-                    Some(b'B') => b,
-                    Some(b'C') => c,
-                    _ => {
-                        text += part;
-                        continue;
-                    }
-                };
-                text += &part[..part.len() - 1];
-                text += name;
-            }
-        }
-        text
+        statements.into_iter().map(|(statement, a, b, c)| with_names(statement, [a, b, c])).collect()
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::samples;
+use crate::support::{samples, with_names};
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -219,21 +219,7 @@ fn generated() -> impl Strategy<Value = String> {
     prop::collection::vec(statement, 1..12).prop_map(|statements| {
         // So each name is bound, and what is told of it depends on no others.
         let mut text: String = NAMES.iter().map(|name| format!("input {name}: \"x\"\n")).collect();
-        for (statement, a, b, c) in statements {
-            for part in statement.split_inclusive(['A', 'B', 'C']) {
-                let name = match part.as_bytes().last() {
-                    Some(b'A') => a,
-                    Some(b'B') => b,
-                    Some(b'C') => c,
-                    _ => {
-                        text += part;
-                        continue;
-                    }
-                };
-                text += &part[..part.len() - 1];
-                text += name;
-            }
-        }
+        text.extend(statements.into_iter().map(|(statement, a, b, c)| with_names(statement, [a, b, c])));
         text
     })
 }

@@ -23,3 +23,19 @@ pub(crate) fn samples() -> Vec<(PathBuf, String)> {
     assert!(samples.len() > 5);
     samples
 }
+
+/// A statement with names in the places of `A`, `B` and `C`.
+pub(crate) fn with_names(statement: &str, [a, b, c]: [&str; 3]) -> String {
+    let mut text = String::new();
+    for part in statement.split_inclusive(['A', 'B', 'C']) {
+        let (before, name) = match part.as_bytes().last() {
+            Some(b'A') => (&part[..part.len() - 1], a),
+            Some(b'B') => (&part[..part.len() - 1], b),
+            Some(b'C') => (&part[..part.len() - 1], c),
+            _ => (part, ""),
+        };
+        text += before;
+        text += name;
+    }
+    text
+}

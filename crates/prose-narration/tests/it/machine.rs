@@ -1,5 +1,6 @@
 //! Narrations of programs that the machine executes, and the same programs going on from them.
 
+use crate::common::programs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -96,15 +97,19 @@ fn narrate(events: &[Event]) -> Vec<String> {
     events.iter().flat_map(|event| narrator.narrate(event)).collect()
 }
 
-/// The narration, without the lines that stand before the program starts.
+/// Compares the narration, without the lines that stand before the program starts.
 #[track_caller]
 fn check(fixture: &str, script: &str, state: StateMode, expected: Expect) {
+    expected.assert_eq(&narrated(fixture, script, state));
+}
+
+fn narrated(fixture: &str, script: &str, state: StateMode) -> String {
     let (events, _) = run(fixture, script, state, &mut Fresh);
     let lines = narrate(&events);
     let start =
         lines.iter().position(|line| line.contains("Program Start") && line.starts_with('[')).unwrap_or(0);
-    expected.assert_eq(&(lines[start..].join("\n") + "\n"));
     check_cuts(fixture, script, &events);
+    lines[start..].join("\n") + "\n"
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn tells_session(line: &str) -> bool {
 
 #[test]
 fn r108_complete_trace() {
-    check(
+    let narrated = narrated(
         r#"
 agent researcher:
   model: sonnet
@@ -194,16 +199,16 @@ loop until **analysis complete** (max: 3):
         r#"
 [[session]]
 label = "Research AI safety"
-reply = "It covers alignment."
+reply = "AI safety research covers alignment."
 [[session]]
 label = "Analyze risk A"
-reply = "Risk A."
+reply = "Risk A: misalignment."
 delay = "2s"
 [[session]]
 label = "Analyze risk B"
-reply = "Risk B."
+reply = "Risk B: robustness."
 [[session]]
-reply = "A synthesis."
+reply = ["Initial synthesis.", "Comprehensive analysis."]
 [[condition]]
 times = 1
 met = false
@@ -215,48 +220,8 @@ reason = "synthesis is preliminary"
 met = true
 "#,
         StateMode::Filesystem,
-        expect![[r#"
-            [Program] Program Start
-               Collecting definitions...
-               - Agent: researcher (model: sonnet)
-
-            [Position] Statement 1: let research = session: researcher
-               Spawning with prompt: "Research AI safety"
-               Model: sonnet
-               [Task tool call]
-            [Success] Session complete: "It covers alignment."
-            [Binding] let research = <result>
-
-            [Position] Statement 2: parallel block
-            [Parallel] Entering parallel (2 branches, strategy: all)
-               [Task: "Analyze risk A"] [Task: "Analyze risk B"]
-            [Parallel] Parallel complete:
-               - a = "Risk A."
-               - b = "Risk B."
-            [Binding] a, b bound
-
-            [Position] Statement 3: loop until **analysis complete** (max: 3)
-            [Loop] Starting loop
-
-            [Loop] Iteration 1 of max 3
-               [Position] session "Synthesize" with context: {a, b, research}
-               [Task with serialized context]
-               [Success] Result: "A synthesis."
-               [Loop] Evaluating: **analysis complete**
-               [Flow] Not satisfied (synthesis is preliminary)
-
-            [Loop] Iteration 2 of max 3
-               [Position] session "Synthesize" with context: {a, b, research}
-               [Task with serialized context]
-               [Success] Result: "A synthesis."
-               [Loop] Evaluating: **analysis complete**
-               [Flow] Satisfied!
-
-            [Loop] Loop exited: condition satisfied at iteration 2
-
-            [Program] Program Complete
-        "#]],
     );
+    assert_eq!(narrated, programs::complete_trace(StateMode::Filesystem).narrate(Markers::Brackets));
 }
 
 #[test]

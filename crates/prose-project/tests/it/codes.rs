@@ -24,16 +24,7 @@ fn lock() -> Lock {
     for (path, text) in [("alice/research", RESEARCH), ("alice/changed", "session \"As it was\"\n")] {
         let reference = Reference::parse(path).unwrap();
         let url = reference.urls(&Url::parse(REGISTRY).unwrap()).remove(0);
-        let source = Source {
-            reference: reference.to_string(),
-            final_url: url.clone(),
-            url,
-            moved_to: None,
-            etag: None,
-            last_modified: None,
-            fetched: Timestamp::now(),
-            sha256: Hash::of(text),
-        };
+        let source = Source::new(reference.to_string(), url, Hash::of(text), Timestamp::now());
         lock.pin(&Program { text: text.into(), source }, None, Timestamp::now());
     }
     lock

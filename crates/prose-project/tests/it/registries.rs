@@ -10,16 +10,7 @@ use crate::support::{REGISTRY, RESEARCH};
 
 fn program(path: &str, fetched: &str) -> Program {
     let url = url::Url::parse(REGISTRY).unwrap().join(path).unwrap();
-    let source = Source {
-        reference: path.to_owned(),
-        final_url: url.clone(),
-        url,
-        moved_to: None,
-        etag: None,
-        last_modified: None,
-        fetched: fetched.parse().unwrap(),
-        sha256: Hash::of(RESEARCH),
-    };
+    let source = Source::new(path, url, Hash::of(RESEARCH), fetched.parse().unwrap());
     Program { text: RESEARCH.into(), source }
 }
 

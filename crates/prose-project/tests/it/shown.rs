@@ -14,16 +14,7 @@ fn url_of(url: &str) -> Url {
 /// The file that shows the program at an address, within the folder of the cache.
 fn shown(cache: &Cache, url: &str, text: &str) -> PathBuf {
     let url = url_of(url);
-    let source = Source {
-        reference: url.to_string(),
-        final_url: url.clone(),
-        url,
-        moved_to: None,
-        etag: None,
-        last_modified: None,
-        fetched: Timestamp::now(),
-        sha256: Hash::of(text),
-    };
+    let source = Source::new(url.to_string(), url, Hash::of(text), Timestamp::now());
     let path = cache.show(&Program { text: text.into(), source }).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     path.strip_prefix(cache.dir().unwrap()).unwrap().to_owned()

@@ -12,16 +12,9 @@ use url::Url;
 
 fn program(reference: &str, text: &str) -> Program {
     let url = Url::parse(&format!("https://p.prose.md/{reference}")).unwrap();
-    let source = Source {
-        reference: reference.to_owned(),
-        final_url: url.clone(),
-        url,
-        moved_to: None,
-        etag: Some("\"v1\"".to_owned()),
-        last_modified: None,
-        fetched: "2026-01-31T12:00:00Z".parse().unwrap(),
-        sha256: Hash::of(text),
-    };
+    let fetched = "2026-01-31T12:00:00Z".parse().unwrap();
+    let source =
+        Source { etag: Some("\"v1\"".to_owned()), ..Source::new(reference, url, Hash::of(text), fetched) };
     Program { text: text.into(), source }
 }
 

@@ -20,16 +20,7 @@ fn program(path: &str, text: &str) -> Program {
     let registry = Url::parse("https://p.prose.md/").unwrap();
     let reference = reference(path);
     let url = reference.urls(&registry).remove(0);
-    let source = Source {
-        reference: reference.to_string(),
-        final_url: url.clone(),
-        url,
-        moved_to: None,
-        etag: None,
-        last_modified: None,
-        fetched: Timestamp::now(),
-        sha256: Hash::of(text),
-    };
+    let source = Source::new(reference.to_string(), url, Hash::of(text), Timestamp::now());
     Program { text: text.into(), source }
 }
 

@@ -29,38 +29,7 @@ const SHORT: usize = 95;
 const SHORTEST_LONG: usize = 2500;
 
 /// Answers that depend on what is asked and not on where, since the canonical form has its statements at other places.
-const ANSWERS: &str = r#"
-[[session]]
-pattern = "(?i)json|return"
-reply = '{"items": ["one", "two"], "status": "ok", "score": 3, "ready": true}'
-
-[[session]]
-pattern = "(?i)list|plan|split"
-reply = "- first\n- second\n- third"
-
-[[session]]
-pattern = "(?i)yes or no|should|check"
-reply = "Yes"
-
-[[session]]
-reply = "Said so."
-
-[[condition]]
-pattern = "(?i)^[n-z]"
-met = false
-
-[[condition]]
-met = true
-
-[[choice]]
-choose = 1
-
-[[extract]]
-value = "a part"
-
-[[summary]]
-text = "in short"
-"#;
+const ANSWERS: &str = include_str!("../../../../tests/data/answers.toml");
 
 /// A program to make slips in.
 struct Sample {

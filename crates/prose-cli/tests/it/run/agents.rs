@@ -8,15 +8,9 @@ use expect_test::expect;
 use crate::common::{Run, Workspace};
 use crate::run::{TWO, without_marks};
 
+/// A workspace with a program, and an agent that reads its prompt first.
 fn with_agent(program: &str, script: &str) -> Workspace {
-    let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
-    let script = format!("#!/bin/sh\ncat > /dev/null\n{script}\n");
-    let workspace =
-        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
-    let path = workspace.path("agent.sh");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    workspace.trust();
-    workspace
+    crate::run::with_agent(program, &format!("cat > /dev/null\n{script}"))
 }
 
 #[test]

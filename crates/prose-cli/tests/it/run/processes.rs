@@ -7,18 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{Run, Workspace};
-
-/// A program of one session, and an agent that says `ready` with a file of that name before it goes on.
-fn with_agent(program: &str, script: &str) -> Workspace {
-    let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
-    let script = format!("#!/bin/sh\n{script}\n");
-    let workspace =
-        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
-    let path = workspace.path("agent.sh");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    workspace.trust();
-    workspace
-}
+use crate::run::with_agent;
 
 fn until(what: impl Fn() -> bool) {
     let start = Instant::now();

@@ -1,48 +1,23 @@
 //! Programs from registries and addresses.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Stdio};
-
-use crate::common::Workspace;
+use crate::common::{Server, Workspace};
 
 const RESEARCH: &str = "input topic: \"What about\"\noutput found = session \"Research {topic}\"\n";
 
-/// A registry of the folder `registry`.
-pub(crate) struct Registry {
-    server: Child,
-    /// What it says has to have a reader as long as it lives.
-    _said: BufReader<ChildStdout>,
-    pub(crate) url: String,
+/// A registry of the folder `registry`, which the settings name.
+pub(crate) fn serve(workspace: &Workspace) -> Server {
+    let mut server = Server::start(workspace);
+    server.url.truncate(server.url.trim_end_matches('/').len());
+    workspace.write("prose.toml", format!("[registry]\nurl = \"{}\"\n", server.url).as_bytes());
+    server
 }
 
-impl Registry {
-    pub(crate) fn of(workspace: &Workspace) -> Self {
-        let mut command = workspace.command();
-        command.args(["serve-registry", "registry"]).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut server = command.spawn().expect("the binary starts");
-        let mut said = BufReader::new(server.stdout.take().expect("standard output is piped"));
-        let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it serves");
-        let url = line.split(' ').find(|word| word.starts_with("http://")).expect("it says the address");
-        let url = url.trim_end_matches('/').to_owned();
-        workspace.write("prose.toml", format!("[registry]\nurl = \"{url}\"\n").as_bytes());
-        Self { server, _said: said, url }
-    }
-}
-
-impl Drop for Registry {
-    fn drop(&mut self) {
-        _ = self.server.kill();
-        _ = self.server.wait();
-    }
-}
-
-fn workspace() -> (Workspace, Registry) {
+fn workspace() -> (Workspace, Server) {
     let workspace = Workspace::new(&[
         ("registry/alice/research.prose", RESEARCH),
         ("registry/alice/wrong.prose", "sesion \"x\"\n"),
     ]);
-    let registry = Registry::of(&workspace);
+    let registry = serve(&workspace);
     (workspace, registry)
 }
 

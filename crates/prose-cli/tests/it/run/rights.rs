@@ -2,8 +2,9 @@
 
 use expect_test::{Expect, expect};
 
+use crate::common::Server;
 use crate::common::{Run, Workspace};
-use crate::run::remote::Registry;
+use crate::run::remote::serve;
 
 /// Asks for everything that needs a right.
 const HUNGRY: &str = r#"
@@ -38,7 +39,7 @@ const GRANTS: &str = "allow = [\"files:docs/**\", \"memory:notes/keeper\", \"ski
 
 struct World {
     workspace: Workspace,
-    registry: Registry,
+    registry: Server,
 }
 
 impl World {
@@ -48,7 +49,7 @@ impl World {
             &[("docs/a.md", "the text of a document"), (".env", "KEY=secret"), (".git/config", "[core]")],
         ];
         let workspace = Workspace::new(&all.concat());
-        let registry = Registry::of(&workspace);
+        let registry = serve(&workspace);
         Self { workspace, registry }
     }
 
