@@ -172,5 +172,7 @@ fn long_texts_are_not_part_of_a_view() {
     let view = View::of(&run(vec![("s1", session(1, &long)), ("s1", failed)]));
     let node = json!(view.since(0))["nodes"][1].clone();
     assert!(node.to_string().len() < 1500, "{node}");
-    assert!(node["label"].as_str().unwrap().ends_with("x…") && node["error"].as_str().unwrap().ends_with("x…"));
+    assert!(
+        node["label"].as_str().unwrap().ends_with("x…") && node["error"].as_str().unwrap().ends_with("x…")
+    );
 }
