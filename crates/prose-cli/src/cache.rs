@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use prose_registry::{CACHE_DIR, Cache};
 
-use crate::Status;
 use crate::cli::{CacheArgs, CacheCommand};
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Shows the cache, or empties it.

@@ -1,16 +1,16 @@
 //! `prose check`: finds programs, checks and fixes them on all processors, and writes what is wrong in one of several formats.
 
+mod job;
 mod outcome;
 pub(crate) mod write;
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, available_parallelism};
+use std::thread::available_parallelism;
+use std::{io, thread};
 
-use annotate_snippets::Renderer;
 use prose_config::Overrides;
 use prose_project::checker::{Checker, Context, diagnose};
 use prose_project::files::{read_program, read_stdin};
@@ -22,35 +22,15 @@ use prose_syntax::fix::fix_all;
 
 use self::outcome::Outcome;
 use self::write::Change;
-use crate::Status;
+use crate::check::job::{Checked, Job, Mode};
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
 use crate::output::{diff, full};
 use crate::panic::caught;
 use crate::sources::{OtherTexts, Sources};
-use crate::terminal::{self, Terminal, one_line};
-
-/// What happens to the fixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// They are shown with the findings.
-    Report,
-    /// They are applied.
-    Fix,
-    /// What applying them would change is shown.
-    Diff,
-}
-
-/// What is done with every program.
-struct Job {
-    mode: Mode,
-    safety: FixSafety,
-    format: OutputFormat,
-    /// More warnings than this fail the check.
-    max_warnings: Option<usize>,
-    renderer: Renderer,
-    look: diff::Look,
-}
+use crate::status::Status;
+use crate::terminal;
+use crate::terminal::{Terminal, one_line};
 
 /// A program to check.
 struct Program {
@@ -63,12 +43,6 @@ struct Stdin<'a> {
     path: &'a Path,
     rules: Arc<Rules>,
     text: Result<String, String>,
-}
-
-/// What became of one file.
-struct Checked {
-    file: Option<CheckedFile>,
-    failure: Option<Failure>,
 }
 
 /// Checks what the arguments name and writes what is wrong.

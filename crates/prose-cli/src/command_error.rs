@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use prose_project::FileError;
 use prose_state::StateError;
 
-use crate::Status;
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, one_line};
 
 /// Why a command could not do its work.

@@ -7,9 +7,9 @@ use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
 use prose_syntax::Severity;
 
-use crate::Status;
 use crate::cli::{CompileArgs, STDIN};
 use crate::run::load::{write_diagnostics, write_remarks};
+use crate::status::Status;
 use crate::terminal::{self, ERROR, Terminal, counted, one_line};
 
 /// Writes the canonical form of a program to standard output, and what is wrong with it to standard error.

@@ -20,9 +20,9 @@ use prose_state::runs::RunState;
 use prose_syntax::Severity;
 
 use self::machine::{Answer, asked_for_version, on_path};
-use crate::Status;
 use crate::cli::DoctorArgs;
-use crate::run::present_project;
+use crate::run::project::present_project;
+use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 /// What was found, as it is found.

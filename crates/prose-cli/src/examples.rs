@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use prose_syntax::suggest::nearest;
 
-use crate::Status;
 use crate::cli::run::ExamplesArgs;
+use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, Terminal, one_line};
 
 /// An example with its name.

@@ -10,8 +10,8 @@ use prose_syntax::text::shorten;
 use prose_syntax::{Code, Level};
 use serde::Serialize;
 
-use crate::Status;
 use crate::cli::{ExplainArgs, ExplainFormat};
+use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Texts are wrapped at the width of the terminal, but no wider than is easy to read.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use prose_project::imports::{ImportOptions, asked_rights};
 use prose_registry::Reference;
 
-use crate::Status;
 use crate::cli::FetchArgs;
 use crate::gather::{Gathered, Walked};
+use crate::status::Status;
 use crate::terminal::{Terminal, one_line};
 
 /// Fetches what the arguments name and tells what became of it.

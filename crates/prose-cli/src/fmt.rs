@@ -11,11 +11,11 @@ use prose_project::parts::parts;
 use prose_project::{Failure, walk};
 use prose_syntax::{Parse, TextRange, TextSize, parse};
 
-use crate::Status;
 use crate::check::write::{Change, replace};
 use crate::cli::{FmtArgs, STDIN};
 use crate::output::diff;
 use crate::position::line_break_ends;
+use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
 
 /// What became of the programs.

@@ -9,9 +9,9 @@ use prose_project::files::{identity, shown};
 use prose_project::imports::{self, ImportOptions, LockUse, Update, block_on, commit};
 use prose_registry::{Client, LOCK_FILE, Lock, Outcome, Pin, Reference, Visited};
 
-use crate::Status;
 use crate::cli::LockArgs;
 use crate::gather::{Gathered, Walked};
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Brings the lock files of the projects up to date and tells what changed.

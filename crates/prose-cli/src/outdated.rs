@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use prose_project::imports::{ImportOptions, LockUse, Update, block_on};
 use prose_registry::{Freshness, Importer, LOCK_FILE, Outcome, Pin, Reference};
 
-use crate::Status;
 use crate::cli::OutdatedArgs;
 use crate::gather::Gathered;
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Asks the hosts of all that is pinned.

@@ -5,8 +5,8 @@ use std::io::Write;
 use anyhow::Context;
 use prose_files::{Limit, read_named_text};
 
-use crate::Status;
 use crate::cli::ReplayArgs;
+use crate::status::Status;
 use crate::terminal::{Terminal, counted};
 
 /// Replays the recording, and shows the first difference or writes all of them down.

@@ -1,26 +1,28 @@
 //! `prose run` and `prose resume`.
 
 mod echo;
+pub(crate) mod ended;
 mod failures;
 mod given;
 mod interrupt;
 pub(crate) mod load;
 mod printed;
 mod progress;
+pub(crate) mod project;
 mod recorded;
 mod resumed;
 mod terminal_inputs;
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use self::project::{present_project, project_of};
+use std::io;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
-use prose_project::trust::accepts_settings;
 use prose_run::{Around, Finished, Markers, Order, Person, Project, RunFailure, Start, Subject};
 use prose_view::View;
 use prose_vm::error::ErrorKind;
@@ -36,23 +38,8 @@ use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
+use crate::run::ended::Ended;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
-
-/// How a run ends, as the exit status of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Ended {
-    Completed = 0,
-    Failed = 1,
-    Refused = 2,
-    Interrupted = 3,
-    Unrecorded = 4,
-}
-
-impl From<Ended> for ExitCode {
-    fn from(ended: Ended) -> Self {
-        Self::from(ended as u8)
-    }
-}
 
 impl From<Narration> for Markers {
     fn from(narration: Narration) -> Self {
@@ -174,7 +161,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(path) = &args.transcript {
         return resume_transcript(path, args, terminal);
     }
-    let project = Project { allows_outside: args.runner.allow_outside, ..project(None) };
+    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
     let details = match crate::runs::details(&project, args.run.as_deref()) {
         Ok(details) => details,
         Err(message) => return refuse(terminal, &message),
@@ -285,22 +272,9 @@ fn harness(args: &RunnerArgs) -> Option<String> {
     args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
 }
 
-/// Where runs keep their files: in the folder of the program's `prose.toml`, else in the present one.
-fn project(loaded: Option<&Loaded>) -> Project {
-    let root = loaded.and_then(|loaded| loaded.project.clone());
-    let root = root.unwrap_or_else(|| {
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let store = Person::of_user().store();
-        let found =
-            prose_config::find_accepted(&here.join("program.prose"), |file| accepts_settings(&store, file));
-        found.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or(here)
-    });
-    Project { home: std::env::home_dir(), ..Project::new(root) }
-}
-
 fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
     let config = loaded.config.run.clone();
-    let project = Project { allows_outside: args.allow_outside, ..project(Some(loaded)) };
+    let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
     Order {
         program: Arc::clone(&loaded.program),
         subject: Subject::new(&project.root, &loaded.config),
@@ -596,9 +570,4 @@ fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: 
 fn refuse(terminal: &Terminal, message: &str) -> io::Result<Ended> {
     writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", printed::shown(message))?;
     Ok(Ended::Refused)
-}
-
-/// The project of the present folder, for commands about runs.
-pub(crate) fn present_project() -> Project {
-    project(None)
 }

@@ -16,10 +16,10 @@ use prose_view::View;
 use prose_vm::event::What;
 use textwrap::core::display_width;
 
-use crate::Status;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
-use crate::run::present_project;
+use crate::run::project::present_project;
+use crate::status::Status;
 use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line};
 
 /// How often a run that is followed is looked at.

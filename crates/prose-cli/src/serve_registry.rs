@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use anyhow::Context;
 use prose_registry::RegistryServer;
 
-use crate::Status;
 use crate::cli::ServeRegistryArgs;
+use crate::status::Status;
 use crate::terminal::{Terminal, one_line};
 use prose_project::imports::block_on;
 

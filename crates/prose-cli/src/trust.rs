@@ -8,9 +8,9 @@ use prose_config::FILE_NAME;
 use prose_project::trust::{Concern, Subject, TrustStore, accepts_settings};
 use prose_run::Untrusted;
 
-use crate::Status;
 use crate::cli::run::TrustArgs;
 use crate::command_error::CommandError;
+use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Trusts a project, trusts it no longer, or lists what is trusted.

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use prose_state::migration::Migration;
 
-use crate::Status;
-use crate::run::present_project;
+use crate::run::project::present_project;
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 
 /// Migrates the project of the present folder, and says what was done in the words of the language's own tools.

@@ -7,9 +7,9 @@ use prose_project::files::{identity, shown};
 use prose_project::imports::{ImportOptions, LockUse, Update};
 use prose_registry::Vendor;
 
-use crate::Status;
 use crate::cli::VendorArgs;
 use crate::gather::{Gathered, Walked};
+use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
 /// Writes the copies and tells how they are used.

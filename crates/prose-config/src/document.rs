@@ -4,8 +4,8 @@ use prose_syntax::{Code, Diagnostic, TextRange};
 use prose_toml::{Document, MAX_PROBLEMS};
 
 use crate::Config;
+use crate::registry_url::RegistryUrl;
 use crate::setting::{Reader, Setting};
-use crate::values::RegistryUrl;
 
 /// No settings are that long; reading more would only keep an editor waiting.
 const MAX_BYTES: usize = 16 << 20;
@@ -19,7 +19,7 @@ pub(crate) fn read(text: &str) -> (Config, Vec<Diagnostic>) {
         return (config, vec![problem]);
     }
     let document = Document::parse(text);
-    let mut reader = Reader::new(text, &document);
+    let mut reader = Reader::new(text, &document, Config::schema);
     let mut config = Config::read(&document.root(), &mut reader).unwrap_or_default();
     let is_url_lost = reader.has_stray_address || !document.problems.is_empty();
     if is_url_lost && config.registry.url == RegistryUrl::default() {

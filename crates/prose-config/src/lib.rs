@@ -7,6 +7,7 @@
 mod document;
 mod file;
 mod project;
+mod registry_url;
 mod rights;
 mod setting;
 mod settings;
@@ -14,10 +15,11 @@ mod values;
 
 pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
 pub use project::{Overrides, Project, Projects};
-pub use rights::ImportRights;
-pub use settings::{CheckConfig, Config, ImportConfig, MarkdownConfig, RegistryConfig, RunConfig};
+pub use registry_url::RegistryUrl;
+pub use rights::{ImportConfig, ImportRights};
+pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{
-    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word,
+    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, Word,
 };
 
 use std::path::Path;

@@ -9,8 +9,17 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::ImportConfig;
-use crate::setting::{Reader, Setting, shorten};
+use crate::setting::{Reader, Setting, settings, shorten};
+
+settings! {
+    /// The rights of a fetched program in this project.
+    pub struct ImportConfig {
+        /// Additional rights of the program; without them, it can use only its inputs and its own memory folder. `files:docs/**` lets it pass on
+        /// files (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memory (`persist:`), and
+        /// `skills:PATH` lets it use skills by path. Paths are relative to the folder of `prose.toml`.
+        allow: Vec<Right> = "allow",
+    }
+}
 
 /// What fetched programs may do, by the paths that they are imported by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

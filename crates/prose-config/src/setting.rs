@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use crate::values::RegistryUrl;
+use crate::registry_url::RegistryUrl;
 
 /// The type of a setting.
 pub(crate) trait Setting: Sized {
@@ -104,6 +104,8 @@ pub(crate) use settings;
 /// Where reading stands, and what was found to be wrong.
 pub(crate) struct Reader<'a> {
     text: &'a str,
+    /// The JSON schema of all settings.
+    schema: fn() -> Value,
     document: &'a Document<'a>,
     /// The keys that lead to the value.
     path: Vec<String>,
@@ -115,9 +117,10 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str, document: &'a Document<'a>) -> Self {
+    pub(crate) fn new(text: &'a str, document: &'a Document<'a>, schema: fn() -> Value) -> Self {
         Self {
             text,
+            schema,
             document,
             path: Vec::new(),
             siblings: Vec::new(),
@@ -281,7 +284,7 @@ impl<'a> Reader<'a> {
             if parent.is_empty() { "prose.toml".to_owned() } else { format!("[{}]", parent.join(".")) };
         let (hint, fix) = if let Some(meant) = meant_word(name, known.iter().copied()) {
             (format!("did you mean `{meant}`?"), self.rename(key, meant))
-        } else if let Some(home) = home_of(name) {
+        } else if let Some(home) = home_of(name, &(self.schema)()) {
             (format!("it belongs into `[{home}]`"), None)
         } else {
             (format!("`{table}` knows {}", enumerated(known.into_iter().map(quoted), "and")), None)
@@ -316,8 +319,7 @@ fn folded(word: &str) -> String {
 }
 
 /// The table that has a setting of that name.
-fn home_of(name: &str) -> Option<String> {
-    let schema = crate::Config::schema();
+fn home_of(name: &str, schema: &Value) -> Option<String> {
     let tables = schema["properties"].as_object()?;
     let name = folded(name);
     let home = tables.iter().find(|(_, table)| keys(table).contains(&&*name))?;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use prose_rights::Right;
 use prose_syntax::{Code, Level, Profile};
 
+use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
-use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, RegistryUrl, Word};
+use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, Word};
 
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
@@ -51,16 +51,6 @@ settings! {
         /// Whether `prose check` also checks the programs in all Markdown files of a folder. Programs in a Markdown file that is named on the command
         /// line are always checked.
         check: bool = "check",
-    }
-}
-
-settings! {
-    /// The rights of a fetched program in this project.
-    pub struct ImportConfig {
-        /// Additional rights of the program; without them, it can use only its inputs and its own memory folder. `files:docs/**` lets it pass on
-        /// files (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memory (`persist:`), and
-        /// `skills:PATH` lets it use skills by path. Paths are relative to the folder of `prose.toml`.
-        allow: Vec<Right> = "allow",
     }
 }
 

@@ -1,20 +1,17 @@
 //! Open folders.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
+use std::{fmt, io};
 
+use crate::access::{Access, Identity, Placing};
 #[cfg(not(unix))]
 use crate::portable::Handle;
 use crate::read::{Limit, ReadError, check};
 #[cfg(unix)]
 use crate::unix::Handle;
-
-/// How temporary files start, by which those of a process that was killed are found again.
-pub(crate) const TEMPORARY: &str = ".prose-tmp-";
 
 /// An open folder. What is made in it belongs to the user alone (0600 and 0700 on Unix), and no link below it is followed: where another process puts a
 /// link in the place of a folder or a file, nothing is read from and nothing is written to where it leads.
@@ -24,43 +21,6 @@ pub(crate) const TEMPORARY: &str = ".prose-tmp-";
 pub struct Folder {
     path: PathBuf,
     handle: Handle,
-}
-
-/// By what a file is known that nobody has written to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
-    pub(crate) modified: Option<SystemTime>,
-    pub(crate) length: u64,
-    /// Another file may have been put in the place of the one there was. Always 0 where files have no number.
-    pub(crate) inode: u64,
-}
-
-/// How a file is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    /// Reading and writing a file that is made if it is missing.
-    ReadWrite,
-    /// Writing behind what is there.
-    Append,
-    /// The same for a file that is made if it is missing.
-    AppendOrCreate,
-    /// The same for a file that must not be there.
-    CreateNew,
-    /// Writing somewhere in what is there.
-    Write,
-}
-
-/// How a file gets into its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placing {
-    /// It is probably not there yet.
-    First,
-    /// It changes places with the one that is there. Some file systems bring a file to the disk before it replaces another one; where the two change
-    /// places instead, they do not, which is a hundred times faster for a file that is often written anew.
-    Exchange,
-    /// It replaces the one that is there.
-    Replace,
 }
 
 /// Why a file or a folder cannot be used.
@@ -307,12 +267,6 @@ pub fn has_too_many_files(error: &io::Error) -> bool {
 /// Whether an error says that there is no such file.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
-}
-
-/// A name for a temporary file that hardly any other has.
-pub(crate) fn temporary_name() -> String {
-    let random: String = (0..10).map(|_| fastrand::alphanumeric()).collect();
-    format!("{TEMPORARY}{random}")
 }
 
 #[cfg(test)]

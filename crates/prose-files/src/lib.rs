@@ -4,6 +4,7 @@
 //! reader. [`Folder`] is an open folder whose files are private and below which no link is followed. [`private`] repairs the permissions of
 //! files that earlier versions have written.
 
+mod access;
 mod folder;
 #[cfg(any(not(unix), test))]
 mod portable;
@@ -12,5 +13,6 @@ mod read;
 #[cfg(unix)]
 mod unix;
 
-pub use folder::{Folder, FolderError, Identity, has_too_many_files};
+pub use access::Identity;
+pub use folder::{Folder, FolderError, has_too_many_files};
 pub use read::{Limit, ReadError, decode, read, read_named, read_named_text, read_stream, read_text, reason};

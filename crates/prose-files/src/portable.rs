@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::folder::{Access, Identity, Placing, temporary_name};
+use crate::access::{Access, Identity, Placing, temporary_name};
 
 /// A folder.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-use crate::folder::{Access, Identity, Placing, temporary_name};
+use crate::access::{Access, Identity, Placing, temporary_name};
 
 /// An open folder.
 #[derive(Debug)]

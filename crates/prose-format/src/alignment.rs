@@ -2,7 +2,7 @@
 
 use prose_syntax::SyntaxKind::COMMENT;
 
-use crate::layout::Gap;
+use crate::gap::Gap;
 use crate::pieces::Place;
 
 /// How many spaces stand before a comment at the end of a line, at least.

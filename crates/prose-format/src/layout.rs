@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use prose_syntax::SyntaxKind::*;
+use prose_syntax::SyntaxKind::{COLON, COMMENT, *};
 use prose_syntax::fix::line_ending;
 use prose_syntax::{Parse, TextEdit, TextRange, TextSize};
 
 use crate::alignment::align;
+use crate::gap::Gap;
 use crate::pieces::{Piece, Place, collect};
 use crate::verify::TABS;
 use crate::{comments, spacing};
@@ -52,14 +53,6 @@ pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[Tex
         .filter(|(range, new)| is_asked_for(*range) && text[*range] != **new)
         .map(|(range, new_text)| TextEdit { range, new_text })
         .collect()
-}
-
-/// What stands before a piece.
-pub(crate) struct Gap {
-    pub(crate) range: TextRange,
-    /// What is to stand there; none if that is for the writer to say.
-    pub(crate) wanted: Option<String>,
-    pub(crate) piece: Piece,
 }
 
 /// Whether one of the statements that stay as they are, which are in their order, has a range in it.

@@ -8,6 +8,7 @@
 mod alignment;
 mod canonical;
 mod comments;
+mod gap;
 mod layout;
 mod on_type;
 mod pieces;

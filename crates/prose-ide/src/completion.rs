@@ -1,5 +1,6 @@
 //! What can be written at the cursor.
 
+mod arguments;
 mod brackets;
 mod calls;
 mod item;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::git::GitHost;
+use crate::git_host::GitHost;
 
 /// Why a path names no program (E011, E012).
 ///

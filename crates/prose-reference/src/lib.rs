@@ -4,11 +4,13 @@
 
 mod error;
 mod git;
+mod git_host;
 mod local;
 mod reference;
 
 pub use error::Invalid;
-pub use git::{GitHost, GitProgram};
+pub use git::GitProgram;
+pub use git_host::GitHost;
 pub use reference::{Reference, RegistryProgram};
 
 #[cfg(test)]

@@ -4,8 +4,19 @@ use url::Url;
 
 use crate::{GitProgram, Invalid, Reference};
 
+impl Reference {
+    /// Reads the path of a `use` in a program that came from `base`, which is a [`Url`](Reference::Url) or a
+    /// [`Git`](Reference::Git) program. A local path starts from there; it never is a file of this machine.
+    pub fn parse_in(path: &str, base: &Reference) -> Result<Self, Invalid> {
+        match Self::parse(path)? {
+            Reference::Local(path) => in_remote(&path, base),
+            whole => Ok(whole),
+        }
+    }
+}
+
 /// What a local path means in the program at `base`: never a file of this machine.
-pub(crate) fn in_remote(path: &str, base: &Reference) -> Result<Reference, Invalid> {
+fn in_remote(path: &str, base: &Reference) -> Result<Reference, Invalid> {
     match base {
         Reference::Git(program) => sibling(program, path).map(Reference::Git),
         Reference::Url(url) => relative(url, path).map(Reference::Url),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::{GitHost, GitProgram, Invalid, local};
+use crate::{GitHost, GitProgram, Invalid};
 
 /// The program that the path of a `use` names. Displayed in its canonical spelling, which is the same for all paths that name the
 /// program in the same way.
@@ -61,15 +61,6 @@ impl Reference {
             return Ok(Reference::Local(path.to_owned()));
         }
         RegistryProgram::parse(path).map(Reference::Registry)
-    }
-
-    /// Reads the path of a `use` in a program that came from `base`, which is a [`Url`](Reference::Url) or a
-    /// [`Git`](Reference::Git) program. A local path starts from there; it never is a file of this machine.
-    pub fn parse_in(path: &str, base: &Reference) -> Result<Self, Invalid> {
-        match Self::parse(path)? {
-            Reference::Local(path) => local::in_remote(&path, base),
-            whole => Ok(whole),
-        }
     }
 
     /// Whether it names a file of this machine.

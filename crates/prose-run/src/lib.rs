@@ -5,7 +5,9 @@
 mod changes;
 mod error;
 mod origin;
+mod program_check;
 mod rights;
+mod seal;
 mod state;
 
 use std::collections::BTreeMap;

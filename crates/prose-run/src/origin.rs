@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use prose_harness::registry::{HarnessSettings, started};
 use prose_project::key::RunKey;
 use prose_state::folder::Project;
-use prose_state::journal::{JOURNAL_FILE, Sealer};
+use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::read_seal;
 use prose_vm::event::{RunHead, ScriptFile};
 use prose_vm::harness::Workplace;
 
 use crate::error::{RunFailure, Unconfirmed, Untrusted};
-use crate::{Order, Start, UserFiles, state};
+use crate::program_check::{check_program, commands};
+use crate::{Order, Start, UserFiles};
 
 /// With what a run starts or goes on.
 pub(crate) struct Origin {
@@ -42,16 +43,6 @@ pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
     head().is_some_and(|head| head.run == run)
 }
 
-/// What seals the start of a run, or why there is nothing that does.
-pub(crate) fn sealer(order: &Order) -> Result<Sealer, String> {
-    let key = RunKey::find_or_make(&order.person.files).map_err(|error| {
-        format!(
-            "the key that confirms whose run this is cannot be kept: {error}. To resume the run, its program and its harness will have to be named"
-        )
-    })?;
-    Ok(Sealer::new(move |text| key.seal(text)))
-}
-
 /// Finds out with what a run starts or goes on.
 pub(crate) fn origin(order: &Order) -> Result<Origin, RunFailure> {
     let of_settings = order.config.harness.as_str();
@@ -60,7 +51,7 @@ pub(crate) fn origin(order: &Order) -> Result<Origin, RunFailure> {
         return Ok(Origin { harness, script: given_script(order), is_confirmed: true, notes: Vec::new() });
     };
     let details = order.project.show_run(run)?;
-    state::check_program(order, &details, *accept_changes)?;
+    check_program(order, &details, *accept_changes)?;
     let head = details.head;
     let is_confirmed = is_confirmed(&order.project, run, &order.person.files);
     let starts = |harness: &str| started(harness, &harness_settings(order, None)).is_some();
@@ -133,7 +124,7 @@ pub(crate) fn harness_settings(order: &Order, run: Option<PathBuf>) -> HarnessSe
     HarnessSettings {
         seed: order.seed,
         delay: order.delay,
-        commands: state::commands(&order.config),
+        commands: commands(&order.config),
         environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
         ..HarnessSettings::new(workplace)
     }

@@ -1,25 +1,20 @@
 //! The state systems behind one interface.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use prose_config::{HarnessName, RunConfig, Word};
-use prose_files::Limit;
-use prose_harness::command::CommandSettings;
 use prose_narration::transcript::TranscriptRecall;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
-use prose_state::runs::{RunDetails, RunState};
 use prose_vm::event::{RunHead, StateMode};
 use prose_vm::store::{Fresh, NoStore, Recall, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use crate::changes::first_difference;
 use crate::error::RunFailure;
-use crate::origin::{self, Origin};
+use crate::origin::Origin;
+use crate::seal::sealer;
 use crate::{Order, Start};
 
 /// What has been opened for a run.
@@ -91,7 +86,7 @@ pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure>
         }
         Start::New => {
             let mut store = FilesystemStore::create(&order.project, &order.program.text, SystemTime::now())?;
-            let sealer = origin::sealer(order);
+            let sealer = sealer(order);
             let notes = sealer.as_ref().err().cloned().into_iter().collect();
             sealer.into_iter().for_each(|sealer| store.seal_with(sealer));
             Ok(Opened {
@@ -137,7 +132,7 @@ fn resume(order: &Order, origin: &Origin, run: &SmolStr, accept_changes: bool) -
     let mut resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
     // What nobody has said is confirmed by nobody.
     if origin.is_confirmed || order.names_program {
-        origin::sealer(order).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
+        sealer(order).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
     }
     let mut notes = origin.notes.clone();
     notes.extend(resumed.notes);
@@ -150,34 +145,4 @@ fn resume(order: &Order, origin: &Origin, run: &SmolStr, accept_changes: bool) -
         recall: Remembered::Files(resumed.recall),
         notes,
     })
-}
-
-/// Refuses to go on with a run that has nothing left to do, or whose program has changed without the person's consent.
-pub(crate) fn check_program(
-    order: &Order,
-    details: &RunDetails,
-    accept_changes: bool,
-) -> Result<(), RunFailure> {
-    let run = &details.summary.id;
-    let before = prose_files::read_text(
-        &details.summary.folder.join(prose_state::folder::PROGRAM_FILE),
-        Limit::PROGRAM,
-    )
-    .ok();
-    let changed =
-        details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &order.program));
-    if details.summary.status == RunState::Completed && !(accept_changes && changed.is_some()) {
-        return Err(RunFailure::Over { run: run.to_string(), is_unchanged: accept_changes });
-    }
-    if let Some(difference) = changed.filter(|_| !accept_changes) {
-        return Err(RunFailure::Changed { run: run.to_string(), difference });
-    }
-    Ok(())
-}
-
-/// The programs of agents that a project's settings name.
-pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
-    let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
-    let name = HarnessName::Command.as_str().to_owned();
-    command.map(|command| (name, command)).into_iter().collect()
 }

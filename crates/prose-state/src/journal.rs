@@ -17,19 +17,11 @@ use prose_vm::value::Value;
 
 use crate::disk::OwnFile;
 use crate::error::StateError;
+use crate::line::{BEHIND_CHECKSUM, LINE_START, SEAL_START, checksum_of, seed_of_run};
 use crate::recall::Sound;
 
 /// The name of the journal in the folder of a run.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
-
-/// What a line starts with; the checksum follows as eight hexadecimal digits.
-pub(crate) const LINE_START: &[u8] = b"{\"crc\":\"";
-/// What stands between the checksum and the event.
-pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
-/// What stands before the seal of the first line, which covers what stands behind it.
-pub(crate) const SEAL_START: &[u8] = b"\"seal\":\"";
-/// How long the part of a line is that the checksum does not cover.
-pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();
 
 /// How long the journal gathers lines at least between two syncs. A loss of power costs at most what was written since the last one; the end of a process
 /// costs nothing.
@@ -78,21 +70,6 @@ pub struct Journal {
     seed: u32,
     syncer: Syncer,
     sealer: Option<Sealer>,
-}
-
-/// The first version whose checksums start from the id of the run.
-const VERSION_WITH_SEED: u32 = 2;
-
-/// What the checksums of a run's lines after the head start from.
-pub(crate) fn seed_of_run(version: u32, run: &str) -> u32 {
-    if version < VERSION_WITH_SEED { 0 } else { crc32fast::hash(run.as_bytes()) }
-}
-
-/// The checksum of a line, without the part that it stands in.
-pub(crate) fn checksum_of(bytes: &[u8], seed: u32) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
-    hasher.update(bytes);
-    hasher.finalize()
 }
 
 /// How many bytes of lines wait at most to be written together.

@@ -18,6 +18,7 @@ pub mod foreign;
 pub mod in_context;
 pub mod journal;
 mod legacy;
+mod line;
 pub mod lock;
 mod memory;
 pub mod migration;

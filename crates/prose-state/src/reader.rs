@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 
 use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
-use crate::journal::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, seed_of_run};
+use crate::line::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, seed_of_run};
 
 /// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
 /// its line breaks.

@@ -15,7 +15,7 @@ use smol_str::SmolStr;
 
 use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
-use crate::journal::{LINE_START, seed_of_run};
+use crate::line::{LINE_START, seed_of_run};
 use crate::reader::{CHANGED, HeadGlance, MAX_BYTES_OF_LINE, Places, check_line};
 
 /// What some editors put in front of a text.

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::diagnostic::Severity;
+use crate::severity::Severity;
 
 mod table;
 

@@ -1,43 +1,12 @@
 //! What the tools say about a program: a coded, placed message with an optional fix.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use rowan::{TextRange, TextSize};
 
 use crate::codes::{Code, Level, Profile};
-
-/// How grave a diagnostic is. Only [`Severity::Error`] keeps a program from running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// No reading of the program can run.
-    Error,
-    /// The program can run, but probably not as meant.
-    Warning,
-    /// Something worth knowing that needs no change.
-    Information,
-    /// A suggestion that editors show unobtrusively.
-    Hint,
-}
-
-impl Severity {
-    /// The lower-case name used in every textual output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Information => "info",
-            Severity::Hint => "hint",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+use crate::severity::Severity;
 
 /// One finding in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use std::ops::Range;
 use rowan::TextRange;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit};
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
+use crate::severity::Severity;
 
 /// A fix may uncover what another fix mends, and so on; but a program is never worth more rounds than this.
 const MAX_PASSES: usize = 100;

@@ -20,13 +20,15 @@ pub mod options;
 mod parser;
 pub mod properties;
 mod reparse;
+mod severity;
 pub mod suggest;
 mod syntax_kind;
 pub mod text;
 
 pub use codes::{Code, Level, Profile, Tag};
-pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, UndecidedName};
+pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, TextEdit, UndecidedName};
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
+pub use severity::Severity;
 pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 
 /// The result of parsing one file.

@@ -6,10 +6,11 @@
 use rowan::{Checkpoint, GreenNode, GreenNodeBuilder, TextRange, TextSize};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Fix, FixSafety, Severity, TextEdit, UndecidedName};
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, UndecidedName};
 use crate::grammar;
 use crate::layout::{self, Lexeme};
 use crate::lexer::{self, Tokens};
+use crate::severity::Severity;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// How deep blocks and brackets may be nested together. Deeper text is an error, so that no input can exhaust the stack, neither

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::ErrorKind;
-use crate::event::LoopKind;
 use crate::frame;
 use crate::place::{Place, Site};
 use crate::value::Value;
@@ -542,4 +541,16 @@ impl Failure {
     pub fn session(message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Session, message: message.into() }
     }
+}
+
+/// Kinds of loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "named for what they are")]
+pub enum LoopKind {
+    Forever,
+    Until,
+    While,
+    Repeat,
+    For,
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use std::sync::Arc;
 
+pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
 use crate::place::{Place, Site};
@@ -381,18 +382,6 @@ pub enum StatementKind {
     Chain,
     Throw,
     Other,
-}
-
-/// Kinds of loops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "named for what they are")]
-pub enum LoopKind {
-    Forever,
-    Until,
-    While,
-    Repeat,
-    For,
 }
 
 /// Why a loop ended.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_executor::LocalPool;
@@ -15,9 +14,7 @@ use futures_util::task::LocalSpawnExt;
 
 use crate::effect::{Effect, Outcome, Request, RequestId};
 use crate::event::{RunEnd, What};
-use crate::interpret;
 use crate::place::{Place, Site};
-use crate::program::Program;
 use crate::settings::Settings;
 
 /// A machine that executes a program.
@@ -59,8 +56,11 @@ pub struct Happening {
 }
 
 impl Machine {
-    /// A machine at the start of a program.
-    pub fn new(program: Arc<Program>, settings: Settings) -> Self {
+    /// A machine that executes what `run` makes of its world.
+    pub(crate) fn start<R>(settings: Settings, run: impl FnOnce(Rc<World>) -> R) -> Self
+    where
+        R: Future<Output = RunEnd> + 'static,
+    {
         let pool = LocalPool::new();
         let world = Rc::new(World {
             spawner: pool.spawner(),
@@ -72,7 +72,7 @@ impl Machine {
             nested: Cell::new(0),
             end: RefCell::default(),
         });
-        let run = interpret::run(Rc::clone(&world), program);
+        let run = run(Rc::clone(&world));
         let end = Rc::clone(&world);
         let main = async move {
             let result = run.await;

@@ -9,12 +9,12 @@ use prose_syntax::text::{counted, enumerated};
 
 use prose_project::Failure;
 
-use super::{Checked, Job, Mode};
-use crate::Status;
+use crate::check::job::{Checked, Job, Mode};
 use crate::cli::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
 use crate::output::repository::Repository;
 use crate::output::{concise, github, json, sarif};
+use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, write_failures, write_remarks};
 
 /// Everything that a check has to tell, in the order of the paths.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use prose_harness::supervisor;
 use tokio::sync::oneshot;
 
-use super::{Ended, echo};
+use crate::run::echo;
+use crate::run::ended::Ended;
 
 /// Hears signals from the moment on at which it is made: a run may be busy for long before it waits for anything.
 pub(crate) struct Interrupts {

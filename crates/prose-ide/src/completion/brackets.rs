@@ -4,7 +4,7 @@ use prose_syntax::SyntaxKind::*;
 use prose_syntax::options::{Header, OptionValue, STRATEGIES};
 use prose_syntax::properties::Owner;
 
-use super::{CompletionKind, Context, calls, properties, values};
+use super::{CompletionKind, Context, arguments, calls, properties, values};
 use crate::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
 
 /// What can stand behind the open bracket at `open` of the line's pieces.
@@ -72,7 +72,7 @@ fn parentheses(context: &mut Context<'_>, before: &[Piece<'_>], inside: &[Piece<
         [session, text] if session.kind == SESSION_KW && text.kind == STRING => {
             inline_properties(context, inside);
         }
-        [.., callee] if is_callee(callee, context) => calls::arguments(context, statement, inside),
+        [.., callee] if is_callee(callee, context) => arguments::arguments(context, statement, inside),
         _ => values::operand(context, last_item(inside)),
     }
 }

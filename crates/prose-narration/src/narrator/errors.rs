@@ -4,7 +4,6 @@ use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::Event;
 use prose_vm::place::Place;
 
-use super::sessions::kind_word;
 use super::{Construct, Narrator};
 use crate::markers::Marker;
 use crate::text;
@@ -82,5 +81,13 @@ impl Narrator {
             Construct::Try(it) => Some(it),
             _ => None,
         })
+    }
+}
+
+/// A kind of error as journals write it.
+pub(super) fn kind_word(kind: ErrorKind) -> String {
+    match serde_json::to_value(kind) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => "other".into(),
     }
 }

@@ -6,7 +6,7 @@ use prose_vm::effect::{MemoryPlace, Outcome, RequestId, SessionTask};
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::{Event, StatementKind};
 
-use super::errors::Part;
+use super::errors::{Part, kind_word};
 use super::statements::without_binding;
 use super::{Construct, Narrator};
 use crate::markers::Marker;
@@ -208,13 +208,5 @@ impl Narrator {
             Some(Construct::Try(it)) if it.frame == event.frame => Some(it.part),
             _ => None,
         }
-    }
-}
-
-/// A kind of error as journals write it.
-pub(super) fn kind_word(kind: ErrorKind) -> String {
-    match serde_json::to_value(kind) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => "other".into(),
     }
 }

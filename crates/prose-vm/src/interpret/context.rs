@@ -6,11 +6,13 @@ use prose_analysis::model::{Expr, ExprId, Property, TextKind, Value as ValueNode
 use smol_str::SmolStr;
 
 use super::scope::RECENT;
-use super::texts::INLINE;
 use super::{Cx, Exec};
 use crate::effect::{ContextItem, Effect, Extent, FileUse, Outcome, Summary, digest};
 use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
+
+/// From how many characters on a value is not put into a text but passed as context (R13).
+pub(super) const INLINE: usize = 2000;
 
 /// How many bytes of results a model judges by, at most, where they are passed as texts: a question is not worth more of its attention.
 const EVIDENCE: usize = 40_000;

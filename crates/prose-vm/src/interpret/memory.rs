@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_syntax::text::beginning;
 use smol_str::SmolStr;
 
-use super::sessions::Spoken;
+use super::spoken::Spoken;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;

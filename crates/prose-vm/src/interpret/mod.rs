@@ -14,6 +14,7 @@ mod parallel;
 mod pipelines;
 mod scope;
 mod sessions;
+mod spoken;
 mod statements;
 mod texts;
 mod tries;
@@ -30,10 +31,11 @@ use smol_str::SmolStr;
 use crate::effect::{Binding, Effect, Extent, Outcome, RequestId, Usage};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{RunEnd, RunHead, RunStatus, What};
-use crate::machine::{Asked, Happening, World};
+use crate::machine::{Asked, Happening, Machine, World};
 use crate::names;
 use crate::place::{Place, Site};
 use crate::program::{At, Program};
+use crate::settings::Settings;
 use crate::value::Value;
 pub(crate) use scope::Frame;
 use scope::{Local, Scope};
@@ -228,8 +230,15 @@ impl Cx {
     }
 }
 
+impl Machine {
+    /// A machine at the start of a program.
+    pub fn new(program: Arc<Program>, settings: Settings) -> Self {
+        Self::start(settings, |world| run(world, program))
+    }
+}
+
 /// Executes a program from its start to its end.
-pub(crate) async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
+async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     let settings = &world.settings;
     let start = |what| Happening { place: Place::root(), site: None, frame: 0, nesting: 0, what };
     let (name, from) =

@@ -11,6 +11,7 @@ use smol_str::SmolStr;
 
 use super::memory::Remembered;
 use super::scope::Target;
+use super::spoken::Spoken;
 use super::{Cx, Exec};
 use crate::effect::{
     BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask, Usage,
@@ -22,31 +23,12 @@ use crate::program::{At, property};
 use crate::prompt::{self, Parts};
 use crate::value::Value;
 
-/// A session statement and its agent, as far as they are written.
-pub(super) struct Spoken {
-    pub(super) agent: Option<(SmolStr, At)>,
-    pub(super) resumes: bool,
-    own: Vec<Property>,
-    of_agent: Vec<Property>,
-}
-
 /// What a session is asked, before its prompt is put together.
 struct Asked {
     task: SessionTask,
     early_exit: Option<Arc<str>>,
     /// Whether a value that is passed comes from outside of the program.
     is_foreign: bool,
-}
-
-impl Spoken {
-    /// The property of that name: the session's own, else the agent's (R27), with the statement it stands in.
-    fn property(&self, at: At, name: &str) -> Option<(At, &Property)> {
-        let own = property(&self.own, name).map(|property| (at, property));
-        own.or_else(|| {
-            let (_, agent) = self.agent.as_ref()?;
-            property(&self.of_agent, name).map(|property| (*agent, property))
-        })
-    }
 }
 
 impl Cx {

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use prose_analysis::model::{ExprId, Interpolation, Step};
 use smol_str::SmolStr;
 
-use super::context::Passed;
+use super::context::{INLINE, Passed};
 use super::{Cx, Exec};
 use crate::program::Piece;
 use crate::structure;
 use crate::value::Value;
-
-/// From how many characters on a value is not put into a text but passed as context (R13).
-pub(super) const INLINE: usize = 2000;
 
 impl Cx {
     /// A text with every reference filled in.

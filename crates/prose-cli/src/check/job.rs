@@ -1,0 +1,37 @@
+//! What a check does with every program, and what became of one.
+
+use crate::output::diff;
+use annotate_snippets::Renderer;
+use prose_project::Failure;
+use prose_syntax::FixSafety;
+
+use crate::cli::OutputFormat;
+use crate::finding::CheckedFile;
+
+/// What happens to the fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// They are shown with the findings.
+    Report,
+    /// They are applied.
+    Fix,
+    /// What applying them would change is shown.
+    Diff,
+}
+
+/// What is done with every program.
+pub(super) struct Job {
+    pub(super) mode: Mode,
+    pub(super) safety: FixSafety,
+    pub(super) format: OutputFormat,
+    /// More warnings than this fail the check.
+    pub(super) max_warnings: Option<usize>,
+    pub(super) renderer: Renderer,
+    pub(super) look: diff::Look,
+}
+
+/// What became of one file.
+pub(super) struct Checked {
+    pub(super) file: Option<CheckedFile>,
+    pub(super) failure: Option<Failure>,
+}

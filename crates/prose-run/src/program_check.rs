@@ -1,0 +1,41 @@
+//! Whether a run can go on with its program, and the programs of agents that settings name.
+
+use crate::changes::first_difference;
+use prose_config::{HarnessName, RunConfig, Word};
+use prose_files::Limit;
+use prose_harness::command::CommandSettings;
+use prose_state::runs::{RunDetails, RunState};
+use std::collections::BTreeMap;
+
+use crate::Order;
+use crate::error::RunFailure;
+
+/// Refuses to go on with a run that has nothing left to do, or whose program has changed without the person's consent.
+pub(crate) fn check_program(
+    order: &Order,
+    details: &RunDetails,
+    accept_changes: bool,
+) -> Result<(), RunFailure> {
+    let run = &details.summary.id;
+    let before = prose_files::read_text(
+        &details.summary.folder.join(prose_state::folder::PROGRAM_FILE),
+        Limit::PROGRAM,
+    )
+    .ok();
+    let changed =
+        details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &order.program));
+    if details.summary.status == RunState::Completed && !(accept_changes && changed.is_some()) {
+        return Err(RunFailure::Over { run: run.to_string(), is_unchanged: accept_changes });
+    }
+    if let Some(difference) = changed.filter(|_| !accept_changes) {
+        return Err(RunFailure::Changed { run: run.to_string(), difference });
+    }
+    Ok(())
+}
+
+/// The programs of agents that a project's settings name.
+pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
+    let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
+    let name = HarnessName::Command.as_str().to_owned();
+    command.map(|command| (name, command)).into_iter().collect()
+}
