@@ -156,8 +156,35 @@ impl Database {
 /// The text of a program, and what is known of the text before the last edit.
 #[derive(Debug, Clone)]
 pub struct Text {
-    text: Arc<str>,
+    contents: Contents,
     edited: Option<Edited>,
+}
+
+/// The characters of a text, shared by all its clones.
+#[derive(Debug, Clone)]
+pub enum Contents {
+    /// A text that others share, too.
+    Shared(Arc<str>),
+    /// A text that was made for the analysis. It is not copied: an edit of a long document takes one copy less.
+    Owned(Arc<String>),
+}
+
+impl From<Arc<str>> for Contents {
+    fn from(text: Arc<str>) -> Self {
+        Self::Shared(text)
+    }
+}
+
+impl From<&str> for Contents {
+    fn from(text: &str) -> Self {
+        Self::Shared(text.into())
+    }
+}
+
+impl From<String> for Contents {
+    fn from(text: String) -> Self {
+        Self::Owned(Arc::new(text))
+    }
 }
 
 /// How a text came from an earlier one.
@@ -170,35 +197,43 @@ struct Edited {
 
 impl Text {
     /// A text of which nothing is known.
-    pub fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), edited: None }
+    pub fn new(text: impl Into<Contents>) -> Self {
+        Self { contents: text.into(), edited: None }
     }
 
     /// The text after one edit: `replaced` of the text before was replaced by `inserted` bytes. Its parse keeps all of `before`
     /// that the edit does not touch, and is equal to that of the same text without a history.
     pub fn edited(
-        text: impl Into<Arc<str>>,
+        text: impl Into<Contents>,
         before: Arc<Parse>,
         replaced: TextRange,
         inserted: TextSize,
     ) -> Self {
-        Self { text: text.into(), edited: Some(Edited { before, replaced, inserted }) }
+        Self { contents: text.into(), edited: Some(Edited { before, replaced, inserted }) }
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        &self.text
+        match &self.contents {
+            Contents::Shared(text) => text,
+            Contents::Owned(text) => text,
+        }
     }
 
-    /// The same text, shared.
+    /// The same text for longer than the analysis.
     pub fn shared(&self) -> Arc<str> {
-        Arc::clone(&self.text)
+        match &self.contents {
+            Contents::Shared(text) => Arc::clone(text),
+            Contents::Owned(text) => text.as_str().into(),
+        }
     }
 
     pub(crate) fn parse(&self) -> Parse {
         match &self.edited {
-            Some(Edited { before, replaced, inserted }) => before.reparse(*replaced, *inserted, &self.text),
-            None => prose_syntax::parse(&self.text),
+            Some(Edited { before, replaced, inserted }) => {
+                before.reparse(*replaced, *inserted, self.as_str())
+            }
+            None => prose_syntax::parse(self.as_str()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::features::{answers, code_actions, formatting, signature_help};
+use crate::features::{code_actions, formatting, semantic_tokens, signature_help};
 use crate::imports::commands;
 use crate::protocol::convert::SOURCE;
 use crate::protocol::lsp;
@@ -55,7 +55,7 @@ pub(crate) fn initialize_result(session: &Session) -> Value {
             },
             "typeDefinitionProvider": true,
             "semanticTokensProvider": {
-                "legend": answers::legend(),
+                "legend": semantic_tokens::legend(),
                 "full": { "delta": true },
                 "range": true,
             },

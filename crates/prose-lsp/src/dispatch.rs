@@ -1,4 +1,4 @@
-//! Dispatching: what each request and notification of the client is to the owner.
+//! Dispatches requests and notifications of the client to the owner.
 
 use std::sync::mpsc;
 
@@ -11,6 +11,7 @@ use crate::imports::commands::{Command, CommandKind, Import, ImportMessage};
 use crate::messages::{Message, SessionMessage};
 use crate::protocol::answer::{Answer, Unanswered, send};
 use crate::protocol::client::Client;
+use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::incoming::{Incoming, Malformed};
 use crate::protocol::json::json;
 use crate::protocol::lsp::{
@@ -19,17 +20,16 @@ use crate::protocol::lsp::{
     DidSaveTextDocumentParams, WorkspaceFolder,
 };
 use crate::protocol::parent;
-use crate::protocol::questions::Questions;
 use crate::protocol::request::{Failure, RequestId, decode, name};
 use crate::protocol::session::Session;
 use crate::protocol::uri::path_of_uri;
 use crate::reads::read::{Read, ReadMessage};
 use crate::requests::{READS, ReadParams};
-use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunMessage, RunQuery};
+use crate::runs::requests::{RunArguments, RunCommand, RunCommandKind, RunMessage, RunQuery};
 use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::moves::Moves;
 
-/// What the connection as a whole has to know.
+/// An event that may end the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     ShutDown,
@@ -51,7 +51,7 @@ pub(crate) struct Dispatcher {
     phase: Phase,
     owner: mpsc::Sender<Message>,
     client: Client,
-    questions: Questions,
+    client_requests: ClientRequests,
     unanswered: Unanswered,
     events: tokio::sync::mpsc::UnboundedSender<Event>,
 }
@@ -60,10 +60,17 @@ impl Dispatcher {
     pub(crate) fn new(
         owner: mpsc::Sender<Message>,
         client: Client,
-        questions: Questions,
+        client_requests: ClientRequests,
         events: tokio::sync::mpsc::UnboundedSender<Event>,
     ) -> Self {
-        Self { phase: Phase::Uninitialized, owner, client, questions, unanswered: Unanswered::new(), events }
+        Self {
+            phase: Phase::Uninitialized,
+            owner,
+            client,
+            client_requests,
+            unanswered: Unanswered::new(),
+            events,
+        }
     }
 
     /// Receives a message, or an error in the place of one.
@@ -75,7 +82,7 @@ impl Dispatcher {
             }
             Ok(Incoming::Notification { method, params }) => self.notification(&method, params),
             Ok(Incoming::Response { id: RequestId::Number(id), result }) => {
-                self.questions.answered(id, result)
+                self.client_requests.answered(id, result)
             }
             Ok(Incoming::Response { .. }) => {}
             Err((id, failure)) => {
@@ -94,7 +101,7 @@ impl Dispatcher {
         let message = match (self.phase, method) {
             (Phase::Uninitialized, "initialize") => return self.initialize(&params, answer),
             (Phase::Uninitialized, _) => Err(Failure::NotInitialized(format!(
-                "`{method}` came before `initialize`, which has to be the first request"
+                "`{method}` came before `initialize`, which must be the first request"
             ))),
             (Phase::ShutDown, _) => Err(Failure::InvalidRequest(format!(
                 "`{method}` came after `shutdown`, when only `exit` may follow"
@@ -136,7 +143,7 @@ impl Dispatcher {
 
     fn initialize(&mut self, params: &Value, answer: Answer) {
         if !params.is_object() {
-            let message = "the parameters of `initialize` have to be an object";
+            let message = "the parameters of `initialize` must be an object";
             return send(answer, Err(Failure::InvalidParams(message.to_owned())));
         }
         self.phase = Phase::Running;
@@ -166,7 +173,7 @@ impl Dispatcher {
             Ok(Some(message)) => self.send(message),
             // Notifications that start so are optional.
             Ok(None) if method.starts_with("$/") => {}
-            Ok(None) => tracing::debug!("`{method}` is not a notification that prose knows"),
+            Ok(None) => tracing::debug!("`{method}` is not a known notification"),
             Err(problem) => {
                 tracing::warn!("`{method}` is ignored because its parameters are wrong: {problem}");
             }
@@ -174,7 +181,7 @@ impl Dispatcher {
     }
 
     fn send(&self, message: impl Into<Message>) {
-        // Without an owner nobody answers, and the dropped answer says so.
+        // Without an owner the dropped answer becomes an error.
         if self.owner.send(message.into()).is_err() {
             tracing::error!("the owner of the state is gone");
         }
@@ -185,7 +192,7 @@ impl Dispatcher {
 enum Request {
     Shutdown,
     Status,
-    RunCommand(RunCommandKind, Given),
+    RunCommand(RunCommandKind, RunArguments),
     RunQuery(RunQuery),
     ImportCommand(CommandKind, Import),
     WillMove(Moves),
@@ -200,7 +207,7 @@ fn decode_request(method: &str, params: Value) -> Result<Request, Failure> {
         "prose/status" => return Ok(Request::Status),
         "workspace/executeCommand" => {
             let command = match RunCommandKind::named(&params) {
-                Some(kind) => Given::read(kind, &params).map(|given| Request::RunCommand(kind, given)),
+                Some(kind) => RunArguments::read(kind, &params).map(|given| Request::RunCommand(kind, given)),
                 None => Import::read(&params).map(|(kind, import)| Request::ImportCommand(kind, import)),
             };
             return command.map_err(Failure::InvalidParams);
@@ -213,7 +220,7 @@ fn decode_request(method: &str, params: Value) -> Result<Request, Failure> {
     }
     match READS.iter().find(|(name, _)| *name == method) {
         Some((method, read)) => read(params).map(|read| Request::Read(method, read)).map_err(wrong),
-        None => Err(Failure::MethodNotFound(format!("`{method}` is not a request that prose answers"))),
+        None => Err(Failure::MethodNotFound(format!("`{method}` is not a known request"))),
     }
 }
 

@@ -71,7 +71,7 @@ pub fn run_stdio(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if end.is_orderly() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Says again to a fresh server what the client said in a recorded session, and compares what the server says.
+/// Replays the client's messages of a recorded session and compares the server's.
 pub fn replay(recording: &str) -> anyhow::Result<Replayed> {
     let records = protocol::recording::read(recording).map_err(anyhow::Error::msg)?;
     let runtime = runtime()?;

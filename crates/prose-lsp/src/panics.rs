@@ -1,4 +1,4 @@
-//! Keeps a panic inside the piece of work that it happened in.
+//! Turns panics into errors.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A piece of work that panicked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Panicked {
-    /// What was being done, as the object of "while".
+    /// The work, as the object of "while".
     pub(crate) doing: String,
     /// The message of the panic.
     pub(crate) message: String,
@@ -17,7 +17,7 @@ impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the language server hit a bug while {}: {}. It goes on working; please report this with the server's log.",
+            "the language server hit a bug while {}: {}. It keeps working; please report this with the server's log.",
             self.doing, self.message
         )
     }
@@ -25,7 +25,7 @@ impl fmt::Display for Panicked {
 
 /// Does `work` and turns a panic into a value and a line of the log.
 ///
-/// The caller answers for what `work` leaves behind: whatever it was changing has to be thrown away or made anew.
+/// The caller must discard or rebuild whatever `work` was changing.
 pub(crate) fn guard<T>(doing: impl Into<String>, work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let panicked = Panicked { doing: doing.into(), message: message(payload.as_ref()) };
@@ -51,7 +51,7 @@ mod tests {
         let panicked = guard("folding", || -> u8 { panic!("line {} is odd", 3) }).unwrap_err();
         assert_eq!(
             panicked.to_string(),
-            "the language server hit a bug while folding: line 3 is odd. It goes on working; please report this with the \
+            "the language server hit a bug while folding: line 3 is odd. It keeps working; please report this with the \
              server's log."
         );
     }

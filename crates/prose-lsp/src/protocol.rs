@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod client;
+pub(crate) mod client_requests;
 pub(crate) mod convert;
 pub(crate) mod flow_graph;
 pub(crate) mod framing;
@@ -14,7 +15,6 @@ pub(crate) mod notification;
 pub(crate) mod parent;
 pub(crate) mod position;
 pub(crate) mod progress;
-pub(crate) mod questions;
 pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod session;

@@ -1,4 +1,4 @@
-//! Replaying a recorded session: what the client said is said again, and what the server says is compared with what it said then.
+//! Replays recorded sessions: sends the client's messages again and compares the server's.
 //!
 //! The server says some things earlier or later, or not at all, depending on how fast it is: progress, or the diagnostics of a text that was edited a
 //! moment later. These are not compared, and neither is what it says of programs that were not open. Commands are not sent, since they run programs and fetch things.
@@ -12,24 +12,24 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::protocol::framing::FrameReader;
 use crate::protocol::recording::{Record, Side};
-use crate::protocol::request::NEWS;
+use crate::protocol::request::WORKSPACE_DIAGNOSTIC;
 use crate::server::serve;
 
-/// How long a fresh server may take for what the recorded one said.
+/// How long the server may take for a message.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Where a fresh server says something else than the recorded one.
+/// A difference between the recorded and the replayed session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The number of the line of the recording.
     pub line: usize,
-    /// What the message is, in words.
+    /// The message, in words.
     pub what: String,
     /// The place in the message, as a JSON pointer.
     pub place: String,
-    /// What stands there in the recording; none for nothing.
+    /// The recorded value; none for nothing.
     pub recorded: Option<Value>,
-    /// What the server says now.
+    /// The value now.
     pub now: Option<Value>,
 }
 
@@ -48,14 +48,14 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replayed {
     /// How many messages of the server were compared.
     pub compared: usize,
     /// The places where they differ, in their order.
     pub differences: Vec<Difference>,
-    /// The recording with what the server says now.
+    /// The recording with the messages of the server now.
     pub now: String,
 }
 
@@ -88,7 +88,7 @@ const BUFFER: usize = 64 * 1024;
 struct Client<I, O> {
     input: I,
     output: FrameReader<BufReader<O>>,
-    /// What the server has said and nobody has asked for yet.
+    /// Messages of the server that were not compared yet.
     kept: VecDeque<Value>,
     /// The version of each document that was sent last.
     sent: HashMap<String, i64>,
@@ -136,14 +136,14 @@ impl<I: AsyncWrite + Unpin, O: AsyncRead + Unpin> Client<I, O> {
         replayed
     }
 
-    /// What a recorded message of the server is, in words, if it is one that has to come again.
+    /// A recorded message of the server in words, if it must be repeated.
     fn compared(&self, message: &Value, methods: &HashMap<String, String>) -> Option<String> {
         let params = &message["params"];
         match (method(message), message.get("id")) {
             (None, Some(id)) if !self.left_out.contains(id) => {
                 let asked = methods.get(&id.to_string()).map_or("a request", |method| method);
                 // When there are news is a matter of time and of the disk.
-                (asked != NEWS).then(|| format!("the answer to {asked} (id {id})"))
+                (asked != WORKSPACE_DIAGNOSTIC).then(|| format!("the answer to {asked} (id {id})"))
             }
             (Some("textDocument/publishDiagnostics"), None) => {
                 let uri = params["uri"].as_str().unwrap_or_default();
@@ -189,12 +189,12 @@ impl<I: AsyncWrite + Unpin, O: AsyncRead + Unpin> Client<I, O> {
             message => message.to_string(),
         };
         let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        // A server that reads no more says nothing more either, and that is told.
+        // A server that reads no more sends nothing more either, which is reported.
         let _ = self.input.write_all(frame.as_bytes()).await;
         let _ = self.input.flush().await;
     }
 
-    /// What the server says in the place of what it said then.
+    /// The message of the server that corresponds to a recorded one.
     async fn counterpart(&mut self, recorded: &Value) -> Option<Value> {
         let is_it = |now: &Value| {
             method(now) == method(recorded)

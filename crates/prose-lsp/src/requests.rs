@@ -1,4 +1,4 @@
-//! The requests that look at a document, and what of the server answers each.
+//! The table of requests that look at documents.
 
 use std::sync::Arc;
 
@@ -7,14 +7,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::documents::snapshot::Snapshot;
-use crate::features::answers::TokensWanted;
 use crate::features::code_actions::code_actions;
 use crate::features::completions::CompletionData;
+use crate::features::semantic_tokens::TokensWanted;
 use crate::features::{
-    answers, call_hierarchy, code_lenses, completions, diagnostics, formatting, inlay_hints, rename,
-    signature_help, workspace_symbols,
+    call_hierarchy, code_lenses, completions, definition, diagnostics, document_highlights, document_links,
+    formatting, hover, inlay_hints, inline_values, linked_editing_ranges, references, rename,
+    semantic_tokens, signature_help, workspace_symbols,
 };
-use crate::protocol::convert::selected_nothing;
+use crate::protocol::convert::empty_selection;
 use crate::protocol::flow_graph::graph_json;
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
@@ -24,13 +25,13 @@ use crate::protocol::lsp::{
     SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
-use crate::protocol::request::{ANYWHERE, Failure, NEWS, decode, name};
+use crate::protocol::request::{ANYWHERE, Failure, WORKSPACE_DIAGNOSTIC, decode, name};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::read::Work;
 use crate::reads::views::{View, Views};
 
-/// What a read request asks for.
+/// A decoded read request.
 pub(crate) struct ReadParams {
     pub(crate) uri: DocumentUri,
     pub(crate) outdated_by_edits: bool,
@@ -112,9 +113,9 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let read = ReadParams::all(&params.text_document.uri, move |views, session| {
             diagnostics::report(views, session, previous.as_deref())
         });
-        // Clients take the failure of this request badly: some show it, some remove the diagnostics that they have. What was
+        // Clients handle errors of this request badly: some show them, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.
-        Ok(ReadParams { outdated_by_edits: false, nothing: diagnostics::no_report, ..read })
+        Ok(ReadParams { outdated_by_edits: false, nothing: diagnostics::empty_report, ..read })
     }),
     ("textDocument/codeAction", |params| {
         let CodeActionParams { text_document, range, context, .. } = decode(params)?;
@@ -124,21 +125,21 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             code_actions(views, session, range, only.as_deref())
         }))
     }),
-    ("textDocument/hover", |params| at_position(params, answers::hover)),
-    ("textDocument/definition", |params| at_position(params, answers::definition)),
+    ("textDocument/hover", |params| at_position(params, hover::hover)),
+    ("textDocument/definition", |params| at_position(params, definition::definition)),
     ("textDocument/declaration", |params| {
         at_position(params, |view, session, offset| {
-            answers::goto(view, session, offset, prose_ide::goto_declaration)
+            definition::goto(view, session, offset, prose_ide::goto_declaration)
         })
     }),
     ("textDocument/typeDefinition", |params| {
         at_position(params, |view, session, offset| {
-            answers::goto(view, session, offset, prose_ide::goto_type_definition)
+            definition::goto(view, session, offset, prose_ide::goto_type_definition)
         })
     }),
     ("textDocument/implementation", |params| {
         at_position(params, |view, session, offset| {
-            answers::goto(view, session, offset, prose_ide::goto_implementation)
+            definition::goto(view, session, offset, prose_ide::goto_implementation)
         })
     }),
     ("textDocument/signatureHelp", |params| at_position(params, signature_help::signature_help)),
@@ -151,7 +152,9 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let data = item_data(params)?;
         Ok(ReadParams::anywhere(move |views, session| call_hierarchy::outgoing(views, session, &data)))
     }),
-    ("textDocument/documentHighlight", |params| at_position(params, answers::document_highlights)),
+    ("textDocument/documentHighlight", |params| {
+        at_position(params, document_highlights::document_highlights)
+    }),
     ("textDocument/completion", |params| at_position(params, completions::completions)),
     ("completionItem/resolve", |params| {
         let data = params.get("data").cloned().unwrap_or_default();
@@ -163,18 +166,20 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
         })
     }),
-    ("textDocument/linkedEditingRange", |params| at_position(params, answers::linked_editing_ranges)),
+    ("textDocument/linkedEditingRange", |params| {
+        at_position(params, linked_editing_ranges::linked_editing_ranges)
+    }),
     ("textDocument/inlineValue", |params| {
         let InlineValueParams { text_document, range, .. } = decode(params)?;
         Ok(ReadParams::each(&text_document.uri, move |view, session| {
-            answers::inline_values(view, session, range)
+            inline_values::inline_values(view, session, range)
         }))
     }),
     ("textDocument/references", |params| {
         let with_declaration =
             params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
         at_position(params, move |view, session, offset| {
-            answers::references(view, session, offset, with_declaration)
+            references::references(view, session, offset, with_declaration)
         })
     }),
     ("textDocument/prepareRename", |params| {
@@ -189,7 +194,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/documentLink", |params| {
         let params: DocumentLinkParams = decode(params)?;
-        Ok(ReadParams::each(&params.text_document.uri, answers::document_links))
+        Ok(ReadParams::each(&params.text_document.uri, document_links::document_links))
     }),
     ("textDocument/semanticTokens/full", |params| {
         let params: SemanticTokensParams = decode(params)?;
@@ -203,7 +208,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let SemanticTokensRangeParams { text_document, range, .. } = decode(params)?;
         Ok(tokens(&text_document.uri, TokensWanted::In(range)))
     }),
-    (NEWS, |params| {
+    (WORKSPACE_DIAGNOSTIC, |params| {
         let WorkspaceDiagnosticParams { previous_result_ids: previous } = decode(params)?;
         let work =
             move |views: &Views, session: &Session| diagnostics::workspace_report(views, session, &previous);
@@ -249,7 +254,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
                     let around = |offset| prose_ide::selection_ranges(root, offset);
                     snapshot.converter(session).selection_range(*position, around)
                 });
-                here.unwrap_or_else(|| selected_nothing(*position))
+                here.unwrap_or_else(|| empty_selection(*position))
             });
             text(&ranges.collect::<Vec<_>>())
         };
@@ -296,7 +301,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         };
         Ok(ReadParams::new(&params.text_document.uri, Work::Tree(Box::new(work))))
     }),
-    // The tests' own requests, which no built server knows.
+    // Requests for tests.
     #[cfg(test)]
     ("test/panic", |params| {
         let params: FoldingRangeParams = decode(params)?;
@@ -345,10 +350,12 @@ fn at_position(
 /// A request for semantic tokens.
 fn tokens(uri: &Uri, wanted: TokensWanted) -> ReadParams {
     let document = name(uri);
-    ReadParams::all(uri, move |views, session| answers::semantic_tokens(views, session, &document, &wanted))
+    ReadParams::all(uri, move |views, session| {
+        semantic_tokens::semantic_tokens(views, session, &document, &wanted)
+    })
 }
 
-/// What the client gives back of an item of the call hierarchy.
+/// The data of an item of the call hierarchy.
 fn item_data(params: Value) -> serde_json::Result<call_hierarchy::ItemData> {
     #[derive(serde::Deserialize)]
     struct Params {

@@ -11,6 +11,6 @@ mod lines;
 pub(crate) mod project;
 pub(crate) mod queries;
 pub(crate) mod registry;
+mod reporter;
 pub(crate) mod requests;
-mod teller;
 mod trace;

@@ -12,10 +12,10 @@ use crate::mailbox::Mailbox;
 use crate::messages::{Message, SessionMessage};
 use crate::owner::state::Owner;
 use crate::protocol::client::{Client, Outgoing};
+use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::framing::{FrameReader, write_frame};
 use crate::protocol::incoming::decode_message;
 use crate::protocol::json::Json;
-use crate::protocol::questions::Questions;
 use crate::protocol::recording::{Recorder, Side};
 use crate::protocol::request::{Failure, RequestId};
 use crate::runs::registry::Runs;
@@ -53,8 +53,8 @@ pub(crate) async fn serve(
     let (client, outgoing) = Client::new();
     let (to_owner, messages) = mpsc::channel();
     let (events_sender, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let questions = Questions::new(client.clone());
-    let runs = Runs::new(Mailbox::new(&to_owner), client.clone(), questions.clone());
+    let client_requests = ClientRequests::new(client.clone());
+    let runs = Runs::new(Mailbox::new(&to_owner), client.clone(), client_requests.clone());
     let owner = Owner::new(&to_owner, client.clone(), Arc::clone(&runs));
     let owner_thread = std::thread::Builder::new().name("owner".to_owned());
     if let Err(error) = owner_thread.spawn(move || owner.run(&messages)) {
@@ -63,7 +63,8 @@ pub(crate) async fn serve(
     }
     let _end_of_owner = EndOfOwner(to_owner.clone());
 
-    let mut dispatcher = Dispatcher::new(to_owner.clone(), client.clone(), questions, events_sender.clone());
+    let mut dispatcher =
+        Dispatcher::new(to_owner.clone(), client.clone(), client_requests, events_sender.clone());
     let receive = async {
         let mut frames = FrameReader::new(BufReader::with_capacity(BUFFER, input));
         loop {
@@ -79,7 +80,7 @@ pub(crate) async fn serve(
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::warn!("the input cannot be read any more: {error}");
+                    tracing::warn!("cannot read the input: {error}");
                     break;
                 }
             }
@@ -114,9 +115,9 @@ pub(crate) async fn serve(
         () = receive => false,
         parent_died = leaving => parent_died,
     };
-    // Agents must not go on working for nobody, and what they have done is on the disk when this returns.
+    // Agents must not go on without a client. Their results are on the disk when this returns.
     runs.stop_all();
-    runs.wait_until_over();
+    runs.wait_until_ended();
     while let Ok(event) = events.try_recv() {
         shut_down |= matches!(event, Event::ShutDown);
     }
@@ -150,7 +151,7 @@ async fn write(
             Ok(next) => Some(next),
             Err(_) => {
                 if is_reachable && let Err(error) = output.flush().await {
-                    tracing::warn!("the client cannot be reached any more: {error}");
+                    tracing::warn!("cannot reach the client: {error}");
                     is_reachable = false;
                 }
                 outgoing.recv().await
@@ -165,12 +166,12 @@ async fn write(
                 tracing::trace!("-> {}", String::from_utf8_lossy(&body.concat()));
             }
             if is_reachable && let Err(error) = write_frame(&mut output, &body).await {
-                tracing::warn!("the client cannot be reached any more: {error}");
+                tracing::warn!("cannot reach the client: {error}");
                 is_reachable = false;
             }
         }
     }
     if is_reachable && let Err(error) = output.flush().await {
-        tracing::warn!("the client cannot be reached any more: {error}");
+        tracing::warn!("cannot reach the client: {error}");
     }
 }

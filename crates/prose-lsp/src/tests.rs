@@ -260,7 +260,7 @@ fn a_panic_answers_its_request_and_the_server_lives_on() {
         assert_error(
             &client.answer(json!(1)).await,
             -32603,
-            "the language server hit a bug while answering test/panic: this request always panics. It goes on working; please \
+            "the language server hit a bug while answering test/panic: this request always panics. It keeps working; please \
              report this with the server's log.",
         );
         assert_eq!(client.answer(json!(2)).await["result"][0], 1);
@@ -419,7 +419,7 @@ fn a_change_for_a_document_that_is_not_open_is_ignored() {
         client.prepend(uri, 2, "# lost\n").await;
         client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
         client.ask(1, "textDocument/documentSymbol", uri).await;
-        let message = "file:///never-opened.prose is not open; `textDocument/didOpen` has to come first";
+        let message = "file:///never-opened.prose is not open; `textDocument/didOpen` must come first";
         assert_error(&client.answer(json!(1)).await, -32602, message);
         client.assert_silent().await;
     });
@@ -447,12 +447,12 @@ fn only_initialize_comes_first() {
     with_server(async |client| {
         client.ask(1, "textDocument/documentSymbol", "file:///early.prose").await;
         let message =
-            "`textDocument/documentSymbol` came before `initialize`, which has to be the first request";
+            "`textDocument/documentSymbol` came before `initialize`, which must be the first request";
         assert_error(&client.answer(json!(1)).await, -32002, message);
         client.request(2, "shutdown", Value::Null).await;
         assert_eq!(client.answer(json!(2)).await["error"]["code"], -32002);
         client.request(3, "initialize", json!(7)).await;
-        let message = "the parameters of `initialize` have to be an object";
+        let message = "the parameters of `initialize` must be an object";
         assert_error(&client.answer(json!(3)).await, -32602, message);
 
         client.initialize(json!({})).await;
@@ -557,7 +557,7 @@ fn unknown_methods_and_wrong_parameters_are_named() {
     with_server(async |client| {
         client.initialize(json!({})).await;
         client.request(1, "textDocument/hoover", json!({})).await;
-        let message = "`textDocument/hoover` is not a request that prose answers";
+        let message = "`textDocument/hoover` is not a known request";
         assert_error(&client.answer(json!(1)).await, -32601, message);
         client.request(2, "textDocument/foldingRange", json!({ "textDocument": 3 })).await;
         let answer = client.answer(json!(2)).await;

@@ -139,7 +139,7 @@ fn versions_that_do_not_grow_and_documents_opened_twice_lose_nothing() {
     client.open(URI, 1, "let d = 4\n");
     assert_eq!(client.result("textDocument/documentSymbol", URI)[0]["name"], "d");
     let log = client.shut_down().stderr;
-    assert!(log.contains("file:///program.prose went from version 5 to 2; versions have to grow"), "{log}");
+    assert!(log.contains("file:///program.prose went from version 5 to 2; versions must increase"), "{log}");
     assert!(log.contains("file:///program.prose was opened twice"), "{log}");
 }
 

@@ -83,8 +83,8 @@ fn warnings_go_to_standard_error_and_everything_to_the_file() {
     client.change(uri, 2, json!([{ "range": range((0, 0), (0, 0)), "text": "x" }]));
     let ended = client.shut_down();
 
-    let warning = "a change of file:///never-opened.prose is ignored because the document is not open; `textDocument/didOpen` has \
-                   to come first";
+    let warning = "a change of file:///never-opened.prose is ignored because the document is not open; `textDocument/didOpen` must \
+                   come first";
     assert_eq!(ended.stderr.trim(), format!("WARN {warning}"));
     let log = std::fs::read_to_string(log).unwrap();
     for part in [warning, "TRACE", r#""method":"initialize""#, "INFO"] {

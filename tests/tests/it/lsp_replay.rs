@@ -152,7 +152,7 @@ fn what_is_no_recording_or_has_nothing_to_compare_is_refused() {
         &replay(&file, &[]),
         2,
         expect![[r#"
-        error: FILE: line 1 is no message of a recording: expected value at line 1 column 1
+        error: FILE: line 1 is not a message of a recording: expected value at line 1 column 1
     "#]],
     );
     fs::write(&file, "{\"at\": 0, \"from\": \"cli").unwrap();

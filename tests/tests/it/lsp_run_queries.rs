@@ -220,7 +220,7 @@ fn a_session_has_its_prompt_its_context_its_memory_and_its_reply() {
         "#]],
     );
     let params = json!({ "folder": run["folder"], "request": 99 });
-    assert!(refusal(&mut workspace, "prose/session", params).ends_with("tells of no session 99"));
+    assert!(refusal(&mut workspace, "prose/session", params).ends_with("has no session 99"));
 }
 
 #[test]

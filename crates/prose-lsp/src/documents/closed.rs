@@ -1,4 +1,4 @@
-//! The programs of the workspace that nobody has open.
+//! The programs of the workspace that are not open.
 
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ impl ClosedProgram {
             version: 0,
             shown: Shown::alone(text.clone()),
             text,
+            contents: self.file.text(db).clone(),
             parse: Arc::clone(parse(db, self.file)),
             file: self.file,
             config: Arc::clone(&self.config),

@@ -24,24 +24,24 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     version: i32,
     text: Rope,
-    /// What the analysis does not know yet.
+    /// The changes since the last analysis.
     unknown: Unknown,
-    /// What the client was last told.
+    /// The diagnostics that the client has.
     pub(crate) published: Option<Published>,
     /// The document that the text is a part of, if it is a program in a Markdown document.
     part_of: Option<PartOf>,
-    /// Whether the client was told that the document is too large to be analysed.
-    told_too_large: bool,
+    /// Whether the client got the message that the document is too large to be analysed.
+    reported_too_large: bool,
 }
 
 /// Larger documents are not analysed: a program on the disk may not be larger either.
 pub(crate) const MAX_ANALYSED_BYTES: usize = Limit::PROGRAM.bytes as usize;
 
-/// The diagnostics that the client was last told, to see cheaply whether there are others.
+/// The diagnostics that were last published, to detect changes cheaply.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) digest: Digest,
-    /// What it was made of.
+    /// The version and the inputs that they were made of.
     pub(crate) version: i32,
     pub(crate) found: Vec<Arc<[Diagnostic]>>,
     pub(crate) configs: Vec<Arc<FileConfig>>,
@@ -64,7 +64,7 @@ impl Published {
     }
 }
 
-/// What the analysis does not know of a document.
+/// The changes of a document since the last analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Unknown {
     Nothing,
@@ -87,7 +87,7 @@ impl Document {
             unknown: Unknown::Everything,
             published: None,
             part_of: None,
-            told_too_large: false,
+            reported_too_large: false,
         })
     }
 
@@ -127,7 +127,7 @@ impl Document {
     /// Whether the document has become too large since this was last asked.
     pub(crate) fn became_too_large(&mut self) -> bool {
         let is_too_large = self.is_too_large();
-        let was_too_large = std::mem::replace(&mut self.told_too_large, is_too_large);
+        let was_too_large = std::mem::replace(&mut self.reported_too_large, is_too_large);
         is_too_large && !was_too_large
     }
 
@@ -170,12 +170,12 @@ impl Document {
         self.unknown = Unknown::Everything;
     }
 
-    /// What the analysis knows the document as, if it knows all of it.
+    /// The file of the document in the analysis, if it is up to date.
     pub(crate) fn known(&self, host: &AnalysisHost) -> Option<SourceFile> {
         (self.unknown == Unknown::Nothing).then(|| host.file(&self.path)).flatten()
     }
 
-    /// Tells the analysis what it does not know yet.
+    /// Brings the analysis up to date.
     pub(crate) fn sync(&mut self, host: &mut AnalysisHost) -> Result<SourceFile, Panicked> {
         let known = host.file(&self.path);
         let unknown = std::mem::replace(&mut self.unknown, Unknown::Everything);
@@ -198,11 +198,12 @@ impl Document {
         Ok(file)
     }
 
-    fn contents(&self) -> Arc<str> {
+    /// The one copy of the text that an edit takes: the analysis shares it.
+    fn contents(&self) -> String {
         let text = self.analysed();
         let mut contents = String::with_capacity(text.len_bytes());
         contents.extend(text.chunks());
-        contents.into()
+        contents
     }
 
     /// The present state, which the analysis knows as `file`.
@@ -224,6 +225,7 @@ impl Document {
             version: self.version,
             text,
             shown,
+            contents: file.text(host.db()).clone(),
             parse: Arc::clone(parse(host.db(), file)),
             file,
             config,
@@ -238,7 +240,7 @@ fn check_length(length: usize) -> Result<(), TooLong> {
 /// The replacement of one stretch of the text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Splice {
-    /// What was replaced, in the text before.
+    /// The replaced range, in the text before.
     old: Range<usize>,
     /// How long the replacement is.
     new_len: usize,

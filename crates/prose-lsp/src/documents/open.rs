@@ -10,7 +10,7 @@ use crate::documents::document::Document;
 use crate::documents::sent_tokens::SentTokens;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 
-/// What a document is.
+/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Program,
@@ -54,7 +54,7 @@ pub(crate) struct OpenDocuments {
 }
 
 impl OpenDocuments {
-    /// The name that a document is open by, if the client means one that is open.
+    /// The name of the open document that the client means, if one is open.
     pub(crate) fn known_name(&self, uri: &DocumentUri) -> DocumentUri {
         if self.kind(uri).is_some() {
             return Arc::clone(uri);
@@ -62,7 +62,7 @@ impl OpenDocuments {
         self.names.get(&path_of_uri(uri)).unwrap_or(uri).clone()
     }
 
-    /// What a document is that is open.
+    /// The kind of an open document.
     pub(crate) fn kind(&self, uri: &DocumentUri) -> Option<Kind> {
         if self.programs.contains_key(uri) {
             Some(Kind::Program)

@@ -1,4 +1,4 @@
-//! The programs of a session by the names that the client knows them by.
+//! The open programs, by their names in the client.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::documents::document::Document;
 use crate::protocol::shown::Shown;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 
-/// The programs that are open, by what the analysis knows them as.
+/// The open programs by their files in the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Programs {
     open: HashMap<SourceFile, Open>,

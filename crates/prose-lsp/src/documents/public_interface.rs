@@ -1,4 +1,4 @@
-//! What of a program matters to those that import it.
+//! The public interface of a program: all that its importers depend on.
 
 use prose_analysis::contract::{Contract, contract, lost_words};
 use prose_analysis::diagnostics::error_count;
@@ -6,16 +6,16 @@ use prose_analysis::imports::imported_programs;
 use prose_analysis::{Database, SourceFile};
 use smol_str::SmolStr;
 
-/// What of a program matters to those that import it.
+/// The public interface of a program: all that its importers depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Face {
+pub(crate) struct PublicInterface {
     contract: Contract,
     lost: Vec<SmolStr>,
     imports: Vec<SourceFile>,
     errors: usize,
 }
 
-impl Face {
+impl PublicInterface {
     pub(crate) fn of(db: &Database, program: SourceFile) -> Self {
         Self {
             contract: contract(db, program).clone(),

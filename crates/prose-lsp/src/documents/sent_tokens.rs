@@ -1,4 +1,4 @@
-//! Semantic tokens as what has changed of them.
+//! Deltas of semantic tokens.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prose_analysis::SourceFile;
+use prose_analysis::{SourceFile, Text};
 use prose_syntax::{Diagnostic, Parse, Severity};
 use ropey::Rope;
 
@@ -33,6 +33,8 @@ pub(crate) struct Snapshot {
     pub(crate) version: i32,
     /// The text of the program.
     pub(crate) text: Rope,
+    /// The same text, as the analysis shares it.
+    pub(crate) contents: Text,
     /// Where the client sees it.
     pub(crate) shown: Shown,
     pub(crate) parse: Arc<Parse>,
@@ -42,7 +44,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// What turns results about the program into what the client is given.
+    /// The converter of results about the program.
     pub(crate) fn converter<'a>(&'a self, session: &'a Session) -> Converter<'a> {
         Converter::new(&self.shown, session)
     }

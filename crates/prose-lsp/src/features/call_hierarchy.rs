@@ -1,4 +1,4 @@
-//! Who calls whom, for the client.
+//! The call hierarchy.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::protocol::json::{Json, json as text};
 use crate::protocol::session::Session;
 use crate::reads::views::{View, Views};
 
-/// What the client gives back with an item, to say what it is about.
+/// The data of an item, which the client sends back.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ItemData {
     path: String,
@@ -54,7 +54,7 @@ pub(crate) fn outgoing(views: &Views, session: &Session, data: &ItemData) -> Jso
     text(&calls.collect::<Vec<Value>>())
 }
 
-/// What an item is about, if it is still there.
+/// The block or program of an item, if it still exists.
 fn callable(views: &Views, data: &ItemData) -> Option<Callable> {
     let file = views.db.file_at(Path::new(&data.path))?;
     Some(match &data.block {

@@ -20,7 +20,7 @@ use crate::protocol::position::{end_of_line, position, size};
 use crate::protocol::session::Session;
 use crate::reads::views::{View, Views};
 
-/// What kinds of actions the server has.
+/// The kinds of code actions.
 pub(crate) const KINDS: &[&str] = &[QUICK_FIX, EXTRACT, INLINE, REWRITE, ORGANIZE, FIX_ALL];
 
 const QUICK_FIX: &str = "quickfix";
@@ -30,7 +30,7 @@ const REWRITE: &str = "refactor.rewrite";
 const ORGANIZE: &str = "source.organizeImports";
 const FIX_ALL: &str = "source.fixAll.prose";
 
-/// The command of a client that lets a person choose another name for what is at a place.
+/// The client's command to rename the symbol at a position.
 const RENAME: &str = "prose.rename";
 
 /// The answer to `textDocument/codeAction`. `only` holds the kinds that are wanted; none for any.
@@ -69,7 +69,7 @@ pub(crate) fn code_actions(
             actions.extend(run_actions(&view, session, position));
         }
     }
-    // Clients that ask for anything want what is of use at the place; what is about the whole document is asked for by name.
+    // Actions on the whole document are offered only if their kind is requested.
     if only.is_some() && is_wanted(ORGANIZE) {
         actions.extend(views.each().filter_map(|view| organized_imports(&view, session)));
     }
@@ -114,7 +114,7 @@ fn refactoring(view: &View<'_>, session: &Session, assist: &Assist) -> Value {
 /// Where the made-up name of a refactoring is in the document that has been edited.
 fn new_name(converter: &Converter<'_>, assist: &Assist) -> Option<lsp::Position> {
     let name = usize::from(assist.new_name?.start());
-    // The document is edited up to the name: what follows moves nothing before it.
+    // Only edits before the name move it.
     let mut edits: Vec<TextEdit> = Vec::new();
     let (mut added, mut removed) = (0, 0);
     for edit in &assist.edits {
@@ -168,7 +168,7 @@ fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Valu
                 "title": fix.title,
                 "kind": QUICK_FIX,
                 "diagnostics": [shown],
-                // What only a person can choose is not for the command that applies the preferred fix.
+                // A fix that needs a choice is not preferred.
                 "isPreferred": position == 0 && diagnostic.fix.is_some(),
                 "edit": edit(snapshot, session, converter.edits(&fix.edits)),
             }));
@@ -177,7 +177,7 @@ fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Valu
     actions
 }
 
-/// Where the fixes of a diagnostic are offered. What is missing has no characters to put the cursor on, so its whole line has them.
+/// The range in which fixes of a diagnostic are offered: its line if the diagnostic is empty.
 fn offered_at(text: &Rope, range: TextRange) -> TextRange {
     if !range.is_empty() {
         return range;

@@ -1,4 +1,4 @@
-//! What can be run, above the lines where it starts.
+//! `textDocument/codeLens`: lenses to run programs and blocks.
 
 use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
@@ -40,7 +40,7 @@ struct Lens {
 fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     let (db, snapshot) = (view.db, view.snapshot);
     let file = snapshot.file;
-    // What was fetched is only shown, and is run by programs that import it.
+    // Fetched programs are read-only; they run through programs that import them.
     if statements(db, file).list.is_empty() || *file.origin(db) != Origin::Local {
         return Vec::new();
     }

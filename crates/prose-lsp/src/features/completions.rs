@@ -7,13 +7,13 @@ use prose_syntax::{TextRange, TextSize};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::features::answers::candidates;
+use crate::features::import_candidates::candidates;
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
 use crate::protocol::session::Session;
 use crate::reads::views::{View, Views};
 
-/// The list. A long program has a thousand names, so what all items have in common is told once, if the client understands that, and
+/// The list. A long program has a thousand names, so common properties are sent once, if the client supports that, and
 /// the items are written without a tree of values in between.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ struct List<'a> {
     items: Vec<Item<'a>>,
 }
 
-/// What holds for every item that does not say otherwise.
+/// The defaults of all items.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Defaults {
@@ -41,7 +41,7 @@ struct Item<'a> {
     sort_text: SortText,
     #[serde(skip_serializing_if = "Option::is_none")]
     text_edit: Option<TextEdit<'a>>,
-    /// What is written in the range that all items have in common, where that is not the label.
+    /// The inserted text, if it is not the label.
     #[serde(skip_serializing_if = "Option::is_none")]
     text_edit_text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ struct Item<'a> {
     command: Option<&'a Value>,
 }
 
-/// What keeps the order of completions.
+/// The sort key of a completion.
 struct SortText(u32);
 
 impl fmt::Display for SortText {
@@ -86,7 +86,7 @@ struct TextEdit<'a> {
 pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
     let converter = view.converter(session);
     let file = view.snapshot.file;
-    // An editor indents the lines of a snippet, and knows of no other marks that they need.
+    // Editors indent the lines of a snippet, but do not add the marks of a block quote.
     let takes_lines = !view.snapshot.shown.has_marked_lines();
     let completions = prose_ide::completions(view.db, file, offset, &candidates(view, offset));
     let data = json!({

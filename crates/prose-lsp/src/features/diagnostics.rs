@@ -65,7 +65,7 @@ pub(crate) struct PreviousReport {
     value: String,
 }
 
-/// The answer to `workspace/diagnostic`: the programs of the workspace that nobody has open, as far as they have findings or had some in the
+/// The answer to `workspace/diagnostic`: the programs of the workspace that are not open and have diagnostics or had some in the
 /// reports that the client still has. Open documents have reports of their own. Without news there is no answer, and the request waits for
 /// some: clients ask again as soon as they are answered.
 pub(crate) fn workspace_report(
@@ -90,7 +90,7 @@ pub(crate) fn workspace_report(
         has_news |= !is_same;
         reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(items)));
     }
-    // What is gone has no findings, which the client has to be told once.
+    // Programs that are gone get one empty report.
     let none = text(&[(); 0]);
     let id = Digest::of(&none).id();
     let is_told = |(uri, before): &(&str, &str)| *before == id || views.programs.has_open(uri);
@@ -118,7 +118,7 @@ fn workspace_entry(uri: &str, id: &str, items: Option<Json>) -> Json {
     fields(entry.into_iter().chain(items.map(|items| ("items", items))))
 }
 
-/// What tells a client the diagnostics of one version of a document, or of a file that is not open.
+/// The notification with the diagnostics of one version of a document, or of a file that is not open.
 pub(crate) fn publication<'a>(
     uri: &DocumentUri,
     version: Option<i32>,
@@ -138,7 +138,7 @@ fn of_items(uri: &str, version: Option<i32>, items: &[lsp::Diagnostic]) -> Notif
     Notification { method: PUBLISH, params, id: None }
 }
 
-/// What tells a client what is wrong with settings.
+/// The notification with the diagnostics of a settings file.
 pub(crate) fn of_settings(
     uri: &DocumentUri,
     version: Option<i32>,
@@ -157,16 +157,16 @@ pub(crate) fn of_settings(
 }
 
 /// The answer to `textDocument/diagnostic` for a document that is no program.
-pub(crate) fn no_report() -> Json {
+pub(crate) fn empty_report() -> Json {
     text(&json!({ "kind": "full", "items": [] }))
 }
 
-/// What takes the diagnostics of a closed document from the client's view.
-pub(crate) fn withdrawal(uri: &DocumentUri) -> Notification {
+/// The notification that clears the diagnostics of a document.
+pub(crate) fn cleared(uri: &DocumentUri) -> Notification {
     of_items(uri, None, &[])
 }
 
-/// What has a client ask for all diagnostics again.
+/// The request to pull all diagnostics again.
 pub(crate) fn refresh() -> Notification {
     Notification::request("workspace/diagnostic/refresh", &())
 }

@@ -1,4 +1,4 @@
-//! Formatting for the client. There is one style, so what a client asks for about tabs and spaces counts for nothing.
+//! Formatting. There is one style; the options of the client are ignored.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp::{Position, Range};
 use crate::protocol::session::Session;
 
-/// After which characters a client asks for formatting.
+/// The characters after which a client requests formatting.
 pub(crate) fn triggers() -> Value {
     let [first, more @ ..] = prose_format::TYPED;
     json!({ "firstTriggerCharacter": first, "moreTriggerCharacter": more })
@@ -15,17 +15,17 @@ pub(crate) fn triggers() -> Value {
 
 /// The answer to `textDocument/formatting` about one of the programs of a document.
 pub(crate) fn whole(snapshot: &Snapshot, session: &Session) -> Json {
-    let edits = prose_format::edits(&snapshot.parse, &snapshot.text.to_string());
+    let edits = prose_format::edits(&snapshot.parse, snapshot.contents.as_str());
     text(&snapshot.converter(session).edits(&edits))
 }
 
 /// The answer to `textDocument/rangeFormatting` about one of the programs of a document.
 pub(crate) fn part(snapshot: &Snapshot, session: &Session, range: Range) -> Json {
     let converter = snapshot.converter(session);
-    let program = snapshot.text.to_string();
+    let program = snapshot.contents.as_str();
     let edits = converter
         .text_range(range)
-        .map(|range| converter.edits(&prose_format::range_edits(&snapshot.parse, &program, range)));
+        .map(|range| converter.edits(&prose_format::range_edits(&snapshot.parse, program, range)));
     text(&edits.unwrap_or_default())
 }
 
@@ -34,8 +34,8 @@ pub(crate) fn typed(snapshots: &[Snapshot], session: &Session, at: Position, typ
     let edits = snapshots.iter().find_map(|snapshot| {
         let converter = snapshot.converter(session);
         let offset = converter.text_offset(at)?;
-        let program = snapshot.text.to_string();
-        Some(converter.edits(&prose_format::edits_after_typing(&snapshot.parse, &program, offset, typed)))
+        let program = snapshot.contents.as_str();
+        Some(converter.edits(&prose_format::edits_after_typing(&snapshot.parse, program, offset, typed)))
     });
     text(&edits.unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! What is shown between the words of a document: what the analysis knows, and how a run went.
+//! `textDocument/inlayHint`: hints of the analysis and results of runs.
 
 use prose_ide::HintKind;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn known(view: &View<'_>, session: &Session, range: lsp::Range) -> Vec<Value> {
             json!({
                 "position": converter.position(hint.offset),
                 "label": hint.label,
-                // The protocol knows two kinds, and this is not the other one.
+                // The protocol has two kinds: types and parameters.
                 "kind": if is_parameter { 2 } else { 1 },
                 "tooltip": hint.tooltip,
                 "paddingLeft": !is_parameter,

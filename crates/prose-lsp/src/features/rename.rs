@@ -3,7 +3,6 @@
 use prose_syntax::TextSize;
 use serde_json::{Map, Value, json};
 
-use crate::features::answers::place;
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
@@ -30,8 +29,8 @@ pub(crate) fn rename(
     let renamed = prose_ide::rename(view.db, &programs, view.snapshot.file, offset, new_name);
     let mut changes = Changes::default();
     for file in renamed.map_err(refused)? {
-        let Some((uri, shown)) = place(view, file.file) else { continue };
-        // Of the others the client knows the version better.
+        let Some((uri, shown)) = view.place(file.file) else { continue };
+        // The versions of other documents are known only to the client.
         let version = (uri == view.snapshot.uri).then_some(view.snapshot.version);
         changes.add(uri, version, Converter::new(&shown, session).edits(&file.edits));
     }
@@ -55,7 +54,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// What the client is given.
+    /// The workspace edit.
     pub(crate) fn workspace_edit(&self, session: &Session) -> Value {
         if session.edits_versions {
             let documents = self.0.iter().map(|(uri, version, edits)| {

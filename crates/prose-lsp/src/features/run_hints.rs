@@ -1,4 +1,4 @@
-//! What is shown behind the statements of a program that runs or ran.
+//! Inlay hints with the results of a run.
 
 use std::ops::RangeInclusive;
 

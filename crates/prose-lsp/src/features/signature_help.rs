@@ -1,4 +1,4 @@
-//! What a call takes, for the client.
+//! `textDocument/signatureHelp`.
 
 use prose_syntax::TextSize;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use crate::protocol::convert::Converter;
 use crate::protocol::session::Session;
 use crate::workspace::moves::{Importer, Moves};
 
-/// What a client changes before it moves the files, so that each program still imports the same ones; null for nothing.
+/// The edits that keep imports working when files move; null for none.
 pub(crate) fn followed(moves: &Moves, importers: &[Importer], session: &Session) -> Value {
     let mut changes = Changes::default();
     for importer in importers.iter().filter(|importer| importer.text.contains("use")) {

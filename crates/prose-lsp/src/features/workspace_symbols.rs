@@ -9,14 +9,14 @@ use crate::protocol::session::Session;
 use crate::protocol::shown::Shown;
 use crate::reads::views::Views;
 
-/// How many definitions an answer has at most: nobody reads more, and the client asks again for every letter.
-const MOST: usize = 400;
+/// The most symbols in an answer. The client sends a request for every letter.
+const MAX_SYMBOLS: usize = 400;
 
 /// The answer to `workspace/symbol`.
 pub(crate) fn workspace_symbols(views: &Views, session: &Session, typed: &str) -> Json {
     let db = &views.db;
     let known = db.programs();
-    let found = search_symbols(db, &known, typed).into_iter().take(MOST);
+    let found = search_symbols(db, &known, typed).into_iter().take(MAX_SYMBOLS);
     let entries = found.filter_map(|(file, symbol)| {
         let (uri, shown) = views.programs.place(db, file)?;
         Some(entry(&symbol, &uri, &shown, session))

@@ -1,4 +1,4 @@
-//! Commands: what code actions at imports have the server do.
+//! The commands at imports, and messages about imports.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use crate::protocol::answer::Answer;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::requests;
 
-/// What a person wants done about an import.
+/// A command at an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandKind {
-    /// Look up the program, however fresh what is known of it.
+    /// Fetch the program, even if a cached text is fresh.
     Fetch,
-    /// Write into `prose.lock` what the program is now.
+    /// Pin the program in `prose.lock`.
     Pin,
 }
 

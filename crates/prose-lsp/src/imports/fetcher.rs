@@ -22,23 +22,23 @@ use crate::mailbox::Mailbox;
 use crate::protocol::progress::Progress;
 use crate::workspace::settings::Settings;
 
-/// How long a path has to stay as it is before what it names is looked up. Most of those that stand there while one types are not meant.
+/// How long a path must stay unchanged before it is fetched, so that half-typed paths are not.
 const DEBOUNCE: Duration = Duration::from_millis(300);
 
-/// Why nothing may be looked up, even if a person asks for it.
-pub(crate) const WHY_NEVER: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
+/// The reason why nothing is fetched, even by command.
+pub(crate) const FETCH_IS_OFF: &str = "`registry.fetch` is \"off\", or the editor does not trust the folder";
 
-/// Who looks up imported programs.
+/// Fetches imported programs in the background.
 pub(crate) struct Fetcher {
     registries: Registries,
     owner: Mailbox<ImportMessage>,
     background: Background,
     pub(crate) progress: Progress,
-    /// What will be looked up if it still stands in a program then.
+    /// The fetches that wait for typing to stop.
     waiting: HashMap<Remote, PendingFetch>,
     under_way: HashSet<Remote>,
     retries: Retries,
-    /// What programs of the network import. One that imports without end is not followed.
+    /// The programs that fetched programs import, to limit their number.
     of_remotes: HashSet<Remote>,
 }
 
@@ -56,7 +56,7 @@ impl Fetcher {
         }
     }
 
-    /// What was fetched by now.
+    /// The cache of fetched programs.
     pub(crate) fn cache(&self) -> Arc<Cache> {
         Arc::clone(self.registries.cache())
     }
@@ -66,9 +66,9 @@ impl Fetcher {
         self.registries.shown_at(path)
     }
 
-    /// How many look-ups are under way, and what one of them is for.
+    /// The number of running fetches, and the reference of one of them.
     pub(crate) fn under_way(&self) -> (usize, Option<String>) {
-        // The same one each time, so that what a person sees does not jump.
+        // The same one each time, so that the progress report is stable.
         let first = self.under_way.iter().min();
         (self.under_way.len(), first.map(|remote| remote.reference.to_string()))
     }
@@ -101,7 +101,7 @@ impl Fetcher {
             }
             FetchMode::Off => {
                 let refusal = || self.registries.refusal(remote);
-                return fetched.or_else(refusal).or_else(|| Some(never_fetched(remote, WHY_NEVER)));
+                return fetched.or_else(refusal).or_else(|| Some(never_fetched(remote, FETCH_IS_OFF)));
             }
         }
         // What is known is shown at once, and asked about without hurry.

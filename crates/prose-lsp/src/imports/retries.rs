@@ -12,7 +12,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const GROWTH: u32 = 3;
 
 /// After so many, about ten minutes, it is for a person to have it tried again: by the action, by saving or by opening a program.
-const MOST: u32 = 5;
+const MAX_RETRIES: u32 = 5;
 
 /// The look-ups to try again.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Retries {
     /// one is waited for already, or if there were enough.
     pub(crate) fn failed(&mut self, remote: &Remote, at_least: Duration) -> Option<Duration> {
         let retry = self.0.entry(remote.clone()).or_default();
-        if retry.is_waited_for || retry.times == MOST {
+        if retry.is_waited_for || retry.times == MAX_RETRIES {
             return None;
         }
         let pause = FIRST_PAUSE * GROWTH.pow(retry.times);

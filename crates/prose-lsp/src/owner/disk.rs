@@ -1,4 +1,4 @@
-//! What lies on the disk, and what becomes of it: the texts of programs that are not open.
+//! Files on the disk: programs that are not open, and settings.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use prose_project::checker::set_project;
 use prose_project::files::read_import;
 use prose_registry::LOCK_FILE;
 
-use crate::documents::public_interface::Face;
+use crate::documents::public_interface::PublicInterface;
 use crate::imports::fetcher::When;
 use crate::owner::state::Owner;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
-use crate::workspace::files::says_what_is_left_out;
+use crate::workspace::files::is_ignore_file;
 
 impl Owner {
-    /// Takes over what lies at a path, for those who import it.
-    pub(super) fn read_again(&mut self, path: &Path) {
+    /// Reads a program that is not open again.
+    pub(super) fn reload(&mut self, path: &Path) {
         self.scanner.reads(path);
         // What a scan found while it was open may be unknown to the analysis.
         let is_found = self.scanner.has_found(path);
         if is_found || self.analysis.host.file(path).is_some() || self.analysis.host.is_imported(path) {
             let text = read_import(path).ok();
             let is_there = text.is_some();
-            self.take_over(path, text);
+            self.set_closed_text(path, text);
             if !is_there {
                 return;
             }
         }
         if !self.scanner.has_found(path) && self.is_in_folders(path) {
-            // Whether it is one that is left out is known to who looks through the folders.
-            self.look_for_programs();
+            // Only a scan knows which files are ignored.
+            self.start_scan();
         }
     }
 
-    /// Takes over the text of a program that is not open, or that there is none.
-    pub(super) fn take_over(&mut self, path: &Path, text: Option<String>) {
+    /// Sets the text of a program that is not open; none if it does not exist.
+    pub(super) fn set_closed_text(&mut self, path: &Path, text: Option<String>) {
         let known = self.analysis.host.file(path);
         let is_imported = self.analysis.host.is_imported(path);
         self.requests.reads.recall_views();
@@ -47,7 +47,7 @@ impl Owner {
             }
             (Some(file), Some(text)) if *text == *file.text(self.analysis.host.db()).as_str() => {}
             (_, Some(text)) => {
-                let before = known.map(|file| Face::of(self.analysis.host.db(), file));
+                let before = known.map(|file| PublicInterface::of(self.analysis.host.db(), file));
                 let file = self.analysis.host.set_text(path, Text::new(text));
                 let config = self.analysis.settings.of(path);
                 if known.is_none() {
@@ -64,7 +64,7 @@ impl Owner {
                 self.mark_importers(file, before.as_ref());
                 self.mark_closed(path);
             }
-            // What came from the network is known, whatever became of the file that shows it.
+            // The text of a fetched program does not depend on the file that shows it.
             (Some(file), None) if *file.origin(self.analysis.host.db()) != Origin::Local => {}
             (Some(file), None) => {
                 // Afterwards nothing imports it any more.
@@ -74,7 +74,7 @@ impl Owner {
         }
     }
 
-    /// Takes over that there is no program at a path. Those who import it are told why there is none.
+    /// Removes the program at a path and marks its importers.
     pub(super) fn forget_program_at(&mut self, path: &Path, importers: &[SourceFile]) {
         self.analysis.host.remove(path);
         for importer in importers {
@@ -88,7 +88,7 @@ impl Owner {
     pub(super) fn saved(&mut self, uri: &DocumentUri) {
         let path = path_of_uri(uri);
         for program in self.documents.paths_of_programs(&self.documents.known_name(uri)) {
-            self.look_again(&program);
+            self.retry_unfound_imports(&program);
         }
         if self.session.watches_files {
             return;
@@ -99,7 +99,7 @@ impl Owner {
         let mut paths: Vec<PathBuf> = closed.map(|file| file.path(db).to_path_buf()).collect();
         paths.retain(|path| !self.scanner.has_found(path));
         paths.extend(self.analysis.host.missing());
-        self.look_for_programs();
+        self.start_scan();
         if path.ends_with(prose_config::FILE_NAME) {
             paths.push(path);
         }
@@ -114,13 +114,13 @@ impl Owner {
             self.analysis.settings.forget_files();
             self.settings_changed();
         }
-        if paths.iter().any(|path| says_what_is_left_out(path)) {
-            self.look_for_programs();
+        if paths.iter().any(|path| is_ignore_file(path)) {
+            self.start_scan();
         }
         for path in paths.iter().chain(&self.programs_in(paths)) {
-            // What is open is what the client says it is.
+            // The text of an open document is the client's.
             if !self.documents.names.contains_key(path) {
-                self.read_again(path);
+                self.reload(path);
             }
         }
     }
@@ -129,7 +129,7 @@ impl Owner {
         let programs = self.documents.programs.values();
         for path in programs.map(|document| document.path.clone()).collect::<Vec<_>>() {
             // Whether something may be fetched is one of the settings.
-            self.look_again(&path);
+            self.retry_unfound_imports(&path);
         }
         let uris = self.documents.programs.keys().chain(self.documents.markdown.keys());
         for uri in uris.map(Arc::clone).collect::<Vec<_>>() {

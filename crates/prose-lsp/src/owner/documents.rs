@@ -1,6 +1,5 @@
 //! Documents: opened, edited and closed, and the analysis brought up to their state.
 
-use crate::protocol::lsp::MessageType;
 use std::sync::Arc;
 
 use prose_analysis::SourceFile;
@@ -10,12 +9,13 @@ use prose_project::checker::set_project;
 use crate::documents::document::{Document, MAX_ANALYSED_BYTES, TooLong};
 use crate::documents::message::DocumentMessage;
 use crate::documents::open::Kind;
-use crate::documents::public_interface::Face;
+use crate::documents::public_interface::PublicInterface;
 use crate::documents::snapshot::Snapshot;
 use crate::features::diagnostics;
 use crate::imports::fetcher::When;
 use crate::owner::state::Owner;
 use crate::panics::guard;
+use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::position::ContentChange;
 use crate::protocol::request::{ANYWHERE, Failure};
@@ -51,7 +51,7 @@ impl Owner {
                 self.publisher.settings_files_outdated = true;
                 self.scanner.forget_closed();
                 if let Some(told) = self.publisher.opened(&path, &uri) {
-                    self.publisher.notify(diagnostics::withdrawal(&told));
+                    self.publisher.notify(diagnostics::cleared(&told));
                 }
                 if kind != Kind::Other && !self.session.watches_files {
                     self.analysis.settings.forget_files();
@@ -66,7 +66,7 @@ impl Owner {
                 }
                 self.documents.mark_edited(&uri);
                 self.mark_unpublished(&uri);
-                self.tell_if_too_large(&uri);
+                self.report_if_too_large(&uri);
             }
             Err(TooLong) => tracing::error!("{uri} is not served: {TOO_LONG}"),
         }
@@ -78,14 +78,14 @@ impl Owner {
         self.requests.edited(uri);
         let Some(document) = self.documents.get_mut(uri) else {
             tracing::warn!(
-                "a change of {uri} is ignored because the document is not open; `textDocument/didOpen` has to come first"
+                "a change of {uri} is ignored because the document is not open; `textDocument/didOpen` must come first"
             );
             return;
         };
         if version <= document.version() {
-            // Leaving out the edit would put all later ones in wrong places, so the number is what is not believed.
+            // The edit is applied all the same: without it, the positions of all later edits would be wrong.
             tracing::warn!(
-                "{uri} went from version {} to {version}; versions have to grow",
+                "{uri} went from version {} to {version}; versions must increase",
                 document.version()
             );
         }
@@ -106,12 +106,12 @@ impl Owner {
         } else {
             self.documents.mark_edited(uri);
             self.mark_unpublished(uri);
-            self.tell_if_too_large(uri);
+            self.report_if_too_large(uri);
         }
     }
 
     /// Tells the client that a document has become too large to be analysed.
-    pub(super) fn tell_if_too_large(&mut self, uri: &DocumentUri) {
+    pub(super) fn report_if_too_large(&mut self, uri: &DocumentUri) {
         let Some(document) = self.documents.with_programs(uri) else { return };
         if document.became_too_large() {
             let name = document.path.file_name().unwrap_or(document.path.as_os_str()).display();
@@ -136,7 +136,7 @@ impl Owner {
         self.publisher.settings_files_outdated = true;
     }
 
-    /// Forgets that a document is open. The programs that import it see what lies on the disk.
+    /// Closes a document. Its importers see the file on the disk.
     pub(super) fn forget(&mut self, uri: &DocumentUri) {
         self.documents.tokens.forget(uri);
         if let Some(other) = self.documents.others.remove(uri) {
@@ -156,7 +156,7 @@ impl Owner {
         self.publisher.unpublished.retain(|unpublished| unpublished != uri);
         self.documents.edited.retain(|edited| edited != uri);
         if !self.session.pulls_diagnostics {
-            self.publisher.notify(diagnostics::withdrawal(uri));
+            self.publisher.notify(diagnostics::cleared(uri));
         }
         self.forget_program(uri);
         self.scanner.forget_closed();
@@ -169,7 +169,7 @@ impl Owner {
         let Some(document) = self.documents.programs.remove(name) else { return };
         Arc::make_mut(&mut self.analysis.programs).close(name);
         self.documents.edited.retain(|edited| edited != name);
-        self.read_again(&document.path);
+        self.reload(&document.path);
     }
 
     /// Brings the analysis up to the state of every document.
@@ -178,7 +178,7 @@ impl Owner {
             if self.documents.markdown.contains_key(&uri) {
                 self.find_programs(&uri);
             } else {
-                // Who asks for the document itself is told; the others have what was known of it before.
+                // Requests for the document itself get the error; others use its earlier state.
                 let _ = self.sync(&uri);
             }
         }
@@ -198,10 +198,13 @@ impl Owner {
             return Ok((file, config));
         }
         self.requests.reads.recall_views();
-        let before =
-            self.analysis.host.file(&document.path).map(|file| Face::of(self.analysis.host.db(), file));
+        let before = self
+            .analysis
+            .host
+            .file(&document.path)
+            .map(|file| PublicInterface::of(self.analysis.host.db(), file));
         let is_imported = self.analysis.host.is_imported(&document.path);
-        // What was just opened is not being typed.
+        // A program that was just opened is not being typed.
         let is_open =
             self.analysis.host.file(&document.path).is_some_and(|file| self.analysis.programs.is_open(file));
         let when = if known.is_none() && is_open { When::TypingStops } else { When::Now };
@@ -210,7 +213,7 @@ impl Owner {
         if !is_open {
             Arc::make_mut(&mut self.analysis.programs).open(file, Arc::clone(uri), document);
         }
-        // What somebody opens to read came from the network nevertheless, and reaches no file of this machine.
+        // A fetched program that is opened to be read keeps its origin, and reaches no local file.
         let shown = (!is_open).then(|| self.fetcher.origin_of(&document_path)).flatten();
         set_project(&mut self.analysis.host, file, project, shown);
         self.load_imports(file, &config, when);

@@ -7,7 +7,7 @@ use crate::owner::state::Owner;
 use crate::panics::guard;
 
 impl Owner {
-    /// Deals with messages until there can be no more.
+    /// Handles messages until the client is gone.
     pub(crate) fn run(mut self, messages: &Receiver<Message>) {
         loop {
             // Diagnostics wait until no message does: of several edits in a row only the last one's are worth sending.

@@ -1,4 +1,4 @@
-//! What imports ask of the owner: look-ups, what they gave, and who has to hear of it.
+//! Messages about imported programs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,9 +10,9 @@ use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
 use prose_project::imports::FetchResult;
 
-use crate::documents::public_interface::Face;
+use crate::documents::public_interface::PublicInterface;
 use crate::imports::commands::{Command, CommandKind, Import, ImportMessage};
-use crate::imports::fetcher::{Imports, WHY_NEVER, When};
+use crate::imports::fetcher::{FETCH_IS_OFF, Imports, When};
 use crate::owner::state::Owner;
 use crate::protocol::answer::send;
 use crate::protocol::json::json;
@@ -26,11 +26,11 @@ impl Owner {
         match message {
             ImportMessage::Command(command) => self.execute(command),
             ImportMessage::Fetched(remote, result) => self.fetched(&remote, result),
-            ImportMessage::RetryDue(remote) => self.fetch_again(&remote),
+            ImportMessage::RetryDue(remote) => self.retry_fetch(&remote),
             ImportMessage::Due(remote) => {
                 let asker = self.analysis.host.asker(&remote);
                 self.fetcher.due(&remote, asker);
-                self.tell_progress();
+                self.report_progress();
             }
             ImportMessage::Pinned(Ok((message, lock_file))) => {
                 // Not every client watches files.
@@ -49,10 +49,10 @@ impl Owner {
             when,
         };
         self.analysis.host.load_imports_with(file, &mut imports);
-        self.tell_progress();
+        self.report_progress();
     }
 
-    /// Looks up what the programs need that a program imports, and nobody had open until now.
+    /// Loads the imports of the programs that an opened program imports.
     pub(super) fn load_imports_of_imports(&mut self, program: SourceFile) {
         let mut known = HashSet::from([program]);
         let mut waiting = vec![program];
@@ -73,7 +73,7 @@ impl Owner {
     pub(super) fn fetched(&mut self, remote: &Remote, FetchResult { fetched, again_after }: FetchResult) {
         self.fetcher.fetched(remote, again_after);
         self.requests.reads.recall_views();
-        // What was fetched may have been fetched because a person asked, and needs its own imports as well.
+        // A program that was fetched by command needs its own imports as well.
         let mut imports = Imports {
             fetcher: &mut self.fetcher,
             settings: &mut self.analysis.settings,
@@ -81,7 +81,7 @@ impl Owner {
             when: When::Now,
         };
         let direct = self.analysis.host.set_fetched(remote, fetched, &mut imports);
-        self.tell_progress();
+        self.report_progress();
         self.mark_programs(&direct);
         for importer in direct {
             let importers = self.analysis.host.importers(importer, true);
@@ -89,8 +89,8 @@ impl Owner {
         }
     }
 
-    /// Looks up again what could not be reached, if a program of this machine still imports it and nobody has to be asked first.
-    pub(super) fn fetch_again(&mut self, remote: &Remote) {
+    /// Retries a failed fetch, if a local program still imports the program and fetching is automatic.
+    pub(super) fn retry_fetch(&mut self, remote: &Remote) {
         if !self.fetcher.is_due_again(remote) {
             return;
         }
@@ -102,11 +102,11 @@ impl Owner {
             });
         if is_wanted {
             self.fetcher.fetch(remote, Origin::Local);
-            self.tell_progress();
+            self.report_progress();
         }
     }
 
-    /// Does what a person asks for at an import.
+    /// Executes a command at an import.
     pub(super) fn execute(&mut self, Command { what, import: Import { uri, path }, answer }: Command) {
         self.sync_all();
         let uri = self.documents.known_name(&uri);
@@ -120,12 +120,12 @@ impl Owner {
         let config = self.analysis.settings.of(&program);
         match what {
             CommandKind::Fetch if config.fetch_mode() == FetchMode::Off => {
-                self.tell(&Err(format!("`{path}` is not fetched: {WHY_NEVER}")));
+                self.tell(&Err(format!("`{path}` is not fetched: {FETCH_IS_OFF}")));
             }
             CommandKind::Fetch => {
                 if let Some(asker) = self.analysis.host.asker(&remote) {
                     self.fetcher.fetch(&remote, asker);
-                    self.tell_progress();
+                    self.report_progress();
                 }
             }
             CommandKind::Pin => {
@@ -145,7 +145,7 @@ impl Owner {
         self.publisher.notify(Notification::new("window/showMessage", &params));
     }
 
-    pub(super) fn tell_progress(&mut self) {
+    pub(super) fn report_progress(&mut self) {
         if self.session.shows_progress {
             let (count, one) = self.fetcher.under_way();
             let message = one.map(|one| match count {
@@ -158,8 +158,8 @@ impl Owner {
         }
     }
 
-    /// Looks again for what a program imports and what could not be found.
-    pub(super) fn look_again(&mut self, path: &Path) {
+    /// Retries the imports of a program that were not found.
+    pub(super) fn retry_unfound_imports(&mut self, path: &Path) {
         let Some(file) = self.analysis.host.file(path) else { return };
         let lost = unfound(self.analysis.host.db(), file);
         if lost.is_empty() {
@@ -173,9 +173,9 @@ impl Owner {
         self.load_imports(file, &config, When::Now);
     }
 
-    /// Marks the documents that import a program, if what they see of it was `before` and is something else now.
-    pub(super) fn mark_importers(&mut self, program: SourceFile, before: Option<&Face>) {
-        let after = Face::of(self.analysis.host.db(), program);
+    /// Marks the importers of a program if its public interface changed.
+    pub(super) fn mark_importers(&mut self, program: SourceFile, before: Option<&PublicInterface>) {
+        let after = PublicInterface::of(self.analysis.host.db(), program);
         if before == Some(&after) {
             return;
         }

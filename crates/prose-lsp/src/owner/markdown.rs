@@ -28,7 +28,7 @@ impl Owner {
         let found = if is_served {
             let found =
                 guard("finding the programs of a document", || prose_markdown::programs(&text.to_string()));
-            // What was known of the document is then as good as nothing, since nobody knows where it stands now.
+            // After a panic the document has no programs, since their positions are unknown.
             found.unwrap_or_default()
         } else {
             Vec::new()
@@ -54,7 +54,7 @@ impl Owner {
             let shown = Shown::in_fence(text.clone(), Arc::new(fence));
             let lines_above = shown.first_line();
             program.set_part_of(PartOf { uri: Arc::clone(uri), path: path.clone(), shown }, version);
-            // Who asks for it is told; the others have what was known of it before.
+            // Requests for the program itself get the error; others use its earlier state.
             if let Ok((file, _)) = self.sync(name)
                 && let Some(program) = self.documents.programs.get(name)
             {
@@ -110,7 +110,7 @@ mod tests {
     use crate::mailbox::Mailbox;
     use crate::messages::Message;
     use crate::protocol::client::{Client, Outgoing};
-    use crate::protocol::questions::Questions;
+    use crate::protocol::client_requests::ClientRequests;
     use crate::runs::registry::Runs;
     use crate::workspace::message::WorkspaceMessage;
 
@@ -143,8 +143,8 @@ More:
         fn open(text: &str) -> Self {
             let (to_self, _) = channel();
             let (client, told) = Client::new();
-            let questions = Questions::new(client.clone());
-            let runs = Runs::new(Mailbox::new(&to_self), client.clone(), questions);
+            let client_requests = ClientRequests::new(client.clone());
+            let runs = Runs::new(Mailbox::new(&to_self), client.clone(), client_requests);
             let mut owner = Owner::new(&to_self, client, runs);
             let queries: Arc<Mutex<Vec<String>>> = Arc::default();
             let log = Arc::clone(&queries);

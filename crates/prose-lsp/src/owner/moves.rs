@@ -1,4 +1,4 @@
-//! Files that are moved: which programs there are, and who has to hear of it.
+//! Moved files.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ impl Owner {
             send(answer, found.map_err(Failure::Panicked));
         };
         if let Err(error) = std::thread::Builder::new().name("moves".to_owned()).spawn(work) {
-            // The answer went with the work, and who waits for it is told so.
+            // The answer was dropped with the work, and the client gets an error.
             tracing::error!("the server cannot start a thread: {error}");
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use crate::owner::project_files::ProjectFiles;
+use crate::owner::settings_files::SettingsFiles;
 use crate::protocol::client::Client;
 use crate::protocol::json::Digest;
 use crate::protocol::notification::Notification;
@@ -24,7 +24,7 @@ pub(super) struct Publisher {
     pub(super) reported_closed: HashMap<PathBuf, (DocumentUri, Digest)>,
     /// Whether a client that asks for diagnostics itself has to ask again.
     pub(super) must_refresh: bool,
-    pub(super) settings_files: ProjectFiles,
+    pub(super) settings_files: SettingsFiles,
     /// Whether other files of settings may be in use, or have other problems, than the client was sent.
     pub(super) settings_files_outdated: bool,
 }
@@ -39,7 +39,7 @@ impl Publisher {
             unpublished_closed: BTreeSet::new(),
             reported_closed: HashMap::new(),
             must_refresh: false,
-            settings_files: ProjectFiles::default(),
+            settings_files: SettingsFiles::default(),
             settings_files_outdated: false,
         }
     }

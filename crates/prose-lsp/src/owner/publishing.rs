@@ -1,4 +1,4 @@
-//! What the client is told unasked, and when.
+//! Publishing diagnostics.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
 /// How many messages are sent together.
-pub(super) const IN_ONE_PIECE: usize = 64;
+pub(super) const MAX_BATCH: usize = 64;
 
 impl Owner {
     pub(super) fn mark_unpublished(&mut self, uri: &DocumentUri) {
@@ -31,7 +31,7 @@ impl Owner {
             if self.session.pulls_diagnostics && self.session.refreshes_diagnostics {
                 self.publisher.notify(diagnostics::refresh());
             }
-            // What an import takes and gives is shown, too.
+            // Hints show the contracts of imports.
             if self.session.refreshes_hints {
                 let method = "workspace/inlayHint/refresh";
                 self.publisher.notify(Notification::request(method, &()));
@@ -76,7 +76,7 @@ impl Owner {
         }
         // What a person types is answered at once. What that means for many other programs goes out in few pieces, since each wakes up
         // a thread here and the client.
-        if is_edited || self.publisher.waiting.len() >= IN_ONE_PIECE {
+        if is_edited || self.publisher.waiting.len() >= MAX_BATCH {
             self.publisher.send_waiting();
         }
     }

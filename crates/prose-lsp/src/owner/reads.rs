@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::documents::snapshot::Snapshot;
 use crate::owner::state::Owner;
 use crate::protocol::answer::send;
-use crate::protocol::request::{Failure, NEWS};
+use crate::protocol::request::{Failure, WORKSPACE_DIAGNOSTIC};
 use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::Views;
 
@@ -24,7 +24,7 @@ impl Owner {
         if self.is_too_early(read.method) {
             return self.wait(read);
         }
-        self.requests.poll_count += u64::from(read.method == NEWS);
+        self.requests.poll_count += u64::from(read.method == WORKSPACE_DIAGNOSTIC);
         read.uri = self.documents.known_name(&read.uri);
         if self.documents.others.contains_key(&read.uri) {
             let nothing = read.nothing;
@@ -54,9 +54,9 @@ impl Owner {
         }
     }
 
-    /// What makes the views for a request.
+    /// Returns a function that makes the views for a request.
     pub(super) fn views(&mut self, method: &str) -> impl FnOnce(Vec<Snapshot>) -> Views + use<> {
-        let closed = if method == NEWS { self.closed_programs() } else { Arc::default() };
+        let closed = if method == WORKSPACE_DIAGNOSTIC { self.closed_programs() } else { Arc::default() };
         let is_first_poll = self.requests.poll_count <= 1;
         let (db, state, cache) = (self.analysis.host.snapshot(), self.requests.state, self.fetcher.cache());
         let (programs, runs, tokens) =

@@ -1,4 +1,4 @@
-//! What runs ask of the owner: the program as it was last edited, and that documents show how it went.
+//! Messages about runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,21 +28,21 @@ use crate::runs::history::{block_of, path_of_block};
 use crate::runs::launch::launch;
 use crate::runs::project::project_of;
 use crate::runs::queries;
-use crate::runs::requests::{Given, RunCommand, RunCommandKind, RunMessage, RunQuery};
+use crate::runs::requests::{RunArguments, RunCommand, RunCommandKind, RunMessage, RunQuery};
 use crate::workspace::settings::FileConfig;
 
 impl Owner {
     pub(super) fn run_message(&mut self, message: RunMessage) {
         match message {
-            RunMessage::Command(command) => self.execute_run(command),
-            RunMessage::Query(query, answer) => self.answer_about_runs(query, answer),
+            RunMessage::Command(command) => self.run_command(command),
+            RunMessage::Query(query, answer) => self.answer_query(query, answer),
             RunMessage::Changed(uri) => self.run_changed(&uri),
             RunMessage::CancelProgress(token) => self.runs.cancel_progress(&token),
         }
     }
 
-    /// Does what a person wants done about a run.
-    pub(super) fn execute_run(&mut self, RunCommand { what, given, answer }: RunCommand) {
+    /// Executes a command about a run.
+    pub(super) fn run_command(&mut self, RunCommand { what, given, answer }: RunCommand) {
         let uri = given.uri.as_deref().map(DocumentUri::from);
         if what == RunCommandKind::Cancel {
             let names = uri.map(|uri| self.documents.names_of_programs(&self.documents.known_name(&uri)));
@@ -100,12 +100,12 @@ impl Owner {
     fn order(
         &mut self,
         what: RunCommandKind,
-        given: &Given,
+        given: &RunArguments,
         uri: &DocumentUri,
     ) -> Result<(Order, Snapshot), Failure> {
         let uri = &self.program_named(uri)?;
         if self.documents.others.contains_key(uri) {
-            return Err(Failure::Refused(format!("{uri} is no program, so it cannot be run")));
+            return Err(Failure::Refused(format!("{uri} is not a program")));
         }
         let snapshot = self.snapshot(uri)?;
         let order = self.order_of(what, given, &snapshot).map_err(Failure::Refused)?;
@@ -115,7 +115,7 @@ impl Owner {
     fn order_of(
         &mut self,
         what: RunCommandKind,
-        given: &Given,
+        given: &RunArguments,
         snapshot: &Snapshot,
     ) -> Result<Order, String> {
         let config = &snapshot.config;
@@ -206,7 +206,7 @@ impl Owner {
     /// The run that is meant, and the block that it is one of.
     fn run_to_resume(
         &self,
-        given: &Given,
+        given: &RunArguments,
         project: &Project,
         path: &Path,
     ) -> Result<(SmolStr, Option<SmolStr>), String> {
@@ -285,8 +285,8 @@ impl Owner {
         })
     }
 
-    /// Answers a question about runs. Their folders are read beside everything else.
-    pub(super) fn answer_about_runs(&mut self, query: RunQuery, answer: Answer) {
+    /// Answers a query about runs in the pool.
+    pub(super) fn answer_query(&mut self, query: RunQuery, answer: Answer) {
         let mut projects = self.session.folders.clone();
         for document in self.documents.programs.values() {
             let config = self.analysis.settings.of(&document.path);
@@ -296,7 +296,7 @@ impl Owner {
             projects.extend(project.map(|project| project.root));
         }
         let (runs, session) = (Arc::clone(&self.runs), Arc::clone(&self.session));
-        self.requests.reads.aside(move || send(answer, queries::answer(&query, projects, &runs, &session)));
+        self.requests.reads.spawn(move || send(answer, queries::answer(&query, projects, &runs, &session)));
     }
 
     /// Shows that a run of a document has started or ended.

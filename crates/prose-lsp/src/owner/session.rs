@@ -1,6 +1,5 @@
 //! The session: its beginning and end, and its state for debugging.
 
-use crate::protocol::lsp::WatchKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use crate::messages::SessionMessage;
 use crate::owner::state::Owner;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::json::json as text;
+use crate::protocol::lsp::WatchKind;
 use crate::protocol::notification::Notification;
 
 impl Owner {
@@ -24,7 +24,7 @@ impl Owner {
                 if self.session.watches_files {
                     self.publisher.notify(watching());
                 }
-                self.look_for_programs();
+                self.start_scan();
             }
             SessionMessage::Status(answer) => self.status(answer),
             SessionMessage::EndOfInput => self.requests.end_polls(),
@@ -89,11 +89,11 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What has a client tell of changes of programs and settings on the disk.
+/// The request to watch programs and settings on the disk.
 fn watching() -> Notification {
     let globs = ["**/*.prose", "**/prose.toml", "**/prose.lock", "**/.gitignore", "**/.ignore"];
     let mut watchers: Vec<Value> = globs.iter().map(|glob| json!({ "globPattern": glob })).collect();
-    // Of a folder that is deleted, clients do not tell which files were in it.
+    // Clients do not report the files in a deleted folder.
     watchers.push(json!({ "globPattern": "**", "kind": WatchKind::Delete }));
     let registration = json!({
         "id": "watched-files",

@@ -11,21 +11,21 @@ use crate::documents::closed::ClosedProgram;
 use crate::features::diagnostics;
 use crate::owner::state::Owner;
 use crate::panics::guard;
-use crate::protocol::request::NEWS;
+use crate::protocol::request::WORKSPACE_DIAGNOSTIC;
 use crate::protocol::uri::uri_of_path;
 use crate::reads::read::Read;
 use crate::reads::views::View;
 use crate::workspace::files::is_program;
 use crate::workspace::message::WorkspaceMessage;
-use crate::workspace::scan::{Scanned, scan};
+use crate::workspace::scan::{ScanEvent, scan};
 use crate::workspace::scanner::ScanState;
 
 /// The requests whose answers lie in programs that may not be open. They wait for the first look at the folders.
-const ABOUT_ALL: &[&str] = &[
+const NEEDS_WORKSPACE: &[&str] = &[
     "callHierarchy/incomingCalls",
     "textDocument/references",
     "textDocument/rename",
-    NEWS,
+    WORKSPACE_DIAGNOSTIC,
     "workspace/symbol",
 ];
 
@@ -39,14 +39,14 @@ impl Owner {
             }
             WorkspaceMessage::FilesChanged(paths) => self.files_changed(&paths),
             WorkspaceMessage::FoldersChanged { added, removed } => self.folders_changed(added, &removed),
-            WorkspaceMessage::Scanned(news) => self.scanned(news),
+            WorkspaceMessage::ScanEvent(news) => self.scanned(news),
             WorkspaceMessage::WillMove(moves, answer) => self.moving(moves, answer),
             WorkspaceMessage::Moved(moves) => self.moved(&moves),
         }
     }
 
-    /// Looks into the folders of the session. What is known to have changed is read again.
-    pub(super) fn look_for_programs(&mut self) {
+    /// Starts a scan of the folders of the session.
+    pub(super) fn start_scan(&mut self) {
         let scanner = &mut self.scanner;
         if self.session.folders.is_empty() && scanner.found.is_empty() {
             scanner.is_known = true;
@@ -62,55 +62,55 @@ impl Owner {
         let owner = scanner.owner.clone();
         let work = move || {
             let tell = |news| {
-                owner.send(WorkspaceMessage::Scanned(news));
+                owner.send(WorkspaceMessage::ScanEvent(news));
             };
             if guard("looking for programs", || scan(&folders, &known, tell)).is_err() {
-                tell(Scanned::Done { gone: Vec::new(), is_complete: false });
+                tell(ScanEvent::Done { gone: Vec::new(), is_complete: false });
             }
         };
         if let Err(error) = std::thread::Builder::new().name("scan".to_owned()).spawn(work) {
             tracing::error!(
                 "programs that are not open stay unknown: the server cannot start a thread: {error}"
             );
-            self.scanned(Scanned::Done { gone: Vec::new(), is_complete: false });
+            self.scanned(ScanEvent::Done { gone: Vec::new(), is_complete: false });
         }
-        self.tell_scan();
+        self.report_scan();
     }
 
-    /// Takes up what a scan has found.
-    pub(super) fn scanned(&mut self, news: Scanned) {
+    /// Handles an event of a scan.
+    pub(super) fn scanned(&mut self, news: ScanEvent) {
         match news {
-            Scanned::Programs(programs) => {
+            ScanEvent::Programs(programs) => {
                 for (path, stamp, text) in programs {
                     self.scanner.found.insert(path.clone(), stamp);
                     self.publisher.unpublished_closed.insert(path.clone());
-                    // What is open is what the client says it is.
+                    // The text of an open document is the client's.
                     if self.documents.names.contains_key(&path) {
                         continue;
                     }
                     let is_newest = !self.scanner.read_since.contains(&path);
                     let text = if is_newest { Some(text) } else { read_import(&path).ok() };
-                    self.take_over(&path, text);
+                    self.set_closed_text(&path, text);
                 }
                 self.scanner.forget_closed();
             }
-            Scanned::Done { gone, is_complete } => {
+            ScanEvent::Done { gone, is_complete } => {
                 for path in gone {
                     if self.scanner.read_since.contains(&path) && self.is_in_folders(&path) {
                         continue;
                     }
                     self.lost(&path);
                     if !self.documents.names.contains_key(&path) {
-                        // It may be there nevertheless, for those who import it from another folder.
+                        // It may still exist, imported from another folder.
                         let is_imported = self.analysis.host.is_imported(&path);
                         let text = is_imported.then(|| read_import(&path).ok()).flatten();
-                        self.take_over(&path, text);
+                        self.set_closed_text(&path, text);
                     }
                 }
                 let was_outdated = self.scanner.scan == ScanState::Outdated;
                 self.scanner.scan = ScanState::Idle;
                 if was_outdated {
-                    return self.look_for_programs();
+                    return self.start_scan();
                 }
                 if !std::mem::replace(&mut self.scanner.is_known, true) {
                     let count = self.scanner.found.len();
@@ -120,11 +120,11 @@ impl Owner {
                 }
             }
         }
-        self.tell_scan();
+        self.report_scan();
     }
 
-    /// Tells a client that shows it of the first scan. Later ones look at what has changed alone.
-    fn tell_scan(&mut self) {
+    /// Reports the progress of the first scan. Later scans read only changed files.
+    fn report_scan(&mut self) {
         let scanner = &mut self.scanner;
         let is_first = !scanner.is_known && scanner.scan != ScanState::Idle;
         let message = is_first.then(|| match scanner.found.len() {
@@ -140,14 +140,14 @@ impl Owner {
 
     /// Whether a request has to wait for the first look at the folders.
     pub(super) fn is_too_early(&self, method: &str) -> bool {
-        !self.scanner.is_known && ABOUT_ALL.contains(&method)
+        !self.scanner.is_known && NEEDS_WORKSPACE.contains(&method)
     }
 
     pub(super) fn wait(&mut self, read: Read) {
         self.requests.waiting.push(read);
         // Some clients never say that they are initialized.
         if self.scanner.scan == ScanState::Idle {
-            self.look_for_programs();
+            self.start_scan();
         }
     }
 
@@ -166,10 +166,10 @@ impl Owner {
                 session.folders.push(folder);
             }
         }
-        self.look_for_programs();
+        self.start_scan();
     }
 
-    /// The known programs in what has changed and is no program itself: of a folder that is gone, clients do not tell what was in it.
+    /// The known programs in what has changed and is no program itself: clients do not report the files in a deleted folder.
     pub(super) fn programs_in(&self, changed: &[PathBuf]) -> Vec<PathBuf> {
         let folders: HashSet<&Path> =
             changed.iter().map(PathBuf::as_path).filter(|path| !is_program(path)).collect();
@@ -182,7 +182,7 @@ impl Owner {
         paths.filter(|path| is_in(path)).map(|path| path.to_path_buf()).collect()
     }
 
-    /// Whether a program that nobody has open and nobody imports belongs to the workspace, so that a scan would find it.
+    /// Whether a program lies in the folders of the session.
     pub(super) fn is_in_folders(&self, path: &Path) -> bool {
         is_program(path) && self.session.folders.iter().any(|folder| path.starts_with(folder))
     }
@@ -259,12 +259,12 @@ impl Owner {
             // An open document has its own, and one that was closed has none by now.
             None => self.publisher.reported_closed.remove(&path).and_then(|(uri, _)| {
                 let is_open = self.documents.names.contains_key(&path);
-                (!is_open).then(|| diagnostics::withdrawal(&uri))
+                (!is_open).then(|| diagnostics::cleared(&uri))
             }),
         };
         self.publisher.waiting.extend(publication);
         if self.publisher.unpublished_closed.is_empty()
-            || self.publisher.waiting.len() >= crate::owner::publishing::IN_ONE_PIECE
+            || self.publisher.waiting.len() >= crate::owner::publishing::MAX_BATCH
         {
             self.publisher.send_waiting();
         }

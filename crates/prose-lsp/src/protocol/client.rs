@@ -10,7 +10,7 @@ use crate::protocol::request::{Failure, RequestId};
 #[derive(Debug, Clone)]
 pub(crate) struct Client(UnboundedSender<Outgoing>);
 
-/// What is written to the client.
+/// Output for the client.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     /// The bodies of messages, which go out together.
@@ -49,7 +49,7 @@ impl Client {
     }
 
     fn send(&self, outgoing: Outgoing) {
-        // The channel closes when the connection does, and then there is nobody to send to.
+        // The channel closes with the connection.
         let _ = self.0.send(outgoing);
     }
 }

@@ -1,4 +1,4 @@
-//! Converts results about programs into what the client is given.
+//! Converts results of features into types of the protocol.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Reported<'a> {
     pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, Shown)>,
 }
 
-/// Turns the results of the features into what the client is given.
+/// Converts results about one program into types of the protocol.
 pub(crate) struct Converter<'a> {
     /// Where the program is shown that the results are about.
     pub(crate) shown: &'a Shown,
@@ -93,7 +93,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// What says that a run failed at the statement that starts in a line of the program.
+    /// The diagnostic of a run that failed at the statement in a line of the program.
     pub(crate) fn failure_of_run(&self, text: &Rope, line: usize, message: String) -> lsp::Diagnostic {
         lsp::Diagnostic {
             range: self.range(line_without_indentation(text, line)),
@@ -235,19 +235,19 @@ impl<'a> Converter<'a> {
         let offset = self.text_offset(position)?;
         let mut ranges = around(offset);
         // Each range is nested in the next in the answer, and readers of JSON limit how deeply that may go.
-        if ranges.len() > DEEPEST_SELECTION {
-            ranges.drain(DEEPEST_SELECTION - 1..ranges.len() - 1);
+        if ranges.len() > MAX_SELECTION_DEPTH {
+            ranges.drain(MAX_SELECTION_DEPTH - 1..ranges.len() - 1);
         }
         let outside_in = ranges.into_iter().rev();
         let nested = outside_in.fold(None, |parent, range| {
             Some(lsp::SelectionRange { range: self.range(range), parent: parent.map(Box::new) })
         });
-        Some(nested.unwrap_or_else(|| selected_nothing(self.position(offset))))
+        Some(nested.unwrap_or_else(|| empty_selection(self.position(offset))))
     }
 }
 
-/// What is around a position that is in no program.
-pub(crate) fn selected_nothing(at: lsp::Position) -> lsp::SelectionRange {
+/// The selection at a position outside of programs.
+pub(crate) fn empty_selection(at: lsp::Position) -> lsp::SelectionRange {
     lsp::SelectionRange { range: lsp::Range { start: at, end: at }, parent: None }
 }
 
@@ -276,7 +276,7 @@ impl Serialize for SymbolTree<'_, '_> {
         let mut list = serializer.serialize_seq(None)?;
         let mut index = self.siblings.start;
         while let Some(symbol) = self.symbols[..self.siblings.end].get(index) {
-            // What is below a symbol follows it directly, and has it or a later one as its parent.
+            // The descendants of a symbol follow it directly.
             let below = self.symbols[index + 1..self.siblings.end].iter();
             let end = index + 1 + below.take_while(|other| other.parent >= Some(index)).count();
             list.serialize_element(&Node {
@@ -293,7 +293,7 @@ impl Serialize for SymbolTree<'_, '_> {
     }
 }
 
-const DEEPEST_SELECTION: usize = 64;
+const MAX_SELECTION_DEPTH: usize = 64;
 
 pub(crate) fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
     match kind {

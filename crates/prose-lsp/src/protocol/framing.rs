@@ -12,7 +12,7 @@ const MAX_BODY: usize = 1 << 30;
 const MAX_LINE: usize = 4096;
 const LENGTH_HEADER: &str = "content-length:";
 
-/// What is wrong with a frame, apart from its JSON.
+/// An invalid frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FrameError {
     /// Bytes that are no header where a header must stand, with a sample of them.
@@ -107,7 +107,7 @@ impl<R: AsyncBufRead + Unpin> FrameReader<R> {
     }
 
     async fn body(&mut self, length: usize) -> io::Result<Result<Vec<u8>, FrameError>> {
-        // The buffer grows with what arrives, so that an announced length alone takes no memory.
+        // The buffer grows with the input, so that a large announced length takes no memory.
         let mut body = Vec::new();
         (&mut self.input).take(length as u64).read_to_end(&mut body).await?;
         Ok(if body.len() == length { Ok(body) } else { Err(FrameError::CutOff) })
@@ -123,7 +123,7 @@ impl<R: AsyncBufRead + Unpin> FrameReader<R> {
         Ok(line)
     }
 
-    /// Skips `garbage`, which was read already, and what follows it, until a length header begins, wherever in a line that is.
+    /// Skips `garbage`, which was read already, and the input up to the next length header, also inside a line.
     async fn skip_garbage(&mut self, garbage: &[u8]) -> io::Result<()> {
         let header = LENGTH_HEADER.as_bytes();
         let mut garbage = garbage.iter().copied();

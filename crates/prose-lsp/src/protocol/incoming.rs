@@ -26,7 +26,7 @@ pub(crate) enum Incoming {
 /// A message that is not one of JSON-RPC 2.0, with the id under which the client expects an answer.
 pub(crate) type Malformed = (RequestId, Failure);
 
-/// Decodes the body of a message. Texts in it are moved, not copied, into what is made of it.
+/// Decodes the body of a message. Its texts are moved into the result, not copied.
 pub(crate) fn decode_message(body: &[u8]) -> Result<Incoming, Malformed> {
     let text = std::str::from_utf8(body)
         .map_err(|error| parse_error(format!("the message is not UTF-8: {error}")))?;

@@ -47,7 +47,7 @@ pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
     joined
 }
 
-/// By what diagnostics are told from others, without keeping them.
+/// A digest of diagnostics, to detect changes without storing them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Digest(u64);
 
@@ -126,7 +126,7 @@ impl io::Write for Json {
         match self.0.last_mut() {
             Some(piece) if piece.len() + bytes.len() <= PIECE => piece.extend_from_slice(bytes),
             Some(_) => {
-                // What fills one piece mostly fills the next.
+                // An answer that fills one piece usually fills the next.
                 let mut piece = Vec::with_capacity(PIECE.max(bytes.len()));
                 piece.extend_from_slice(bytes);
                 self.0.push(piece);

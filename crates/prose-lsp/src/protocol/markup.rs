@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// How a client shows what is to be known of something.
+/// The markup in which a client shows documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Markup {
     Markdown,
@@ -12,7 +12,7 @@ pub(crate) enum Markup {
 }
 
 impl Markup {
-    /// What a client shows that has said which formats it knows.
+    /// The best markup among the formats of a client.
     pub(crate) fn negotiate(formats: Option<&Value>) -> Self {
         let formats = formats.and_then(Value::as_array);
         match formats.is_some_and(|formats| formats.iter().any(|format| format == "markdown")) {
@@ -52,7 +52,7 @@ fn plain_line(line: &str) -> String {
     while let Some(char) = rest.chars().next() {
         let marks = &rest[..rest.len() - rest.trim_start_matches('`').len()];
         let behind = &rest[marks.len()..];
-        // What stands between as many backticks is code, and shown as it is.
+        // Text between the same number of backticks is code.
         if let Some((code, after)) = (!marks.is_empty()).then(|| behind.split_once(marks)).flatten() {
             shown.push_str(code.trim());
             rest = after;

@@ -10,7 +10,7 @@ use ropey::Rope;
 
 use crate::protocol::lsp;
 
-/// What a column of a position counts.
+/// The unit of columns in positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Encoding {
     /// Bytes.
@@ -23,7 +23,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The best of what a client offers: what the rope counts in, else the protocol's own, else the first one known.
+    /// The best encoding that a client offers: UTF-8, else UTF-16, else UTF-32.
     pub(crate) fn negotiate<'a>(offered: impl Iterator<Item = &'a str>) -> Self {
         let offered: Vec<Encoding> = offered
             .filter_map(|name| match name {
@@ -121,7 +121,7 @@ pub(crate) fn end_of_line(text: &Rope, line: usize) -> usize {
     end - if is_crlf { 2 } else { 1 }
 }
 
-/// What is written in a line. A line past the end is the last one.
+/// The text of a line without its indentation. A line past the end means the last one.
 pub(crate) fn line_without_indentation(text: &Rope, line: usize) -> TextRange {
     let line = line.min(text.len_lines().saturating_sub(1));
     let (start, end) = (text.line_to_byte(line), end_of_line(text, line));

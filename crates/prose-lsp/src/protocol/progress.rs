@@ -1,10 +1,10 @@
-//! What a client is told of work under way.
+//! Progress reports.
 
 use serde_json::json;
 
 use crate::protocol::notification::Notification;
 
-/// What the client was last told of one kind of work.
+/// The progress of one kind of work, as it was last reported.
 #[derive(Debug)]
 pub(crate) struct Progress {
     title: &'static str,
@@ -15,12 +15,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// No work yet. `title` is what a person is told, and `kind` what tells the tokens of different kinds of work apart.
+    /// No work yet. `title` is shown to the user; `kind` distinguishes the tokens of different kinds of work.
     pub(crate) fn new(title: &'static str, kind: &'static str) -> Self {
         Self { title, kind, shown: None, times: 0 }
     }
 
-    /// What to tell the client while the work is at `message`; none when there is nothing to do.
+    /// The reports to send when the work is at `message`; none when there is no work.
     pub(crate) fn news(&mut self, message: Option<String>) -> Vec<Notification> {
         if self.shown == message {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Recordings of sessions: a line of JSON for each message, so that what went wrong for somebody can be had again.
+//! Recordings of sessions, to reproduce bugs: one line of JSON per message.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Side {
@@ -70,7 +70,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Record>, String> {
             Ok(record) => records.push(record),
             Err(_) if lines.peek().is_none() && !text.ends_with('\n') => {}
             Err(error) => {
-                return Err(format!("line {} is no message of a recording: {error}", index + 1));
+                return Err(format!("line {} is not a message of a recording: {error}", index + 1));
             }
         }
     }

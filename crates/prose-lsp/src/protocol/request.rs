@@ -14,7 +14,7 @@ use crate::protocol::uri::DocumentUri;
 pub(crate) const ANYWHERE: &str = "";
 
 /// The request for the diagnostics of all programs, which clients make again and again.
-pub(crate) const NEWS: &str = "workspace/diagnostic";
+pub(crate) const WORKSPACE_DIAGNOSTIC: &str = "workspace/diagnostic";
 
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,15 +28,15 @@ pub(crate) enum RequestId {
 /// Why a request has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The client took the request back.
+    /// The client cancelled the request.
     Cancelled,
     /// The document was edited before the read was done.
     ContentModified,
     /// The document is not open.
     NotOpen(DocumentUri),
-    /// There is no news yet, and the request waits for some. No client is told this.
+    /// There are no changes yet, and the request waits for some. Never sent to a client.
     NothingNew,
-    /// What is asked for cannot be done, and why.
+    /// The request cannot be fulfilled, with the reason.
     Refused(String),
     /// Another request with this id has no answer yet.
     DuplicateId,
@@ -64,10 +64,9 @@ impl Failure {
             Failure::ContentModified => {
                 (CONTENT_MODIFIED, "the document was edited while the answer was being made".into())
             }
-            Failure::NotOpen(uri) => (
-                INVALID_PARAMS,
-                format!("{uri} is not open; `textDocument/didOpen` has to come first").into(),
-            ),
+            Failure::NotOpen(uri) => {
+                (INVALID_PARAMS, format!("{uri} is not open; `textDocument/didOpen` must come first").into())
+            }
             Failure::NothingNew => (REQUEST_CANCELLED, "there is nothing new".into()),
             Failure::Refused(reason) => (REQUEST_FAILED, reason.into()),
             Failure::DuplicateId => {
@@ -75,7 +74,7 @@ impl Failure {
             }
             Failure::Panicked(panicked) => (INTERNAL_ERROR, panicked.to_string().into()),
             Failure::Dropped => {
-                (INTERNAL_ERROR, "the server could not answer this request; its log says why".into())
+                (INTERNAL_ERROR, "the server could not answer this request; see its log".into())
             }
             Failure::MethodNotFound(message) => (METHOD_NOT_FOUND, message.into()),
             Failure::InvalidParams(message) => (INVALID_PARAMS, message.into()),

@@ -9,58 +9,58 @@ use crate::protocol::markup::Markup;
 use crate::protocol::position::Encoding;
 use crate::protocol::uri::path_of_uri;
 
-/// What the client can do, as far as the server cares.
+/// The capabilities and settings of the client that the server uses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Session {
     pub(crate) encoding: Encoding,
-    /// The client asks for diagnostics itself, so none are sent unasked.
+    /// The client requests diagnostics, so none are published.
     pub(crate) pulls_diagnostics: bool,
     pub(crate) nests_symbols: bool,
     pub(crate) folds_whole_lines: bool,
     pub(crate) fold_limit: Option<usize>,
     /// The process that started the server.
     pub(crate) parent: Option<i32>,
-    /// What the client is set to.
+    /// The settings of the client.
     pub(crate) settings: Value,
-    /// The client can be told to ask for diagnostics again.
+    /// The client supports `workspace/diagnostic/refresh`.
     pub(crate) refreshes_diagnostics: bool,
     /// The client watches files if it is asked to.
     pub(crate) watches_files: bool,
     pub(crate) shows_related: bool,
     /// The client takes edits of documents with their versions.
     pub(crate) edits_versions: bool,
-    /// How the client shows hovers.
+    /// The markup of hovers.
     pub(crate) hovers: Markup,
-    /// How the client shows what is to be known of completions.
+    /// The markup of documentation of completions.
     pub(crate) completions: Markup,
-    /// How the client shows what is to be known of signatures.
+    /// The markup of documentation of signatures.
     pub(crate) signatures: Markup,
     /// The client takes definitions with the range that they are asked from.
     pub(crate) links_definitions: bool,
     /// The client understands snippets in completions.
     pub(crate) takes_snippets: bool,
-    /// The client takes what all completions have in common once for the list.
+    /// The client supports defaults for all items of a completion list.
     pub(crate) takes_item_defaults: bool,
     /// The client takes the places of parameters in the text of a signature.
     pub(crate) takes_label_offsets: bool,
-    /// The client asks for what is to be known of a completion when a person looks at it.
+    /// The client resolves the documentation of a completion when it is selected.
     pub(crate) resolves_documentation: bool,
-    /// The client shows what the server is busy with.
+    /// The client shows progress reports.
     pub(crate) shows_progress: bool,
     /// The client is VS Code or built on it, and has its commands.
     pub(crate) is_vscode: bool,
-    /// The client can be told to ask for inlay hints again.
+    /// The client supports `workspace/inlayHint/refresh`.
     pub(crate) refreshes_hints: bool,
     /// The client shows code lenses.
     pub(crate) shows_lenses: bool,
-    /// The client can be told to ask for code lenses again.
+    /// The client supports `workspace/codeLens/refresh`.
     pub(crate) refreshes_lenses: bool,
-    /// The client can be told to show a place.
+    /// The client supports `window/showDocument`.
     pub(crate) shows_documents: bool,
-    /// The client asks a person for the inputs of programs that run.
+    /// The client asks the user for the inputs of a run.
     pub(crate) asks_inputs: bool,
-    /// The client wants to be told every event of a run.
-    pub(crate) hears_events: bool,
+    /// The client receives every event of a run.
+    pub(crate) receives_run_events: bool,
     /// The client shows the views of runs.
     pub(crate) receives_views: bool,
     /// The client lets a person choose the name that a refactoring has made up.
@@ -87,7 +87,7 @@ impl Session {
             announced.contains(&Some(&Value::Bool(true)))
         };
         let hover_formats = capability("textDocument/hover/contentFormat");
-        // Helix says for hovers alone what it shows everywhere.
+        // Helix announces formats only for hovers.
         let documented = |path: &str| Markup::negotiate(capability(path).or(hover_formats));
         let encodings = capability("general/positionEncodings").and_then(Value::as_array);
         Self {
@@ -132,7 +132,7 @@ impl Session {
             refreshes_lenses: flag("workspace/codeLens/refreshSupport"),
             shows_documents: flag("window/showDocument/support"),
             asks_inputs: is_announced("proseInput"),
-            hears_events: is_announced("proseRunEvents"),
+            receives_run_events: is_announced("proseRunEvents"),
             receives_views: is_announced("proseRunViews"),
             renames_afterwards: is_announced("proseRename"),
             folders: folders(params),

@@ -24,7 +24,7 @@ struct Shared(Mutex<State>);
 #[derive(Default)]
 struct State {
     threads: usize,
-    /// What no thread had time for yet. Nobody is idle while there is something.
+    /// The jobs that wait for a thread. No thread is idle while there are some.
     waiting: VecDeque<Job>,
     idle: Vec<Sender<Job>>,
     closed: bool,

@@ -108,7 +108,7 @@ impl Reads {
     }
 
     /// Does work in the pool that looks at no document.
-    pub(crate) fn aside(&self, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         self.pool.run(work);
     }
 
@@ -117,7 +117,7 @@ impl Reads {
         self.try_on(attempt, view, session);
     }
 
-    /// Whether somebody still waits for what an attempt is for.
+    /// Whether the request still waits for an answer.
     pub(crate) fn is_wanted(&self, attempt: &Attempt) -> bool {
         self.pending.lock().contains_key(&attempt.ticket)
     }

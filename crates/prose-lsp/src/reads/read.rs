@@ -12,9 +12,9 @@ use crate::reads::views::Views;
 
 /// The work that answers a request.
 pub(crate) enum Work {
-    /// What the tree of the document alone can tell. An edit need not wait for it.
+    /// Work on the tree of the document alone. Edits do not wait for it.
     Tree(TreeWork),
-    /// What takes the analysis of the document, or of others too. It ends at the next edit of any document, and is done again if
+    /// Work on the analysis. The next edit of any document cancels it, and it is retried if
     /// the answer is still wanted.
     Analysis(AnalysisWork),
 }
@@ -47,7 +47,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// What is asked for.
+    /// The method of the request.
     pub(crate) fn method(&self) -> &'static str {
         self.method
     }

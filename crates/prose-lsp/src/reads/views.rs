@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prose_analysis::Database;
+use prose_analysis::{Database, SourceFile};
 use prose_registry::Cache;
 
 use crate::documents::closed::ClosedProgram;
@@ -11,6 +11,8 @@ use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::convert::Converter;
 use crate::protocol::session::Session;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::Runs;
 
 /// The programs of a document among all others, as the analysis knows them. Most documents are one program.
@@ -19,13 +21,13 @@ pub(crate) struct Views {
     pub(crate) db: Database,
     /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
     pub(crate) programs: Arc<Programs>,
-    /// What was fetched by now.
+    /// The cache of fetched programs.
     pub(crate) cache: Arc<Cache>,
-    /// What runs and ran.
+    /// The runs of this server.
     pub(crate) runs: Arc<Runs>,
     /// The semantic tokens that the client has.
     pub(crate) tokens: Arc<SentTokens>,
-    /// The programs of the workspace that nobody has open, for work that is about them.
+    /// The programs of the workspace that are not open.
     pub(crate) closed: Arc<[ClosedProgram]>,
     /// Whether the client asks for news of all programs for the first time.
     pub(crate) is_first_poll: bool,
@@ -52,7 +54,15 @@ impl Views {
 }
 
 impl<'a> View<'a> {
-    /// What turns results about the program into what the client is given.
+    /// The document that shows a program, and where.
+    pub(crate) fn place(&self, file: SourceFile) -> Option<(DocumentUri, Shown)> {
+        if file == self.snapshot.file {
+            return Some((Arc::clone(&self.snapshot.uri), self.snapshot.shown.clone()));
+        }
+        self.programs.place(self.db, file)
+    }
+
+    /// The converter of results about the program.
     pub(crate) fn converter(&self, session: &'a Session) -> Converter<'a> {
         self.snapshot.converter(session)
     }

@@ -18,12 +18,12 @@ use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
-use crate::runs::inputs::{EditorInputs, MadeUp};
+use crate::runs::inputs::{EditorInputs, GeneratedInputs};
 use crate::runs::registry::{Runs, Stop, Ticket};
-use crate::runs::teller::Teller;
+use crate::runs::reporter::Reporter;
 use crate::runs::trace::counted;
 
-/// What is to be run.
+/// A run to start.
 pub(crate) struct Launch {
     pub(crate) order: Order,
     /// The name of the program in the editor.
@@ -54,7 +54,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     };
     let given = given.into_iter().collect();
     if is_dry {
-        let prompts = dry_run(prepared, first_line, MadeUp(given), stopped);
+        let prompts = dry_run(prepared, first_line, GeneratedInputs(given), stopped);
         forget();
         return send(
             answer,
@@ -68,33 +68,33 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     for note in &prepared.notes {
         tell(runs, MessageType::WARNING, format!("{name}: {note}"));
     }
-    let teller = Teller { runs, ticket, id: id.clone(), uri, session: &session };
-    teller.begin(&format!("Running {name}"));
+    let reporter = Reporter { runs, ticket, id: id.clone(), uri, session: &session };
+    reporter.begin(&format!("Running {name}"));
     let stop = runs.runs.get(&ticket).map(|run| run.stop.clone());
     // It is there as long as this thread runs.
     let Some(stop) = stop else { return };
-    let client = session.asks_inputs.then(|| runs.questions.clone());
+    let client = session.asks_inputs.then(|| runs.client_requests.clone());
     let inputs = EditorInputs { run: id.clone(), given, client, stop };
     let is_made_up = prepared.harness() == "offline";
-    let (finished, why) = watched(prepared, inputs, stopped, &teller);
+    let (finished, why) = watched(prepared, inputs, stopped, &reporter);
     let (kind, message) = summary(&name, first_line, &finished, why.as_ref(), is_made_up);
     if let Some(mut run) = runs.runs.get_mut(&ticket) {
         run.is_over = true;
         // A run that could not be recorded any more has no last event.
         run.view.interrupt();
     }
-    teller.end(&message);
+    reporter.end(&message);
     if let Some(kind) = kind {
         tell(runs, kind, message);
     }
 }
 
-/// Runs a program while the client is told of it. Gives why it was stopped, too, if it was.
+/// Runs a program and reports it to the client. Returns also the reason why it was stopped, if it was.
 fn watched(
     prepared: Prepared,
     inputs: EditorInputs,
     mut stopped: UnboundedReceiver<Stop>,
-    teller: &Teller<'_>,
+    reporter: &Reporter<'_>,
 ) -> (Result<Finished, RunFailure>, Option<Stop>) {
     let why = Cell::new(None);
     let interrupted = async {
@@ -110,9 +110,9 @@ fn watched(
     let finished = std::thread::scope(|scope| {
         // Where there is no thread for it, the program runs all the same.
         let telling = std::thread::Builder::new().name("run-teller".to_owned());
-        let telling = telling.spawn_scoped(scope, move || teller.tell(&told));
+        let telling = telling.spawn_scoped(scope, move || reporter.tell(&told));
         if let Err(error) = &telling {
-            tracing::error!("a thread could not be started, so nobody is told of a run: {error}");
+            tracing::error!("cannot start the thread that reports a run: {error}");
         }
         let mut last = None;
         let mut observer = |event: &Event, _: bool| match event.what {
@@ -136,11 +136,11 @@ fn watched(
     (finished, why.take())
 }
 
-/// What each session would be told. Lines are those of the document whose `first_line` is that of the program.
+/// The prompts of all sessions. Lines are those of the document whose `first_line` is that of the program.
 fn dry_run(
     prepared: Prepared,
     first_line: usize,
-    inputs: MadeUp,
+    inputs: GeneratedInputs,
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
     let mut prompts = Vec::new();
@@ -176,7 +176,7 @@ fn dry_run(
     Ok(json!({ "prompts": prompts, "failed": failed }))
 }
 
-/// What a person is told at the end of a run, and how loudly; what they did themselves they know.
+/// The message at the end of a run, and its severity; none for what the user did.
 fn summary(
     name: &str,
     first_line: usize,
@@ -225,7 +225,7 @@ fn summary(
     }
 }
 
-/// Why a run cannot start or go on, with what can be done in an editor.
+/// The message of a run that cannot start or go on, with the fix in an editor.
 fn shown(failure: &RunFailure) -> String {
     match failure {
         RunFailure::Changed { run, difference } => format!(
@@ -265,5 +265,5 @@ fn shown(failure: &RunFailure) -> String {
 
 fn tell(runs: &Runs, kind: MessageType, message: String) {
     let params = json!({ "type": kind, "message": message });
-    runs.tell_client(vec![Notification::new("window/showMessage", &params)]);
+    runs.send_to_client(vec![Notification::new("window/showMessage", &params)]);
 }

@@ -1,4 +1,4 @@
-//! What the folders of runs say about the last runs of a program.
+//! The last runs of a program, from the folders of runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 use crate::runs::trace::{counted, duration};
 
 /// How many runs are looked at, the latest first. A program that was not run for longer than that has no last run here.
-const MOST: usize = 100;
+const MAX_RUNS: usize = 100;
 
 /// Remembers which runs are the last ones, since looking for them means to open every run.
 #[derive(Default)]
@@ -65,7 +65,7 @@ fn look(project: &Project, folder: &Path, program: &Path) -> (Vec<(Option<SmolSt
     ids.sort_by(|a, b| b.cmp(a));
     let mut runs = Vec::new();
     let mut is_certain = true;
-    for id in ids.into_iter().take(MOST) {
+    for id in ids.into_iter().take(MAX_RUNS) {
         let Some((started, head)) =
             project.show_run(&id).ok().and_then(|details| Some((details.summary.started, details.head?)))
         else {
@@ -86,7 +86,7 @@ fn look(project: &Project, folder: &Path, program: &Path) -> (Vec<(Option<SmolSt
     (last, is_certain)
 }
 
-/// What stands for a block of a program in the place of the program's path.
+/// The path of a block as a program.
 pub(crate) fn path_of_block(program: &Path, block: &str) -> PathBuf {
     let mut path = program.as_os_str().to_owned();
     path.push("#");
@@ -120,7 +120,7 @@ impl LastRun {
                 if line > 0 { format!("failed at line {}", first_line + line) } else { "failed".to_owned() }
             }
             (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
-            // What runs here has a lens of its own, and how far another process has come is not known.
+            // A run of this server has a lens of its own; the progress of other processes is not known.
             (RunState::Running(_) | RunState::Damaged, _) => return None,
         };
         let parts = [summary.sessions.map(counted), summary.duration().map(duration), Some(how)];

@@ -1,4 +1,4 @@
-//! Inputs of programs that run: those that came with the command, and those that the client asks a person for.
+//! Inputs of runs: from the command, or asked from the user.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use serde_json::json;
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::protocol::questions::Questions;
+use crate::protocol::client_requests::ClientRequests;
 use crate::runs::registry::Stop;
 
-/// Who gives the inputs of a run.
+/// The inputs of a run.
 pub(super) struct EditorInputs {
     pub(super) run: SmolStr,
     pub(super) given: HashMap<SmolStr, Value>,
     /// The client, if it asks.
-    pub(super) client: Option<Questions>,
+    pub(super) client: Option<ClientRequests>,
     /// Ends the run. A program that failed for want of an input would have to be started anew; one that was stopped goes on with it.
     pub(super) stop: UnboundedSender<Stop>,
 }
@@ -74,10 +74,10 @@ impl EditorInputs {
     }
 }
 
-/// Inputs of a dry run, which asks nobody.
-pub(super) struct MadeUp(pub(super) HashMap<SmolStr, Value>);
+/// The inputs of a dry run.
+pub(super) struct GeneratedInputs(pub(super) HashMap<SmolStr, Value>);
 
-impl Inputs for MadeUp {
+impl Inputs for GeneratedInputs {
     fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
         Box::pin(async move {
             let given = input.keys.iter().find_map(|key| self.0.get(key));

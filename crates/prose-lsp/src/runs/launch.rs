@@ -9,7 +9,7 @@ use crate::panics::guard;
 use crate::runs::execution;
 use crate::runs::execution::Launch;
 use crate::runs::registry::{Run, Runs, Stop, Ticket};
-use crate::runs::teller::Teller;
+use crate::runs::reporter::Reporter;
 
 /// Starts a run on a thread of its own. The answer comes when its files are there, or at the end of a dry run.
 pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
@@ -31,7 +31,7 @@ pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
         execute(&this, ticket, launch, stopped);
     });
     if let Err(error) = started {
-        // The answer went with the thread, so the client is told that the log has the reason.
+        // The answer was dropped with the thread, and the client gets an error.
         tracing::error!("a run cannot be started: {error}");
         runs.runs.remove(&ticket);
         runs.under_way.end();
@@ -50,7 +50,7 @@ fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedR
         Some(id) => {
             if let Some(panicked) = panicked {
                 let uri = Arc::clone(&uri);
-                Teller { runs, ticket, id, uri, session: &session }.end(&panicked.to_string());
+                Reporter { runs, ticket, id, uri, session: &session }.end(&panicked.to_string());
             }
             runs.changed(uri);
         }

@@ -1,4 +1,4 @@
-//! What clients ask about runs: which there are, what happened in one, what one of its sessions was told and said.
+//! Queries about runs: the list of runs, the events of one, and one of its sessions.
 //!
 //! The answers come from the folders of runs, so that they are the same for runs of this server, of a terminal, and of last week.
 
@@ -158,8 +158,7 @@ fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<V
 }
 
 fn details(folder: &Path) -> Result<RunDetails, String> {
-    let missing =
-        || format!("{} is no folder of a run; `prose/runs` tells which there are", folder.display());
+    let missing = || format!("{} is not the folder of a run; `prose/runs` lists them", folder.display());
     let id = folder.file_name().and_then(|id| id.to_str()).ok_or_else(missing)?;
     let project = root_of(folder).map(Project::new).ok_or_else(missing)?;
     project.show_run(id).map_err(|error| error.to_string())
@@ -184,9 +183,9 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// What became of a session.
+/// The record of a session.
 #[derive(Default)]
-struct Told {
+struct SessionRecord {
     started: Option<(Event, Arc<SessionTask>)>,
     effect: Option<(Outcome, Option<u64>)>,
     memory: Option<Arc<str>>,
@@ -195,13 +194,13 @@ struct Told {
 
 fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let path = folder.join(JOURNAL_FILE);
-    let mut told = Told::default();
+    let mut told = SessionRecord::default();
     for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
         let Ok(event) = event else { break };
         match &event.what {
             What::SessionStarted { request, task } if *request == wanted => {
                 let task = Arc::clone(task);
-                told = Told { started: Some((event, task)), ..Told::default() };
+                told = SessionRecord { started: Some((event, task)), ..SessionRecord::default() };
             }
             What::Effect { request, outcome, began, .. } if *request == wanted => {
                 told.effect = Some((outcome.clone(), *began));
@@ -218,7 +217,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         }
     }
     let Some((start, task)) = &told.started else {
-        return Err(format!("{} tells of no session {}", path.display(), wanted.0));
+        return Err(format!("{} has no session {}", path.display(), wanted.0));
     };
     let root = root_of(folder).unwrap_or(folder);
     let existing = |path: PathBuf| path.exists().then(|| uri_of_path(&path)).flatten();
@@ -294,7 +293,7 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
     let path = folder.join(PROGRAM_FILE);
     let program = read_text(&path, Limit::PROGRAM)
         .map_err(|error| format!("the program of the run: `{}` {error}", path.display()))?;
-    // Nobody else is to know this program, so it is analysed by itself.
+    // The program is analysed by itself, apart from those of the workspace.
     let mut host = AnalysisHost::default();
     let shown = Shown::alone(Rope::from_str(&program));
     let file = host.set_text(&path, Text::new(program));

@@ -13,8 +13,8 @@ use smol_str::SmolStr;
 
 use crate::mailbox::Mailbox;
 use crate::protocol::client::Client;
+use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::notification::Notification;
-use crate::protocol::questions::Questions;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{History, LastRun};
@@ -34,7 +34,7 @@ pub(crate) struct Runs {
     pub(super) under_way: UnderWay,
     owner: Mailbox<RunMessage>,
     client: Client,
-    pub(super) questions: Questions,
+    pub(super) client_requests: ClientRequests,
 }
 
 /// A run that this server executes or has executed.
@@ -73,7 +73,11 @@ impl Stop {
 }
 
 impl Runs {
-    pub(crate) fn new(owner: Mailbox<RunMessage>, client: Client, questions: Questions) -> Arc<Self> {
+    pub(crate) fn new(
+        owner: Mailbox<RunMessage>,
+        client: Client,
+        client_requests: ClientRequests,
+    ) -> Arc<Self> {
         Arc::new(Self {
             runs: DashMap::new(),
             next: AtomicU64::new(0),
@@ -81,7 +85,7 @@ impl Runs {
             under_way: UnderWay::default(),
             owner,
             client,
-            questions,
+            client_requests,
         })
     }
 
@@ -95,7 +99,7 @@ impl Runs {
         self.owner.send(RunMessage::Changed(uri));
     }
 
-    /// Notes that a run has its files. What is known of earlier runs of the document is no longer shown.
+    /// Notes that a run has its files. Earlier runs of the document are no longer shown.
     pub(super) fn has_files(&self, ticket: Ticket, uri: &DocumentUri, id: &SmolStr) {
         self.runs.retain(|other, run| *other == ticket || !run.is_over || run.uri != *uri);
         if let Some(mut run) = self.runs.get_mut(&ticket) {
@@ -138,7 +142,7 @@ impl Runs {
     }
 
     /// Waits until everything that was stopped is on the disk, or has had its time for that.
-    pub(crate) fn wait_until_over(&self) {
+    pub(crate) fn wait_until_ended(&self) {
         self.under_way.wait();
     }
 
@@ -149,9 +153,9 @@ impl Runs {
             return over();
         }
         let runs = Arc::clone(self);
-        // The owner has other things to do, and waits for nobody. Without a thread the client is left without an answer, and goes on all the same.
+        // The owner does not wait. Without a thread the client gets no answer, and goes on all the same.
         let waiting = std::thread::Builder::new().name("shutdown".to_owned()).spawn(move || {
-            runs.wait_until_over();
+            runs.wait_until_ended();
             over();
         });
         if let Err(error) = waiting {
@@ -159,7 +163,7 @@ impl Runs {
         }
     }
 
-    /// What a read makes of the run of a document that started last.
+    /// Looks at the run of a document that started last.
     fn of_document<T>(&self, uri: &DocumentUri, look: impl FnOnce(&Run) -> T) -> Option<T> {
         let ours = self.runs.iter().filter(|run| run.uri == *uri && run.id.is_some());
         let last = ours.map(|run| *run.key()).max()?;
@@ -179,7 +183,7 @@ impl Runs {
         Some((*lines?.first()?, failed.message))
     }
 
-    /// What stands behind which lines of a document. Statements whose line was edited have nothing.
+    /// The inlay hints of a document by line. Statements whose line was edited have none.
     pub(crate) fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
         let marks = self.of_document(uri, |run| (Arc::clone(&run.text), trace::marks(&run.view)));
         let Some((before, marks)) = marks else { return Vec::new() };
@@ -211,7 +215,7 @@ impl Runs {
         self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
     }
 
-    pub(super) fn tell_client(&self, notifications: Vec<Notification>) {
+    pub(super) fn send_to_client(&self, notifications: Vec<Notification>) {
         self.client.notify(notifications);
     }
 }

@@ -12,12 +12,12 @@ use smol_str::SmolStr;
 use crate::protocol::answer::Answer;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 
-/// What a person wants.
+/// The kind of a command about runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunCommandKind {
     /// Run a program, or one of its blocks.
     Run,
-    /// See what its sessions would be told.
+    /// Show the prompts of its sessions.
     DryRun,
     /// Go on with a run.
     Resume,
@@ -45,14 +45,14 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
 /// A command about a run.
 pub(crate) struct RunCommand {
     pub(crate) what: RunCommandKind,
-    pub(crate) given: Given,
+    pub(crate) given: RunArguments,
     pub(crate) answer: Answer,
 }
 
 /// The argument of a command, as docs/editor-commands.md describes it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Given {
+pub(crate) struct RunArguments {
     /// The program.
     pub(crate) uri: Option<String>,
     /// The run, where there may be several.
@@ -65,7 +65,7 @@ pub(crate) struct Given {
     /// The parameters of the block.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// Who answers sessions.
+    /// The harness.
     pub(crate) harness: Option<String>,
     /// The file that the harness `script` answers from.
     pub(crate) script: Option<String>,
@@ -74,18 +74,16 @@ pub(crate) struct Given {
     pub(crate) accept_changes: bool,
 }
 
-impl Given {
+impl RunArguments {
     /// Reads the argument of a command from the parameters of `workspace/executeCommand`.
     pub(crate) fn read(what: RunCommandKind, params: &Value) -> Result<Self, String> {
         let name = name(params);
         let argument = params.pointer("/arguments/0").unwrap_or(&Value::Null);
-        let given = Given::deserialize(argument).map_err(|problem| {
+        let given = RunArguments::deserialize(argument).map_err(|problem| {
             format!("`{name}` takes one argument, such as {{ \"uri\": \"file:///…\" }}: {problem}")
         })?;
         if given.uri.is_none() && (what != RunCommandKind::Cancel || given.run.is_none()) {
-            return Err(format!(
-                "`{name}` has to be told which program it is about: {{ \"uri\": \"file:///…\" }}"
-            ));
+            return Err(format!("`{name}` needs the program: {{ \"uri\": \"file:///…\" }}"));
         }
         Ok(given)
     }
@@ -108,13 +106,13 @@ impl RunCommandKind {
 /// A question about runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunQuery {
-    /// Which runs there are, in the folders of the workspace and in some others.
+    /// The runs in the folders of the workspace and in some others.
     List(Vec<PathBuf>),
-    /// What happened in the run in a folder, behind an event.
+    /// The events of the run in a folder, after one of them.
     Events { folder: PathBuf, after: u64 },
     /// The view of the run in a folder after an event, or after the last one: what changed in it since another one.
     View { folder: PathBuf, after: u64, at: Option<u64> },
-    /// What a session of it was told and said.
+    /// One of its sessions.
     Session { folder: PathBuf, request: RequestId },
     /// The flow of its program.
     FlowGraph { folder: PathBuf },

@@ -6,7 +6,7 @@ use prose_view::{Outcome, Statement, View};
 use prose_vm::place::Site;
 
 /// How much of a result is kept. More than that is read in its file.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// The lines of a statement in the text that the run was started with, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +92,7 @@ fn first_line(text: &str) -> String {
     let text = text.trim_start();
     let line = text.lines().next().unwrap_or_default();
     let mut chars = line.chars();
-    let mut shown: String = chars.by_ref().take(MOST_SHOWN).collect();
+    let mut shown: String = chars.by_ref().take(MAX_SHOWN).collect();
     if chars.next().is_some() || text.trim_end().len() > line.len() {
         shown.push('…');
     }

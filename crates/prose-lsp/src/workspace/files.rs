@@ -1,4 +1,4 @@
-//! The files of the workspace, also those that nobody has opened.
+//! The files of the workspace, open or not.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,6 @@ pub(crate) fn is_program(path: &Path) -> bool {
 }
 
 /// Whether a file has other files left out, by its name.
-pub(crate) fn says_what_is_left_out(path: &Path) -> bool {
+pub(crate) fn is_ignore_file(path: &Path) -> bool {
     path.ends_with(".gitignore") || path.ends_with(".ignore")
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::protocol::answer::Answer;
 use crate::workspace::moves::Moves;
-use crate::workspace::scan::Scanned;
+use crate::workspace::scan::ScanEvent;
 
 /// A message to the owner about the workspace.
 pub(crate) enum WorkspaceMessage {
@@ -17,8 +17,8 @@ pub(crate) enum WorkspaceMessage {
     /// The client opened and closed folders.
     FoldersChanged { added: Vec<PathBuf>, removed: Vec<PathBuf> },
     /// The scan of the folders found programs, or ended.
-    Scanned(Scanned),
-    /// The client is going to move files, and asks which edits that takes.
+    ScanEvent(ScanEvent),
+    /// The client is going to move files, and requests the edits for that.
     WillMove(Moves, Answer),
     /// The client moved files.
     Moved(Moves),

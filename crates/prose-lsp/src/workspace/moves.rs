@@ -24,7 +24,7 @@ impl Moves {
         Ok(Self(files.iter().map(|file| (path_of_uri(&file.old_uri), path_of_uri(&file.new_uri))).collect()))
     }
 
-    /// Where it lies then what lies at a path now.
+    /// The path after the move.
     pub(crate) fn of(&self, path: &Path) -> PathBuf {
         // A program in a document moves with it.
         if let Some((document, number)) = program_at_path(path) {
@@ -43,7 +43,7 @@ impl Moves {
     }
 }
 
-/// What a client tells of: programs, documents with programs, and folders, which may hold some.
+/// The filters of file operations: programs, Markdown documents and folders.
 pub(crate) fn filters() -> Value {
     let filter = |glob: &str, matches: &str| json!({ "scheme": "file", "pattern": { "glob": glob, "matches": matches } });
     json!({ "filters": [filter("**/*.{prose,md,markdown}", "file"), filter("**", "folder")] })

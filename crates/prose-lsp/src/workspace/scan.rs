@@ -8,7 +8,7 @@ use prose_project::files::read_import;
 
 use crate::workspace::files::{files_below, is_program};
 
-/// How many programs are taken up. Who has more of them opens those that matter.
+/// The most programs of a workspace. Others are checked when they are opened.
 pub(crate) const MAX_PROGRAMS: usize = 10_000;
 /// How long a program may be, in bytes: longer ones were hardly written by a person.
 const MAX_PROGRAM_BYTES: u64 = 1 << 20;
@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// How many programs the owner takes up between two other messages.
 const BATCH: usize = 32;
 
-/// By what a file is known to be as it was.
+/// Modification time and size of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: Option<SystemTime>,
@@ -27,9 +27,9 @@ pub(crate) struct Stamp {
 /// The programs that a scan has found, with the stamps of their files.
 pub(crate) type Stamps = HashMap<PathBuf, Stamp>;
 
-/// What a scan tells while it goes on.
+/// An event of a scan.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Scanned {
+pub(crate) enum ScanEvent {
     /// Programs that are new, or others than they were: what they were when they were read, and their texts.
     Programs(Vec<(PathBuf, Stamp, String)>),
     /// There are no more. These are no longer in the folders.
@@ -37,7 +37,7 @@ pub(crate) enum Scanned {
 }
 
 /// Looks for the programs in folders. Those that are as they are `known` to be are not read again.
-pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Scanned)) {
+pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(ScanEvent)) {
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let mut is_complete = true;
@@ -47,7 +47,7 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
         bytes += stamp.bytes;
         if seen.len() == MAX_PROGRAMS || bytes > MAX_BYTES {
             tracing::warn!(
-                "only {} programs of the workspace are taken up; the others are when they are opened",
+                "only {} programs of the workspace are checked; the others are checked when they are opened",
                 seen.len()
             );
             is_complete = false;
@@ -59,18 +59,18 @@ pub(crate) fn scan(folders: &[PathBuf], known: &Stamps, mut tell: impl FnMut(Sca
         }
         seen.insert(path);
         if batch.len() == BATCH {
-            tell(Scanned::Programs(std::mem::take(&mut batch)));
+            tell(ScanEvent::Programs(std::mem::take(&mut batch)));
         }
     }
     if !batch.is_empty() {
-        tell(Scanned::Programs(batch));
+        tell(ScanEvent::Programs(batch));
     }
     // Where not everything was looked at, what was not seen may be there nevertheless.
     let may_be_there = |path: &PathBuf| {
         !is_complete && path.exists() && folders.iter().any(|folder| path.starts_with(folder))
     };
     let is_gone = |path: &&PathBuf| !seen.contains(*path) && !may_be_there(path);
-    tell(Scanned::Done { gone: known.keys().filter(is_gone).cloned().collect(), is_complete });
+    tell(ScanEvent::Done { gone: known.keys().filter(is_gone).cloned().collect(), is_complete });
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -90,11 +90,11 @@ mod tests {
         let (mut read, mut all_gone) = (Vec::new(), Vec::new());
         let before = known.clone();
         scan(&[folder.to_owned()], &before, |news| match news {
-            Scanned::Programs(programs) => {
+            ScanEvent::Programs(programs) => {
                 read.extend(programs.iter().map(|(path, ..)| name(path)));
                 known.extend(programs.into_iter().map(|(path, stamp, _)| (path, stamp)));
             }
-            Scanned::Done { gone, .. } => {
+            ScanEvent::Done { gone, .. } => {
                 known.retain(|path, _| !gone.contains(path));
                 all_gone.extend(gone.iter().map(|path| name(path)));
             }

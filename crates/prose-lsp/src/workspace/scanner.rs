@@ -10,12 +10,12 @@ use crate::protocol::progress::Progress;
 use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::scan::Stamps;
 
-/// What is known of the programs in the folders of the session.
+/// The programs in the folders of the session, as the last scan found them.
 pub(crate) struct Scanner {
     /// The programs of the last scan, whether they are open or not.
     pub(crate) found: Stamps,
     pub(crate) scan: ScanState,
-    /// What was read since the scan under way began, which may have read it before.
+    /// The files that were read since the running scan began.
     pub(crate) read_since: HashSet<PathBuf>,
     /// Whether the folders have been scanned once.
     pub(crate) is_known: bool,

@@ -1,4 +1,4 @@
-//! What the client and `prose.toml` say about how programs are checked.
+//! Settings of the client and of `prose.toml`.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,9 +27,9 @@ pub(crate) struct FileConfig {
     rules: Arc<Rules>,
     /// The lock file, if there is one.
     lock: Option<LockFile>,
-    /// What the client says about that, which goes before what the project says.
+    /// The client's setting, which overrides the project's.
     fetch: Option<FetchMode>,
-    /// What the client says about the programs in Markdown documents, likewise.
+    /// The client's setting for Markdown documents, likewise.
     markdown: Option<bool>,
     client: Arc<RunSettings>,
     hints: HintsWanted,
@@ -41,13 +41,13 @@ pub(crate) struct RunSettings {
     /// Whether the workspace is trusted. Nothing of one that is not is run: its programs are, in effect, programs of somebody else. A client that does
     /// not say leaves it to what the person has said with `prose trust`, before an agent is started.
     pub(crate) trusted: Option<bool>,
-    /// Who answers sessions, which goes before what the project says.
+    /// The harness, which overrides the project's.
     pub(crate) harness: Option<HarnessName>,
     /// How many sessions run at the same time, likewise.
     max_parallel: Option<NonZeroU32>,
-    /// What the harness `command` starts, likewise.
+    /// The command of the harness `command`, likewise.
     command: Option<Vec<Word>>,
-    /// What agents see of the environment, likewise.
+    /// The environment variables of agents, likewise.
     environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
@@ -77,7 +77,7 @@ impl RunSettings {
             let known = HarnessName::ALL.iter().copied().find(|known| name.as_str() == Some(known.as_str()));
             if known.is_none() {
                 let names: Vec<&str> = HarnessName::ALL.iter().map(|name| name.as_str()).collect();
-                tracing::warn!("`run.harness` is {name}, but has to be one of {}", names.join(", "));
+                tracing::warn!("`run.harness` is {name}, but must be one of {}", names.join(", "));
             }
             known
         });
@@ -85,7 +85,7 @@ impl RunSettings {
             let known = number.as_u64().and_then(|number| NonZeroU32::new(number.try_into().ok()?));
             if known.is_none() {
                 tracing::warn!(
-                    "`run.maxParallel` is {number}, but has to be a whole number from 1 to {}",
+                    "`run.maxParallel` is {number}, but must be a whole number from 1 to {}",
                     u32::MAX
                 );
             }
@@ -96,7 +96,7 @@ impl RunSettings {
             let words = list.as_array().map(|list| list.iter().map(|word| Word::new(word.as_str()?)));
             let words = words.and_then(Iterator::collect);
             if words.is_none() {
-                tracing::warn!("`run.{key}` is {list}, but has to be a list of texts");
+                tracing::warn!("`run.{key}` is {list}, but must be a list of strings");
             }
             words
         };
@@ -165,7 +165,7 @@ impl FileConfig {
         Person { trusts: self.client.trusted == Some(true), ..Person::of_user() }
     }
 
-    /// What fetched programs may do.
+    /// The rights of fetched programs.
     pub(crate) fn grants(&self) -> Grants {
         self.rules.config().imports.grants()
     }
@@ -208,7 +208,7 @@ impl FileConfig {
     }
 }
 
-/// What is wrong with a `prose.toml`.
+/// The problems of a `prose.toml`.
 pub(crate) struct Problems {
     /// The text that they are found in.
     pub(crate) text: Rope,
@@ -225,7 +225,7 @@ pub(crate) struct Settings {
     lock_folders: HashMap<PathBuf, PathBuf>,
     fetch: Option<FetchMode>,
     markdown: Option<bool>,
-    /// What the client says about programs that are not open.
+    /// Whether programs that are not open are checked.
     workspace: Option<bool>,
     client: Arc<RunSettings>,
     hints: HintsWanted,
@@ -285,7 +285,7 @@ impl Settings {
         Some(Problems { text: Rope::from_str(&rules.project().text), found: rules.problems() })
     }
 
-    /// What is wrong with settings that somebody edits.
+    /// The problems of an open settings file.
     pub(crate) fn problems_of_text(&self, path: &Path, text: &Rope) -> Problems {
         Problems { text: text.clone(), found: self.files.diagnose(path, &text.to_string()) }
     }
@@ -339,7 +339,7 @@ fn section(settings: &Value) -> &Value {
 fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
     let value = settings.get(table)?.get(key).filter(|value| !value.is_null())?;
     if !value.is_boolean() {
-        tracing::warn!("`{table}.{key}` is {value}, but has to be true or false");
+        tracing::warn!("`{table}.{key}` is {value}, but must be true or false");
     }
     value.as_bool()
 }
@@ -354,7 +354,7 @@ fn fetch(settings: &Value) -> Option<FetchMode> {
     let mode = settings.pointer("/registry/fetch").filter(|mode| !mode.is_null())?;
     let known = FetchMode::ALL.iter().copied().find(|known| mode.as_str() == Some(known.as_str()));
     if known.is_none() {
-        tracing::warn!("`registry.fetch` is {mode}, but has to be \"automatic\", \"manual\" or \"off\"");
+        tracing::warn!("`registry.fetch` is {mode}, but must be \"automatic\", \"manual\" or \"off\"");
     }
     known
 }
@@ -377,12 +377,12 @@ fn overrides(settings: &Value) -> Overrides {
         overrides.profile =
             Profile::ALL.iter().copied().find(|known| profile.as_str() == Some(known.as_str()));
         if overrides.profile.is_none() {
-            tracing::warn!("`check.profile` is {profile}, but has to be \"default\" or \"strict\"");
+            tracing::warn!("`check.profile` is {profile}, but must be \"default\" or \"strict\"");
         }
     }
     let levels = check.get("levels").filter(|levels| !levels.is_null());
     if let Some(odd) = levels.filter(|levels| !levels.is_object()) {
-        tracing::warn!("`check.levels` is {odd}, but has to be an object with a level for each code");
+        tracing::warn!("`check.levels` is {odd}, but must be an object with a level for each code");
     }
     for (code, level) in levels.and_then(Value::as_object).into_iter().flatten() {
         let known = Level::ALL.iter().copied().find(|known| level.as_str() == Some(known.as_str()));
@@ -390,7 +390,7 @@ fn overrides(settings: &Value) -> Overrides {
             (Ok(code), Some(level)) => overrides.levels.push((code, level)),
             (Err(unknown), _) => tracing::warn!("in `check.levels`, {unknown}"),
             (_, None) => tracing::warn!(
-                "the level of {code} is {level}, but has to be \"error\", \"warning\", \"info\", \"hint\" or \"off\""
+                "the level of {code} is {level}, but must be \"error\", \"warning\", \"info\", \"hint\" or \"off\""
             ),
         }
     }

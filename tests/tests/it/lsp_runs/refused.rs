@@ -67,10 +67,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let none = refusal(&mut workspace, "prose.resume", "good.prose", json!({}));
     assert!(none.starts_with("there is no run of `"), "{none}");
     let closed = refusal(&mut workspace, "prose.run", "closed.prose", json!({}));
-    assert!(
-        closed.ends_with("closed.prose is not open; `textDocument/didOpen` has to come first"),
-        "{closed}"
-    );
+    assert!(closed.ends_with("closed.prose is not open; `textDocument/didOpen` must come first"), "{closed}");
     let runs = std::fs::read_dir(workspace.folder.path().join(".prose/runs")).unwrap();
     assert_eq!(runs.count(), 0, "something is left of a run that was refused");
 

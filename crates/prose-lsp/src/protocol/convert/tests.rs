@@ -314,7 +314,7 @@ fn selections_nest_outward_and_not_too_deeply() {
         ends.push(here["range"]["end"]["character"].as_u64().unwrap());
         range = here.get("parent");
     }
-    assert_eq!(ends.len(), DEEPEST_SELECTION);
+    assert_eq!(ends.len(), MAX_SELECTION_DEPTH);
     assert!(ends.is_sorted());
     assert_eq!((ends.first(), ends.last()), (Some(&8), Some(&507)));
 }

@@ -1,4 +1,4 @@
-//! Tells the client how a run goes.
+//! Reports runs to the client.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::{Runs, Ticket, progress_token};
 use crate::runs::trace::progress;
 
-/// How long events are gathered before the client is told. A person sees no difference, and a client that gets each alone has no time left.
-const GATHER: Duration = Duration::from_millis(16);
+/// How long events are gathered into one notification, so that clients are not flooded.
+const BATCH_TIME: Duration = Duration::from_millis(16);
 
-/// How long what a person sees stays as it is.
-const LOOK: Duration = Duration::from_millis(200);
+/// The interval between progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Tells the client of one run.
-pub(super) struct Teller<'a> {
+/// Reports one run to the client.
+pub(super) struct Reporter<'a> {
     pub(super) runs: &'a Runs,
     pub(super) ticket: Ticket,
     pub(super) id: SmolStr,
@@ -38,26 +38,26 @@ struct ChangedView<'a> {
     view: Delta<'a>,
 }
 
-impl Teller<'_> {
-    /// Tells that a run starts.
+impl Reporter<'_> {
+    /// Reports the start of a run.
     pub(super) fn begin(&self, title: &str) {
         if self.session.shows_progress {
             let params = json!({ "token": progress_token(&self.id) });
             let create = Notification::request("window/workDoneProgress/create", &params);
             let begin = self.progress(&json!({ "kind": "begin", "title": title, "cancellable": true }));
-            self.runs.tell_client(vec![create, begin]);
+            self.runs.send_to_client(vec![create, begin]);
         }
         self.refresh_lenses();
         self.refresh_hints();
     }
 
-    /// Tells of events until there are no more.
+    /// Reports events until there are no more.
     pub(super) fn tell(&self, events: &Receiver<Event>) {
         let mut shown = Instant::now();
         let mut is_stale = false;
         loop {
             let first = if is_stale {
-                events.recv_timeout(LOOK.saturating_sub(shown.elapsed()))
+                events.recv_timeout(PROGRESS_INTERVAL.saturating_sub(shown.elapsed()))
             } else {
                 events.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
@@ -69,7 +69,7 @@ impl Teller<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if is_stale && shown.elapsed() >= LOOK {
+            if is_stale && shown.elapsed() >= PROGRESS_INTERVAL {
                 self.show();
                 shown = Instant::now();
                 is_stale = false;
@@ -81,12 +81,12 @@ impl Teller<'_> {
         if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
             let before = run.view.revision();
             events.iter().for_each(|event| run.view.apply(event));
-            // Who hears that it is over must not find it going on.
+            // A client that gets the last event must not find the run going on.
             run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
             if self.session.receives_views {
                 let delta = run.view.since(before).in_document(run.first_line);
                 let changed = ChangedView { run: &self.id, uri: &self.uri, view: delta };
-                self.runs.tell_client(vec![Notification::new("prose/runView", &changed)]);
+                self.runs.send_to_client(vec![Notification::new("prose/runView", &changed)]);
             }
             // The client counts the lines of the document.
             let sites = events.iter_mut().filter_map(|event| event.site.as_mut());
@@ -95,24 +95,24 @@ impl Teller<'_> {
                 site.last_line += run.first_line;
             }
         }
-        if self.session.hears_events {
+        if self.session.receives_run_events {
             let params = json!({ "run": self.id, "uri": &*self.uri, "events": events });
-            self.runs.tell_client(vec![Notification::new("prose/runEvent", &params)]);
+            self.runs.send_to_client(vec![Notification::new("prose/runEvent", &params)]);
         }
     }
 
     fn show(&self) {
         let progress = self.runs.runs.get(&self.ticket).map(|run| progress(&run.view));
         if let Some(message) = progress.filter(|_| self.session.shows_progress) {
-            self.runs.tell_client(vec![self.progress(&json!({ "kind": "report", "message": message }))]);
+            self.runs.send_to_client(vec![self.progress(&json!({ "kind": "report", "message": message }))]);
         }
         self.refresh_hints();
     }
 
-    /// Tells that a run has ended.
+    /// Reports the end of a run.
     pub(super) fn end(&self, message: &str) {
         if self.session.shows_progress {
-            self.runs.tell_client(vec![self.progress(&json!({ "kind": "end", "message": message }))]);
+            self.runs.send_to_client(vec![self.progress(&json!({ "kind": "end", "message": message }))]);
         }
         self.refresh_hints();
         self.refresh_lenses();
@@ -136,7 +136,7 @@ impl Teller<'_> {
     }
 
     fn refresh(&self, method: &'static str) {
-        self.runs.tell_client(vec![Notification::request(method, &())]);
+        self.runs.send_to_client(vec![Notification::request(method, &())]);
     }
 }
 
@@ -144,10 +144,10 @@ impl Teller<'_> {
 fn gathered(first: Event, events: &Receiver<Event>) -> Vec<Event> {
     let since = Instant::now();
     let mut gathered = vec![first];
-    while let Ok(event) = events.recv_timeout(GATHER.saturating_sub(since.elapsed())) {
+    while let Ok(event) = events.recv_timeout(BATCH_TIME.saturating_sub(since.elapsed())) {
         gathered.push(event);
-        // A stream that never pauses is told as well.
-        if since.elapsed() >= GATHER {
+        // A stream that never pauses is reported as well.
+        if since.elapsed() >= BATCH_TIME {
             break;
         }
     }

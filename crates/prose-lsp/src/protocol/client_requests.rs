@@ -1,4 +1,4 @@
-//! Requests to the client whose answers matter.
+//! Requests to the client.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,17 +9,17 @@ use tokio::sync::oneshot;
 use crate::protocol::client::Client;
 use crate::protocol::notification::{Notification, next_id};
 
-/// What the client answers; none if it refuses or is gone.
+/// The result of a request to the client; none if the client refused it or is gone.
 type Reply = oneshot::Sender<Option<Value>>;
 
-/// Asks the client, and knows who waits for the answer.
+/// The requests to the client that wait for a response.
 #[derive(Debug, Clone)]
-pub(crate) struct Questions {
+pub(crate) struct ClientRequests {
     waiting: Arc<Mutex<HashMap<i64, Reply>>>,
     client: Client,
 }
 
-impl Questions {
+impl ClientRequests {
     pub(crate) fn new(client: Client) -> Self {
         Self { waiting: Arc::default(), client }
     }
@@ -29,37 +29,37 @@ impl Questions {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the client. If nobody waits for the answer any more, the request is taken back.
+    /// Sends a request to the client. Dropping the future cancels the request.
     pub(crate) async fn ask(&self, method: &'static str, params: Value) -> Option<Value> {
         let id = next_id();
         let (reply, answer) = oneshot::channel();
         self.lock().insert(id, reply);
-        let _asked = Asked { id, questions: self };
+        let _asked = PendingRequest { id, client_requests: self };
         self.client.notify(vec![Notification { id: Some(id), ..Notification::new(method, &params) }]);
         answer.await.ok().flatten()
     }
 
-    /// Takes the answer of the client to the request of that number; none if it refuses.
+    /// Receives the response to a request; none if the client refused it.
     pub(crate) fn answered(&self, id: i64, result: Option<Value>) {
         if let Some(reply) = self.lock().remove(&id) {
-            // Who asked may have gone at this moment.
+            // The receiver may have been dropped meanwhile.
             let _ = reply.send(result);
         }
     }
 }
 
-/// A request that is taken back when it is dropped without an answer.
-struct Asked<'a> {
+/// A request that is cancelled when it is dropped without a response.
+struct PendingRequest<'a> {
     id: i64,
-    questions: &'a Questions,
+    client_requests: &'a ClientRequests,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        if self.questions.lock().remove(&self.id).is_some() {
+        if self.client_requests.lock().remove(&self.id).is_some() {
             let params = json!({ "id": self.id });
             let cancel = Notification::new("$/cancelRequest", &params);
-            self.questions.client.notify(vec![cancel]);
+            self.client_requests.client.notify(vec![cancel]);
         }
     }
 }

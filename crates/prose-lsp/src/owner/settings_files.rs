@@ -15,11 +15,11 @@ use crate::workspace::settings::{Problems, Settings};
 /// What the client was told of the files with settings. They are told unasked to every client, since none asks for files that are not
 /// open.
 #[derive(Debug, Default)]
-pub(crate) struct ProjectFiles {
+pub(crate) struct SettingsFiles {
     told: HashMap<DocumentUri, Json>,
 }
 
-impl ProjectFiles {
+impl SettingsFiles {
     /// What is news to the client: about the files that the programs at `programs` are under, as they are on the disk, and those that
     /// are open, as the client edits them.
     pub(crate) fn news<'a>(
@@ -59,7 +59,7 @@ impl ProjectFiles {
                 news.push(publication);
             }
         }
-        news.extend(before.keys().map(diagnostics::withdrawal));
+        news.extend(before.keys().map(diagnostics::cleared));
         news
     }
 }

@@ -1,0 +1,36 @@
+//! `textDocument/references`.
+
+use prose_analysis::SourceFile;
+use prose_syntax::TextSize;
+use serde_json::{Value, json};
+
+use crate::protocol::convert::Converter;
+use crate::protocol::json::{Json, json as text};
+use crate::protocol::session::Session;
+use crate::protocol::shown::Shown;
+use crate::protocol::uri::DocumentUri;
+use crate::reads::views::View;
+
+/// The answer to `textDocument/references`.
+pub(crate) fn references(
+    view: &View<'_>,
+    session: &Session,
+    offset: TextSize,
+    with_declaration: bool,
+) -> Json {
+    let candidates = view.db.programs();
+    let found = prose_ide::references(view.db, view.snapshot.file, offset, with_declaration, &candidates);
+    let mut last: Option<(SourceFile, DocumentUri, Shown)> = None;
+    let mut locations: Vec<Value> = Vec::new();
+    for reference in found.into_iter().flatten() {
+        // References come file by file.
+        if last.as_ref().is_none_or(|(file, ..)| *file != reference.file) {
+            last = view.place(reference.file).map(|(uri, shown)| (reference.file, uri, shown));
+        }
+        if let Some((_, uri, shown)) = &last {
+            let range = Converter::new(shown, session).range(reference.range);
+            locations.push(json!({ "uri": &**uri, "range": range }));
+        }
+    }
+    text(&locations)
+}
