@@ -9,10 +9,10 @@ use prose_vm::event::{Event, RunStatus, What};
 use prose_vm::frame;
 use prose_vm::place::Place;
 use prose_vm::value::Value;
-use serde::Serialize;
 
 use crate::script::Kind;
 use crate::script::entry::label;
+use crate::script::written::{Choose, Entry};
 
 /// The script that answers as a run was answered, from the events of the run.
 ///
@@ -149,56 +149,6 @@ impl Recorder {
         }
         script
     }
-}
-
-/// An entry of a script, as it is written.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct Entry {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) agent: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) label: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) place: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reply: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) delay: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) met: Option<bool>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) no_progress: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) choose: Option<Choose>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) reason: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<toml::Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) json: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) absent: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) segments: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fail: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<ErrorKind>,
-}
-
-/// What is chosen.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Choose {
-    /// By its label.
-    Label(String),
-    /// By its number, from 1.
-    Number(usize),
 }
 
 impl Entry {

@@ -2,6 +2,7 @@
 
 pub(crate) mod entry;
 mod read;
+pub(crate) mod written;
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};

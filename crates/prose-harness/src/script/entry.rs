@@ -6,7 +6,7 @@ use std::time::Duration;
 use prose_vm::effect::{InputRequest, MemoryPlace, Outcome, Question, Request, SessionTask, Summary};
 use regex::Regex;
 
-use crate::record;
+use crate::script::written;
 
 /// Kinds of entries, one for each kind of effect that a script answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -229,21 +229,21 @@ impl<'a> Asked<'a> {
     /// An entry that would answer it, to be completed by hand.
     pub(crate) fn entry_to_add(&self) -> String {
         let entry = match self.kind {
-            Kind::Session => record::Entry { reply: Some("…".to_owned()), ..record::Entry::default() },
-            Kind::Condition => record::Entry { met: Some(true), ..record::Entry::default() },
+            Kind::Session => written::Entry { reply: Some("…".to_owned()), ..written::Entry::default() },
+            Kind::Condition => written::Entry { met: Some(true), ..written::Entry::default() },
             Kind::Choice => {
                 let label = self.labels.first().map(ToString::to_string).unwrap_or_default();
-                record::Entry { choose: Some(record::Choose::Label(label)), ..record::Entry::default() }
+                written::Entry { choose: Some(written::Choose::Label(label)), ..written::Entry::default() }
             }
             Kind::Summary | Kind::Memory => {
-                record::Entry { text: Some("…".to_owned()), ..record::Entry::default() }
+                written::Entry { text: Some("…".to_owned()), ..written::Entry::default() }
             }
             Kind::Extract | Kind::Input => {
-                record::Entry { value: Some("…".into()), ..record::Entry::default() }
+                written::Entry { value: Some("…".into()), ..written::Entry::default() }
             }
         };
         let is_named = self.kind == Kind::Summary || self.kind == Kind::Memory;
-        record::Entry {
+        written::Entry {
             agent: self.agent.map(str::to_owned),
             name: self.name.map(str::to_owned),
             label: (!is_named && !self.label.is_empty()).then(|| self.label.to_owned()),
