@@ -36,6 +36,7 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     crate::imports::imported_programs(db, file);
     crate::imports::import_places(db, file);
     crate::statements::statements(db, file);
+    crate::statements::line_index(db, file);
 }
 
 /// How many errors a file has in the default profile, without what is wrong with the programs that it imports.

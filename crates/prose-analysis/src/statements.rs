@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use prose_syntax::{Parse, SyntaxKind, SyntaxNode, TextRange, TextSize};
+use prose_syntax::{LineIndex, Parse, SyntaxKind, SyntaxNode, TextRange, TextSize};
 use rowan::GreenNode;
 
 use crate::chunks::{self, Chunk, layout, members};
@@ -17,6 +17,12 @@ use crate::summary::Summary;
 #[salsa::tracked(returns(ref), no_eq)]
 pub fn parse(db: &dyn Db, file: SourceFile) -> Arc<Parse> {
     Arc::new(file.text(db).parse())
+}
+
+/// The lines of a file.
+#[salsa::tracked(returns(ref))]
+pub fn line_index(db: &dyn Db, file: SourceFile) -> Arc<LineIndex> {
+    Arc::new(LineIndex::new(file.text(db).as_str()))
 }
 
 /// A top-level statement. It stays the same while its text changes, as long as its kind and its name do, and the number of those like it

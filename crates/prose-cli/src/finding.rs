@@ -8,7 +8,7 @@ use prose_project::Diagnosed;
 use prose_syntax::codes::Tag;
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextRange};
 
-use crate::position::{LineIndex, Position};
+use crate::position::{Position, Positions};
 use crate::sources::Sources;
 
 /// One file that was read and checked.
@@ -149,14 +149,14 @@ impl FindingRelated {
 }
 
 impl FindingFix {
-    fn new(fix: &Fix, index: &LineIndex<'_>) -> Self {
+    fn new(fix: &Fix, index: &Positions<'_>) -> Self {
         let edits = fix.edits.iter().map(|edit| (Span::new(edit.range, index), edit.new_text.clone()));
         Self { title: fix.title.clone(), safe: fix.safety == FixSafety::Safe, edits: edits.collect() }
     }
 }
 
 impl Span {
-    fn new(range: TextRange, index: &LineIndex<'_>) -> Self {
+    fn new(range: TextRange, index: &Positions<'_>) -> Self {
         Self {
             start: index.position(range.start()),
             end: index.position(range.end()),

@@ -9,12 +9,11 @@ use prose_format::{apply, edits, range_edits};
 use prose_project::files::{read_program, read_stdin};
 use prose_project::parts::parts;
 use prose_project::{Failure, walk};
-use prose_syntax::{Parse, TextRange, TextSize, parse};
+use prose_syntax::{LineIndex, Parse, TextRange, TextSize, parse};
 
 use crate::check::write::{Change, replace};
 use crate::cli::{FmtArgs, STDIN};
 use crate::output::diff;
-use crate::position::line_break_ends;
 use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
 
@@ -131,13 +130,9 @@ fn has_mistakes(parsed: &Parse) -> bool {
 
 /// The bytes of some lines, which are counted from 1.
 fn range_of(text: &str, lines: &RangeInclusive<usize>) -> TextRange {
-    let ends: Vec<usize> = line_break_ends(text.as_bytes()).collect();
-    let start_of = |line: usize| match line {
-        0 | 1 => 0,
-        line => ends.get(line - 2).copied().unwrap_or(text.len()),
-    };
-    let offset = |at: usize| TextSize::new(at as u32);
-    TextRange::new(offset(start_of(*lines.start())), offset(start_of(lines.end() + 1)))
+    let index = LineIndex::new(text);
+    let start_of = |line: usize| TextSize::new(index.range(line.saturating_sub(1)).start as u32);
+    TextRange::new(start_of(*lines.start()), start_of(lines.end() + 1))
 }
 
 fn show(

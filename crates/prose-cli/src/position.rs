@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use prose_syntax::TextSize;
+use prose_syntax::{LineIndex, TextSize};
 use serde::Serialize;
 
 /// A place in a file as people count: both numbers start at 1.
@@ -17,38 +17,27 @@ pub(crate) struct Position {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Where the line breaks of a text end.
-pub(crate) fn line_break_ends(text: &[u8]) -> impl Iterator<Item = usize> {
-    memchr::memchr2_iter(b'\n', b'\r', text)
-        .filter(|&at| text[at] == b'\n' || text.get(at + 1) != Some(&b'\n'))
-        .map(|at| at + 1)
-}
-
 /// Finds lines and columns in one text.
-pub(crate) struct LineIndex<'a> {
+pub(crate) struct Positions<'a> {
     text: &'a str,
-    line_starts: Vec<usize>,
+    lines: LineIndex,
     /// The last offset that was looked up, and its place. Findings come in the order of the text, so that counting goes on
     /// from there: a line of a megabyte with a finding every ten bytes would take seconds otherwise.
     last: Cell<(usize, Position)>,
 }
 
-impl<'a> LineIndex<'a> {
+impl<'a> Positions<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            line_starts: std::iter::once(0).chain(line_break_ends(text.as_bytes())).collect(),
-            last: Cell::new((0, Position { line: 1, column: 1 })),
-        }
+        Self { text, lines: LineIndex::new(text), last: Cell::new((0, Position { line: 1, column: 1 })) }
     }
 
     /// The place of an offset. Offsets past the end mean the end; offsets inside a character mean its start.
     pub(crate) fn position(&self, offset: TextSize) -> Position {
         let offset = self.text.floor_char_boundary(usize::from(offset));
-        let line = self.line_of(offset);
+        let line = self.lines.line(offset);
         let (last_offset, last) = self.last.get();
         let column = if last.line != line + 1 {
-            1 + self.shown_characters(self.line_starts[line]..offset)
+            1 + self.shown_characters(self.lines.range(line).start..offset)
         } else if last_offset <= offset {
             last.column + self.shown_characters(last_offset..offset)
         } else {
@@ -66,26 +55,16 @@ impl<'a> LineIndex<'a> {
 
     /// The bytes of the whole lines that `start..end` touches, without the last line's own line break.
     pub(crate) fn lines_around(&self, start: usize, end: usize) -> Range<usize> {
-        let from = self.line_starts[self.line_of(start)];
-        let to = match self.line_starts.get(self.line_of(end) + 1) {
-            Some(&next_line) if self.text[from..next_line].ends_with("\r\n") => next_line - 2,
-            Some(&next_line) => next_line - 1,
-            None => self.text.len(),
-        };
+        let from = self.lines.range(self.lines.line(start)).start;
+        let last = self.lines.range(self.lines.line(end));
+        let to = last.start + self.text[last].trim_end_matches(['\n', '\r']).len();
         from..to.max(end)
     }
 
     /// The length in bytes of the longest of the lines that `start..end` touches, give or take its line break.
     pub(crate) fn longest_line_around(&self, start: usize, end: usize) -> usize {
-        let lines = self.line_of(start)..=self.line_of(end);
-        let end_of = |line: usize| self.line_starts.get(line + 1).copied().unwrap_or(self.text.len());
-        lines.map(|line| end_of(line) - self.line_starts[line]).max().unwrap_or_default()
-    }
-
-    /// The line of an offset, counted from 0.
-    fn line_of(&self, offset: usize) -> usize {
-        // The first line starts at 0, so at least one start is not after the offset.
-        self.line_starts.partition_point(|&start| start <= offset) - 1
+        let lines = self.lines.line(start)..=self.lines.line(end);
+        lines.map(|line| self.lines.range(line).len()).max().unwrap_or_default()
     }
 }
 
@@ -95,7 +74,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, offset: u32, line: usize, column: usize) {
-        let position = LineIndex::new(text).position(TextSize::new(offset));
+        let position = Positions::new(text).position(TextSize::new(offset));
         assert_eq!(position, Position { line, column }, "offset {offset} of {text:?}");
     }
 
@@ -148,9 +127,9 @@ mod tests {
     fn the_order_of_the_questions_does_not_matter() {
         let text = "\u{feff}aé→\nb😀\r\n\tc\u{feff}d";
         let offsets: Vec<u32> = (0..=text.len() as u32).collect();
-        let fresh = |offset: u32| LineIndex::new(text).position(offset.into());
+        let fresh = |offset: u32| Positions::new(text).position(offset.into());
         let expected: Vec<Position> = offsets.iter().map(|&offset| fresh(offset)).collect();
-        let index = LineIndex::new(text);
+        let index = Positions::new(text);
         for first in &offsets {
             for second in &offsets {
                 assert_eq!(index.position((*first).into()), expected[*first as usize]);
@@ -161,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_longest_line_is_measured_without_reading_it() {
-        let index = LineIndex::new("one\nthree\nfour");
+        let index = Positions::new("one\nthree\nfour");
         assert_eq!(index.longest_line_around(0, 2), 4);
         assert_eq!(index.longest_line_around(2, 5), 6);
         assert_eq!(index.longest_line_around(10, 14), 4);
@@ -170,14 +149,14 @@ mod tests {
     #[test]
     fn whole_lines_leave_out_the_last_line_break() {
         let text = "one\r\ntwo\nthree";
-        let lines = |start, end| &text[LineIndex::new(text).lines_around(start, end)];
+        let lines = |start, end| &text[Positions::new(text).lines_around(start, end)];
         assert_eq!(lines(1, 2), "one");
         assert_eq!(lines(6, 6), "two");
         assert_eq!(lines(2, 6), "one\r\ntwo");
         assert_eq!(lines(10, 14), "three");
         assert_eq!(lines(4, 4), "one\r");
         let text = "one\rtwo\r\rthree";
-        let lines = |start, end| &text[LineIndex::new(text).lines_around(start, end)];
+        let lines = |start, end| &text[Positions::new(text).lines_around(start, end)];
         assert_eq!(lines(1, 5), "one\rtwo");
         assert_eq!(lines(8, 8), "");
         assert_eq!(lines(12, 12), "three");

@@ -9,7 +9,7 @@ use prose_project::Diagnosed;
 use prose_project::files::read_program;
 use prose_syntax::Related;
 
-use crate::position::LineIndex;
+use crate::position::Positions;
 use crate::terminal::one_line;
 
 /// The texts of the files that diagnostics refer to, other than their own.
@@ -28,7 +28,7 @@ pub(crate) struct Source<'a> {
     /// The name as it is shown.
     pub(crate) name: Cow<'a, str>,
     pub(crate) text: &'a str,
-    pub(crate) index: LineIndex<'a>,
+    pub(crate) index: Positions<'a>,
 }
 
 impl OtherTexts {
@@ -63,6 +63,6 @@ impl<'a> Sources<'a> {
 
 impl<'a> Source<'a> {
     fn new(name: &'a str, text: &'a str) -> Self {
-        Self { name: one_line(name), text, index: LineIndex::new(text) }
+        Self { name: one_line(name), text, index: Positions::new(text) }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use prose_syntax::ast::{self, AstNode};
 use prose_syntax::text::one_line;
-use prose_syntax::{Severity, SyntaxKind, SyntaxNode};
+use prose_syntax::{LineIndex, Severity, SyntaxKind, SyntaxNode};
 
 /// The text of a program.
 #[derive(Debug)]
@@ -348,26 +348,9 @@ pub(crate) fn bound_name(line: &str) -> Option<&str> {
     name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name)
 }
 
-/// The lines of a text as the parser breaks them: at `\n`, `\r\n` and `\r`.
+/// The lines of a text without their line breaks. A line break at the end starts no further line.
 fn split_lines(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut lines = Vec::new();
-    let mut start = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let width = match bytes[at] {
-            b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
-            b'\r' | b'\n' => 1,
-            _ => 0,
-        };
-        if width > 0 {
-            lines.push(start..at);
-            start = at + width;
-        }
-        at += width.max(1);
-    }
-    if start < bytes.len() {
-        lines.push(start..bytes.len());
-    }
-    lines
+    let index = LineIndex::new(text);
+    let lines = (0..index.count()).map(|line| index.range(line)).filter(|line| !line.is_empty());
+    lines.map(|line| line.start..line.start + text[line].trim_end_matches(['\n', '\r']).len()).collect()
 }

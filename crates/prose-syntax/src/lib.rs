@@ -14,6 +14,7 @@ mod grammar;
 pub mod keywords;
 mod layout;
 mod lexer;
+mod lines;
 mod literals;
 pub mod names;
 pub mod options;
@@ -27,6 +28,7 @@ pub mod text;
 
 pub use codes::{Code, Level, Profile, Tag};
 pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, TextEdit, UndecidedName};
+pub use lines::LineIndex;
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 pub use severity::Severity;
 pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};

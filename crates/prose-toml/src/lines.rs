@@ -1,35 +1,34 @@
 //! The lines of a text, and what they look like where the parser has lost its way.
 
-use std::iter;
 use std::ops::Range;
+
+use prose_syntax::LineIndex;
 
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
-    starts: Vec<usize>,
+    index: LineIndex,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let after_newlines = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { text, starts: iter::once(0).chain(after_newlines).collect() }
+        Self { text, index: LineIndex::new(text) }
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.starts.len()
+        self.index.count()
     }
 
     pub(crate) fn line_at(&self, place: usize) -> usize {
-        self.starts.partition_point(|start| *start <= place) - 1
+        self.index.line(place)
     }
 
     pub(crate) fn range(&self, lines: Range<usize>) -> Range<usize> {
-        let start = |line: usize| self.starts.get(line).copied().unwrap_or(self.text.len());
-        start(lines.start)..start(lines.end)
+        self.index.range(lines.start).start..self.index.range(lines.end).start
     }
 
     pub(crate) fn text(&self, line: usize) -> &'a str {
-        &self.text[self.range(line..line + 1)]
+        &self.text[self.index.range(line)]
     }
 
     /// The line after the statement that starts in the line `first`, going by how the lines look.

@@ -10,9 +10,9 @@ use prose_analysis::imports::{Imported, imported};
 use prose_analysis::location::Origin;
 use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
 use prose_analysis::rights::{self, Requests};
-use prose_analysis::statements::{body, statements};
+use prose_analysis::statements::{body, line_index, statements};
 use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
-use prose_syntax::{SyntaxNode, TextRange, TextSize};
+use prose_syntax::{LineIndex, SyntaxNode, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
@@ -49,7 +49,7 @@ pub struct Program {
     unnamed: Vec<UnnamedInput>,
     /// The models that have a name of their own, with what they stand for (decision 5).
     models: Arc<std::collections::BTreeMap<SmolStr, String>>,
-    line_starts: Vec<u32>,
+    lines: Arc<LineIndex>,
     /// Its calls of programs that leave out an input, each in words with its line (E026).
     incomplete_calls: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Program {
             blocks: FxHashMap::default(),
             unnamed: Vec::new(),
             models: Arc::clone(file.settings(db).models(db)),
-            line_starts: line_starts(&text),
+            lines: Arc::clone(line_index(db, file)),
             text,
             incomplete_calls: Vec::new(),
         };
@@ -278,7 +278,7 @@ impl Program {
 
     /// The line of a byte, from 1.
     pub fn line(&self, offset: u32) -> u32 {
-        self.line_starts.partition_point(|start| *start <= offset) as u32
+        self.lines.line(offset as usize) as u32 + 1
     }
 
     /// How large the program is, by the measures that decide whether narration alone can be its state (R106).
@@ -363,11 +363,6 @@ fn safe_part(part: &str) -> String {
     let end = (0..=80).rev().find(|end| safe.is_char_boundary(*end)).unwrap_or_default();
     safe.truncate(end);
     safe
-}
-
-fn line_starts(text: &str) -> Vec<u32> {
-    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
-    std::iter::once(0).chain(breaks).collect()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -15,7 +15,7 @@ use prose_syntax::{Code, Severity};
 use prose_vm::program::Program;
 
 use crate::output::full;
-use crate::position::LineIndex;
+use crate::position::Positions;
 use crate::sources::{OtherTexts, Sources};
 use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line, write_failures};
 
@@ -49,7 +49,7 @@ impl Loaded {
 /// The warnings about a program, and that an earlier text of an import is used. What is wrong with a program of somebody else is nothing that its user
 /// can change.
 fn warnings(loaded: &load::Loaded) -> Vec<String> {
-    let index = LineIndex::new(&loaded.file_text);
+    let index = Positions::new(&loaded.file_text);
     let is_shown = |Diagnosed { diagnostic, severity }: &&Diagnosed| {
         *severity == Severity::Warning && !loaded.is_remote || diagnostic.code == Code::W143
     };
@@ -129,7 +129,7 @@ fn write_problems_of_settings(rules: &Rules, terminal: &Terminal) -> io::Result<
     let project = rules.project();
     let Some(path) = &project.path else { return Ok(()) };
     let path = shown(path);
-    let index = LineIndex::new(&project.text);
+    let index = Positions::new(&project.text);
     for Diagnosed { diagnostic, .. } in rules.problems() {
         let start = index.position(diagnostic.range.start());
         let (path, message) = (path.to_string_lossy(), one_line(&diagnostic.message));
