@@ -7,11 +7,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
 use crate::model::*;
 use crate::statements::TopStatement;
+use crate::statements::chunks::summarized;
 
 /// Which blocks of a file call which.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]

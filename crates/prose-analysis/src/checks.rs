@@ -28,7 +28,6 @@ use prose_syntax::{Code, Diagnostic, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::chunks::{Chunk, members};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup_in};
 use crate::model::{Body, NameId, ScopeId, StmtId};
@@ -36,6 +35,7 @@ use crate::neighbours::Neighbours;
 use crate::repairs::Repair;
 use crate::resolve::{Resolution, resolutions};
 use crate::statements::TopStatement;
+use crate::statements::chunks::{Chunk, members};
 
 /// A diagnostic whose places are relative to a statement.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]

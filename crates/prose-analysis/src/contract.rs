@@ -2,10 +2,10 @@
 
 use smol_str::SmolStr;
 
-use crate::chunks::{chunks, summarized};
 use crate::db::{Db, SourceFile};
 use crate::index::{Symbol, lookup};
 use crate::model::NameKind;
+use crate::statements::chunks::{chunks, summarized};
 
 /// What a program takes and gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

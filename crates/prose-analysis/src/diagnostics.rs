@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::checks::{self, Elsewhere, Finding};
-use crate::chunks::chunks;
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::lookup;
 use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
+use crate::statements::chunks::chunks;
 use crate::statements::{TopStatement, body, parse};
 
 /// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:

@@ -8,10 +8,10 @@ use prose_syntax::TextRange;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::chunks::summarized;
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
 use crate::location::{Location, Note, Origin, Remote};
+use crate::statements::chunks::summarized;
 
 /// What an imported path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]

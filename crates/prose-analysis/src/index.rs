@@ -9,10 +9,10 @@ use prose_syntax::suggest::nearest;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::chunks::{Chunk, chunks, summaries, summarized};
 use crate::db::{Db, SourceFile};
 use crate::model::{NameId, NameKind, Place, RefKind};
 use crate::neighbours::{MANY, Neighbours};
+use crate::statements::chunks::{Chunk, chunks, summaries, summarized};
 use crate::statements::{TopStatement, summary};
 use crate::summary::{Persist, Summary, Used};
 

@@ -9,7 +9,6 @@
 
 pub mod call_graph;
 pub mod checks;
-mod chunks;
 pub mod contract;
 pub mod db;
 pub mod diagnostics;

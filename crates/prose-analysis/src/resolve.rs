@@ -1,9 +1,9 @@
 //! What each used name is the name of (A9, R16–R18).
 
-use crate::chunks::{Chunk, members};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, VariableSite, broken_headers, lookup_in};
 use crate::model::{Body, NameData, NameId, NameKind, Place, RefData, RefId, RefKind};
+use crate::statements::chunks::{Chunk, members};
 use crate::statements::{TopStatement, body};
 
 /// What a used name is the name of.

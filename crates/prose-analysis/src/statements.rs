@@ -2,12 +2,14 @@
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
+pub(crate) mod chunks;
+
 use std::sync::{Arc, OnceLock};
 
 use prose_syntax::{LineIndex, Parse, SyntaxKind, SyntaxNode, TextRange, TextSize};
 use rowan::GreenNode;
 
-use crate::chunks::{self, Chunk, layout, members};
+use self::chunks::{Chunk, layout, members};
 use crate::db::{Db, SourceFile};
 use crate::lower;
 use crate::model::Body;

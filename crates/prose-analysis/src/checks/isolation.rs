@@ -16,12 +16,12 @@ use smol_str::SmolStr;
 
 use self::phrases::phrases;
 use super::Finding;
-use crate::chunks::{Chunk, Member, chunks, members, summarized};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
 use crate::model::*;
 use crate::repairs::{Captured, Repair};
 use crate::resolve::{Resolution, Resolved, resolutions};
+use crate::statements::chunks::{Chunk, Member, chunks, members, summarized};
 use crate::statements::{TopStatement, body, summary};
 use crate::summary::Persist;
 

@@ -11,11 +11,11 @@ use smol_str::SmolStr;
 
 use super::{Elsewhere, Finding};
 use crate::call_graph::{Call, Caller, CycleId, call_graph};
-use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, index, is_meant_elsewhere};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours};
+use crate::statements::chunks::summarized;
 use crate::statements::{TopStatement, body, summary};
 use crate::summary::{Bound, Persist, Summary};
 

@@ -7,10 +7,10 @@ use smol_str::SmolStr;
 
 use super::Checker;
 use crate::call_graph::{call_graph, certain_statements, certain_statements_of};
-use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::model::*;
 use crate::statements::TopStatement;
+use crate::statements::chunks::summarized;
 
 /// What every run of a file comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]

@@ -3,12 +3,12 @@
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
 use super::{Checker, Finding};
-use crate::chunks::summarized;
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, is_meant_elsewhere};
 use crate::model::*;
 use crate::repairs::Repair;
 use crate::statements::TopStatement;
+use crate::statements::chunks::summarized;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     names(checker);
