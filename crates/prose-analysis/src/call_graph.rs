@@ -1,4 +1,4 @@
-//! Which blocks call which.
+//! The call graph of blocks.
 //!
 //! The graph is made of summaries, so an edit that changes no call and binds no name, such as one in a prompt, leaves it as it is.
 
@@ -13,7 +13,7 @@ use crate::model::*;
 use crate::statements::TopStatement;
 use crate::statements::chunks::summarized;
 
-/// Which blocks of a file call which.
+/// The call graph of the blocks of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
 pub struct CallGraph<'db> {
     /// The blocks with their calls, in the order of the text.
@@ -28,7 +28,7 @@ pub struct CallGraph<'db> {
     cycles: FxHashMap<SmolStr, CycleId>,
 }
 
-/// Blocks that always come to each other.
+/// The identity of a cycle of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
 pub struct CycleId(usize);
 
@@ -48,15 +48,15 @@ pub struct Caller<'db> {
 pub struct Call<'db> {
     /// The name of the block that is called; it need not be that of any.
     pub block: SmolStr,
-    /// The statement that the call stands in.
+    /// The statement that the call is in.
     pub statement: TopStatement<'db>,
-    /// Where it stands in the model of the statement.
+    /// Where it is in the model of the statement.
     pub id: RefId,
     /// Whether every run of the block or the top-level statement around it comes to it, unless it fails before.
     pub is_certain: bool,
 }
 
-/// Which blocks of a file call which.
+/// The call graph of the blocks of a file.
 #[salsa::tracked(returns(ref))]
 pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
     let mut graph = CallGraph::default();
@@ -282,7 +282,7 @@ pub(crate) fn certain_statements_of(body: &Body, stmt: StmtId) -> Vec<StmtId> {
     certain
 }
 
-/// Whether a statement may leave the body it stands in before its end.
+/// Whether a statement may leave the body it is in before its end.
 pub(crate) fn may_end(body: &Body, stmt: StmtId) -> bool {
     collect_of(body, stmt, &mut Vec::new())
 }
@@ -319,7 +319,7 @@ fn collect_of(body: &Body, stmt: StmtId, certain: &mut Vec<StmtId>) -> bool {
                 false => body.may_leave(*list),
             };
         }
-        // What stands in a body that may not run is not certain, but it may leave the block before what follows.
+        // What is in a body that may not run is not certain, but it may leave the block before what follows.
         Stmt::If { branches, otherwise } => {
             return branches
                 .iter()
@@ -344,7 +344,7 @@ fn collect_of(body: &Body, stmt: StmtId, certain: &mut Vec<StmtId>) -> bool {
 }
 
 impl Body {
-    /// Whether a `break` or `continue` stands in the list or below it.
+    /// Whether a `break` or `continue` is in the list or below it.
     fn may_jump(&self, list: ListId) -> bool {
         let range = self[list].range;
         self.stmts_in(range).any(|(_, data)| {

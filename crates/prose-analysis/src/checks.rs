@@ -37,7 +37,7 @@ use crate::resolve::{Resolution, resolutions};
 use crate::statements::TopStatement;
 use crate::statements::chunks::{Chunk, members};
 
-/// A diagnostic whose places are relative to a statement.
+/// A diagnostic with ranges relative to a statement.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
 pub struct Finding<'db> {
     /// The diagnostic. Its ranges are relative to the statement.
@@ -89,7 +89,7 @@ impl From<Diagnostic> for Finding<'_> {
     }
 }
 
-/// What a check sees.
+/// The context of a check.
 pub(crate) struct Checker<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
@@ -100,13 +100,13 @@ pub(crate) struct Checker<'a, 'db> {
     findings: Vec<Finding<'db>>,
     /// The names of the statement by their neighbourhood, once somebody has asked for it.
     neighbours: OnceCell<Neighbours<NameId>>,
-    /// The text of the statement, once somebody has asked for it.
+    /// The text of the statement, computed on demand.
     text: OnceCell<String>,
-    /// What was not understood in the statement, in the order of the text, once somebody has asked for it.
+    /// What was not understood in the statement, in the order of the text, computed on demand.
     errors: OnceCell<Vec<TextRange>>,
-    /// The names of the blocks of the statement by their frames, once somebody has asked for it.
+    /// The names of the blocks of the statement by their frames, computed on demand.
     frames: OnceCell<FxHashMap<ScopeId, SmolStr>>,
-    /// The parts that every run of the program comes to, once somebody has asked for it.
+    /// The parts that every run of the program comes to, computed on demand.
     certain: OnceCell<FxHashSet<StmtId>>,
 }
 
@@ -121,7 +121,7 @@ impl<'db> Checker<'_, 'db> {
     }
 }
 
-/// What is wrong with the statements of a chunk, each by itself; in the order of the text.
+/// The findings of a statement.
 #[salsa::tracked(returns(ref), no_eq)]
 pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<(TopStatement<'db>, Finding<'db>)> {
     let mut found = Vec::new();
@@ -160,7 +160,7 @@ pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<(TopStatemen
 #[salsa::tracked(returns(ref), no_eq)]
 pub(crate) fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
     let mut found = order::check(db, file);
-    unused::behind_the_end(db, file, &mut found);
+    unused::after_the_end(db, file, &mut found);
     found
 }
 

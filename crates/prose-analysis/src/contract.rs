@@ -1,4 +1,4 @@
-//! What a program and its caller agree on.
+//! The contract of a program: its inputs and outputs.
 
 use smol_str::SmolStr;
 
@@ -7,7 +7,7 @@ use crate::index::{Symbol, lookup};
 use crate::model::NameKind;
 use crate::statements::chunks::{chunks, summarized};
 
-/// What a program takes and gives.
+/// The contract of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contract {
     /// The inputs, in the order of the text.
@@ -23,12 +23,12 @@ pub struct Contract {
 pub struct ContractInput {
     /// The name.
     pub name: SmolStr,
-    /// What it is for.
+    /// Its description.
     pub description: Option<SmolStr>,
 }
 
 impl ContractInput {
-    /// Whether a call may leave the input out: its description says so in its first word (B3).
+    /// Whether a call may leave the input out: the first word of its description is "Optional" (B3).
     pub fn is_optional(&self) -> bool {
         let first = |text: &SmolStr| text.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"));
         self.description.as_ref().is_some_and(first)
@@ -54,7 +54,7 @@ pub fn lost_words(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
     words
 }
 
-/// What a program takes and gives.
+/// The contract of a program.
 #[salsa::tracked(returns(ref))]
 pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
     let mut contract = Contract::default();
@@ -76,15 +76,15 @@ pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
     contract
 }
 
-/// What a program takes. Who asks for this does not depend on the outputs.
+/// The inputs of a program. A query that reads only these does not depend on the outputs.
 #[salsa::tracked(returns(ref))]
 pub fn inputs(db: &dyn Db, file: SourceFile) -> Vec<ContractInput> {
     contract(db, file).inputs.clone()
 }
 
-/// Whether a program may give an output of that name. Who asks for one name does not depend on the others.
+/// Whether a program may have an output of this name. A query that reads one name does not depend on the others.
 #[salsa::tracked(returns(copy))]
-pub fn may_give<'db>(db: &'db dyn Db, output: Symbol<'db>) -> bool {
+pub fn may_have_output<'db>(db: &'db dyn Db, output: Symbol<'db>) -> bool {
     let (file, name) = (output.file(db), output.text(db));
     let contract = contract(db, file);
     // A line that was not understood may declare the output.

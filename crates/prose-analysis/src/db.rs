@@ -17,7 +17,7 @@ use crate::location::{Location, Note, Origin, Registry, Remote};
 /// The database as the queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// The place of a program. Nobody has looked yet at one that was never asked for.
+    /// The place of a program. One that was never requested is not loaded.
     fn place(&self, location: Location) -> Place;
 }
 
@@ -60,13 +60,13 @@ impl Database {
         Self { storage, places: Arc::default(), asked: Arc::default() }
     }
 
-    /// Ends the work on another thread that this is a view for, if somebody waits to change something. Work that takes long without asking
+    /// Unwinds the work on this snapshot if the host waits for a change. Work that takes long without running
     /// queries has to say when it can be ended.
-    pub fn give_way(&self) {
+    pub fn unwind_if_cancelled(&self) {
         salsa::Database::unwind_if_revision_cancelled(self);
     }
 
-    /// The place of a program, if somebody has asked for it or said what is there.
+    /// The place of a program, if it was requested or set.
     pub(crate) fn known_place(&self, location: &Location) -> Option<Place> {
         self.places.get(location).map(|place| *place)
     }
@@ -99,12 +99,12 @@ impl Database {
         programs
     }
 
-    /// Whether somebody has asked for a place.
+    /// Whether a place was requested.
     pub(crate) fn is_asked_for(&self, location: &Location) -> bool {
         self.asked.contains(location)
     }
 
-    /// The paths that somebody has asked for, in no order.
+    /// The requested paths, in no order.
     pub(crate) fn asked_for_files(&self) -> Vec<PathBuf> {
         let path = |location: &Location| match location {
             Location::File(path) => Some(path.clone()),
@@ -113,7 +113,7 @@ impl Database {
         self.asked.iter().filter_map(|location| path(&location)).collect()
     }
 
-    /// The programs that are not on this machine and that somebody has asked for, in no order.
+    /// The requested remote programs, in no order.
     pub(crate) fn remotes(&self) -> Vec<Remote> {
         let remote = |location: &Location| match location {
             Location::Remote(remote) => Some(remote.clone()),
@@ -127,7 +127,7 @@ impl Database {
         match self.known_place(&location) {
             Some(place) if place.content(self) == content => {}
             Some(place) => _ = place.set_content(self).to(content),
-            // A place that nobody has asked for concerns nothing that is known.
+            // No query depends on a place that was not requested.
             None => {
                 let place = Place::new(self, location.clone(), content, None);
                 self.places.insert(location, place);
@@ -142,7 +142,7 @@ impl Database {
         }
     }
 
-    /// A database that tells of every query that runs, such as `check(Id(3))`.
+    /// A database that logs every query that runs, such as `check(Id(3))`.
     pub fn with_log(log: impl Fn(String) + Send + Sync + 'static) -> Self {
         let callback = move |event: salsa::Event| {
             if let salsa::EventKind::WillExecute { database_key } = event.kind {
@@ -253,7 +253,7 @@ pub struct SourceFile {
     /// Where the text came from.
     #[returns(ref)]
     pub origin: Origin,
-    /// How many lines stand above the text in the document that it is a part of, so that people are told the lines that they see.
+    /// The number of lines above the text in its document, so that messages name lines of the document.
     #[returns(copy)]
     pub lines_above: usize,
 }
@@ -292,7 +292,7 @@ impl Place {
         }
     }
 
-    /// Whether nobody has looked yet.
+    /// Whether it is not loaded yet.
     pub(crate) fn is_unsettled(self, db: &dyn Db) -> bool {
         self.content(db) == Content::Unknown && self.note(db).is_none()
     }
@@ -301,7 +301,7 @@ impl Place {
 /// What is at a place that programs are imported from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Nobody knows, or not yet.
+    /// Unknown, or not loaded yet.
     Unknown,
     /// No program.
     Missing,

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a file: what the parser found and what the checks found, in the order of the text.
+//! The diagnostics of a file: those of the parser and those of the checks, in the order of the text.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::repairs::{self, Repair};
 use crate::statements::chunks::chunks;
 use crate::statements::{TopStatement, body, parse};
 
-/// Everything that is wrong with a file, whatever its level. What is off in the profile at hand is for the caller to leave out:
+/// The diagnostics of a file of every level. The caller leaves out those that are off in its profile:
 /// see [`Diagnostic::level`].
 #[salsa::tracked(returns(ref))]
 pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
@@ -39,10 +39,10 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     crate::statements::line_index(db, file);
 }
 
-/// How many errors a file has in the default profile, without what is wrong with the programs that it imports.
+/// The number of errors of a file in the default profile, without those of the programs that it imports.
 #[salsa::tracked(returns(copy))]
 pub fn error_count(db: &dyn Db, file: SourceFile) -> usize {
-    // A circle of imports is told in each program that has a part in it.
+    // A circular import is reported in each program of the cycle.
     let counts =
         |diagnostic: &&Diagnostic| diagnostic.severity() == Severity::Error && diagnostic.code != Code::E138;
     find(db, file, &[]).iter().filter(counts).count()

@@ -1,4 +1,4 @@
-//! The programs of a session: what is known of them, kept up to date.
+//! The analysis host: the programs of a session, kept up to date.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::importers::Importers;
 use crate::imports::{import_places, normalized};
 use crate::location::{Fetched, Location, Note, Origin, Registry, Remote};
 
-/// The programs of a session, known by their paths.
+/// The state of the analysis: the programs of a session, by their paths.
 #[derive(Clone, Default)]
 pub struct AnalysisHost {
     db: Database,
@@ -26,23 +26,23 @@ pub struct AnalysisHost {
     listing: Option<Listing>,
 }
 
-/// Gives the names of the programs in a folder. The analysis itself looks at no folder.
+/// Lists the names of the programs in a folder. The analysis itself reads no folder.
 pub type Listing = fn(&Path) -> Vec<String>;
 
-/// The models that have a name of their own, with what they stand for.
+/// Aliases of models, with the model ids.
 pub type Models = Arc<BTreeMap<SmolStr, String>>;
 
-/// What the settings of a project say that changes what its programs mean.
+/// The settings of a project that affect the analysis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Project {
-    /// The models that have a name of their own.
+    /// The aliases of models.
     pub models: Models,
-    /// Where programs come from that are not on this machine.
+    /// The sources of programs that are not local.
     pub registry: Registry,
 }
 
 impl Project {
-    /// A project, given the names of models that its settings declare and what they stand for, and its registry.
+    /// A project with its aliases of models and its registry.
     pub fn new<'a>(
         aliases: impl IntoIterator<Item = (&'a String, &'a String)>,
         registry: impl Into<Registry>,
@@ -53,7 +53,7 @@ impl Project {
 }
 
 impl AnalysisHost {
-    /// A host without programs on a database of one's own.
+    /// A host without programs on the given database.
     pub fn with_database(db: Database) -> Self {
         Self { db, ..Self::default() }
     }
@@ -64,23 +64,23 @@ impl AnalysisHost {
         self
     }
 
-    /// What is known.
+    /// The database.
     pub fn db(&self) -> &Database {
         &self.db
     }
 
-    /// A view for work on another thread. The next change of the host waits until every view is gone, and has queries that run on one end
+    /// A snapshot for another thread. The next change of the host waits until every snapshot is dropped, and makes queries on them end
     /// with [`salsa::Cancelled`].
     pub fn snapshot(&self) -> Database {
         self.db.clone()
     }
 
-    /// How many programs there are.
+    /// The number of programs.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no programs.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -90,7 +90,7 @@ impl AnalysisHost {
         self.files.get(path).copied()
     }
 
-    /// Says what the text of a program is; other programs can import it from its path from now on.
+    /// Sets the text of a program, which other programs can import from its path from now on.
     pub fn set_text(&mut self, path: &Path, text: Text) -> SourceFile {
         let file = match self.files.get(path) {
             Some(file) => {
@@ -128,7 +128,7 @@ impl AnalysisHost {
         self.importers.of(&self.db, program, through_others).into_iter().collect()
     }
 
-    /// Says where the text of a program came from.
+    /// Sets the origin of the text of a program.
     pub fn set_origin(&mut self, file: SourceFile, origin: Origin) {
         if *file.origin(&self.db) != origin {
             file.set_origin(&mut self.db).to(origin);
@@ -136,14 +136,14 @@ impl AnalysisHost {
         }
     }
 
-    /// Says how many lines stand above a program in the document that it is a part of.
+    /// Sets the number of lines above a program in the document that contains it.
     pub fn set_lines_above(&mut self, file: SourceFile, lines: usize) {
         if file.lines_above(&self.db) != lines {
             file.set_lines_above(&mut self.db).to(lines);
         }
     }
 
-    /// Says what project a program belongs to.
+    /// Sets the project of a program.
     pub fn set_project(&mut self, file: SourceFile, project: Project) {
         let settings = self.settings(project);
         if file.settings(&self.db) != settings {
@@ -152,7 +152,7 @@ impl AnalysisHost {
         }
     }
 
-    /// The project that a program is known to belong to.
+    /// The project of a program, if it is set.
     pub fn project(&self, file: SourceFile) -> Project {
         let settings = file.settings(&self.db);
         Project {
@@ -161,7 +161,7 @@ impl AnalysisHost {
         }
     }
 
-    /// Whether a program is known to belong to such a project.
+    /// Whether this project is set for a program.
     pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
         let settings = file.settings(&self.db);
         *settings.models(&self.db) == project.models && *settings.registry(&self.db) == project.registry
@@ -174,7 +174,7 @@ impl AnalysisHost {
         })
     }
 
-    /// Forgets what is known of a path: imports find no program there until it is looked for again.
+    /// Removes the program at a path: imports do not find it until it is loaded again.
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {
             // What was made of the text is kept until it is made anew.
@@ -192,18 +192,18 @@ impl AnalysisHost {
         }
     }
 
-    /// Reads the files that a program imports and that nobody has looked at yet, and what these import. Nothing comes from the network.
+    /// Loads the files that a program imports and that are not loaded yet, and their imports. Nothing is fetched.
     pub fn load_imports(&mut self, file: SourceFile, read: impl FnMut(&Path) -> Option<String>) {
         self.load_imports_with(file, &mut Files(read));
     }
 
-    /// Looks at every place that some program imports from and that nobody has looked at yet. What is found there is analysed for its own
+    /// Loads every place that some program imports from and that is not loaded yet. What is found there is analysed for its own
     /// imports. To be called before diagnostics of imports are asked for.
     pub fn load_imports_with(&mut self, file: SourceFile, loader: &mut impl Loader) {
         self.load(vec![file], loader);
     }
 
-    /// Takes over what a look-up gave, and looks at what the program imports. Gives the programs that import it.
+    /// Stores the result of a look-up, and loads the imports of the program. Returns the programs that import it.
     pub fn set_fetched(
         &mut self,
         remote: &Remote,
@@ -215,32 +215,32 @@ impl AnalysisHost {
         self.importers_of(remote)
     }
 
-    /// The programs that import from a path, whether there is something or not; in no order.
+    /// The programs that import from a path, whether or not it exists; in no order.
     pub fn importers_at(&mut self, path: &Path) -> Vec<SourceFile> {
         let place = self.db.known_place(&Location::File(normalized(path)));
         place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
     }
 
-    /// The paths that some program imports from, or did once, and that no program is known at; in no order.
+    /// The paths that some program imports from, or did once, without a loaded program; in no order.
     pub fn missing(&self) -> Vec<PathBuf> {
         let asked_for = self.db.asked_for_files().into_iter();
         asked_for.filter(|path| !self.files.contains_key(path)).collect()
     }
 
-    /// The programs that import one that is not on this machine; in no order.
+    /// The programs that import a remote program; in no order.
     pub fn importers_of(&mut self, remote: &Remote) -> Vec<SourceFile> {
         let place = self.db.known_place(&Location::Remote(remote.clone()));
         place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
     }
 
-    /// Who asks for a program that is not on this machine: the one of the programs that import it that is the nearest to this machine;
+    /// The origin of the importer of a remote program: of several, the one with the fewest imports between it and a local program;
     /// none if nothing imports it any more.
-    pub fn asker(&mut self, remote: &Remote) -> Option<Origin> {
+    pub fn importer_origin(&mut self, remote: &Remote) -> Option<Origin> {
         let importers = self.importers_of(remote).into_iter();
         importers.map(|importer| importer.origin(&self.db).clone()).min_by_key(Origin::depth)
     }
 
-    /// The programs that are not on this machine and that some program imports, or did once; in order.
+    /// The remote programs that some program imports, or did once; in order.
     pub fn remotes(&self) -> Vec<Remote> {
         let mut remotes = self.db.remotes();
         remotes.sort();
@@ -268,12 +268,12 @@ impl AnalysisHost {
                             }
                             waiting.push(file);
                         }
-                        Err(NoText::Unreadable(why)) => {
+                        Err(LoadError::Unreadable(why)) => {
                             self.db.set_content(location.clone(), Content::Missing);
                             let note = Note { code: Code::E143, message: why, better: None };
                             self.db.set_note(&location, Some(Arc::new(note)));
                         }
-                        Err(NoText::Missing) => {
+                        Err(LoadError::Missing) => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
                                 let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
                                 nearest_program(path, names)
@@ -283,7 +283,7 @@ impl AnalysisHost {
                         }
                     },
                     Location::Remote(remote) => {
-                        let Some(asker) = self.asker(remote) else { continue };
+                        let Some(asker) = self.importer_origin(remote) else { continue };
                         let fetched = loader.remote(remote, &asker);
                         waiting.extend(fetched.and_then(|fetched| self.settle(remote, fetched)));
                     }
@@ -293,7 +293,7 @@ impl AnalysisHost {
     }
 
     /// Has a program that is not on this machine looked for again, if it was not found.
-    pub fn forget_fetched(&mut self, remote: &Remote) {
+    pub fn remove_fetched(&mut self, remote: &Remote) {
         let location = Location::Remote(remote.clone());
         let place = self.db.known_place(&location);
         if place.is_some_and(|place| place.program(&self.db).is_none()) {
@@ -329,21 +329,21 @@ impl AnalysisHost {
     }
 }
 
-/// Why a file gives no text.
+/// Why the text of a file cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoText {
-    /// There is no such file.
+pub enum LoadError {
+    /// The file does not exist.
     Missing,
-    /// There is something that cannot be read as a text. Why, as the rest of a sentence that starts with the path.
+    /// The file cannot be read as a text. Why, as the rest of a sentence that starts with the path.
     Unreadable(String),
 }
 
-/// Who knows what lies where programs are imported from.
+/// Loads the texts of imported programs.
 pub trait Loader {
     /// The text of a file.
-    fn file(&mut self, path: &Path) -> Result<String, NoText>;
+    fn file(&mut self, path: &Path) -> Result<String, LoadError>;
 
-    /// What project a file belongs to that was read because others import it.
+    /// The project of a file that was loaded because others import it.
     fn project(&mut self, _: &Path) -> Option<Project> {
         None
     }
@@ -353,19 +353,19 @@ pub trait Loader {
         None
     }
 
-    /// What is known of a program that is not on this machine, without waiting for anybody. None if that takes longer: then somebody
-    /// calls [`AnalysisHost::set_fetched`] when it is known.
+    /// The known text of a remote program, without waiting. None if that takes longer: then the caller
+    /// calls [`AnalysisHost::set_fetched`] when it is fetched.
     fn remote(&mut self, _: &Remote, _asker: &Origin) -> Option<Fetched> {
         None
     }
 }
 
-/// Files alone.
+/// A loader for local files only.
 struct Files<F>(F);
 
 impl<F: FnMut(&Path) -> Option<String>> Loader for Files<F> {
-    fn file(&mut self, path: &Path) -> Result<String, NoText> {
-        (self.0)(path).ok_or(NoText::Missing)
+    fn file(&mut self, path: &Path) -> Result<String, LoadError> {
+        (self.0)(path).ok_or(LoadError::Missing)
     }
 }
 

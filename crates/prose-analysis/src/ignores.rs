@@ -1,10 +1,10 @@
-//! Comments that switch diagnostics off: `# prose: ignore[E019, W105] reason`.
+//! Ignore comments: `# prose: ignore[E019, W105] reason`.
 //!
 //! At the end of a line the comment is for that line; on a line of its own it is for the next line of code. A text or a condition over
 //! several lines has no place for comments inside, so all of its lines count as one. Above the first statement,
 //! `# prose: ignore-file[…]` is for the whole file.
 //!
-//! Syntax errors can be ignored like everything else, since a session may understand a line that the grammar does not. Two cannot: behind
+//! Syntax errors can be ignored like everything else, since a session may understand a line that the grammar does not. Two cannot: after
 //! them the text is not read as its author wrote it, and its other mistakes are not known.
 
 use std::cell::Cell;
@@ -129,7 +129,7 @@ pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
             source.report(ignore, |code| covers.is_used(at, code), &mut problems);
         }
     }
-    // Whoever says so does not want to hear that a comment has no effect either.
+    // Who ignores this code does not want reports about unused comments either.
     problems.retain(|problem| !is_ignored(problem, &mut ignores));
     if !problems.is_empty() {
         found.append(&mut problems);
@@ -190,7 +190,7 @@ impl<'a> Source<'a> {
         let word = [IGNORE, IGNORE_FILE].into_iter().find(same).unwrap_or(written);
         let list = behind.trim_start().strip_prefix('[');
         if word != IGNORE && word != IGNORE_FILE {
-            // Other comments may begin like this; one with brackets behind a word that is nearly right is meant for us.
+            // Other comments may begin like this; one with brackets after a word that is nearly right is meant for us.
             let near = list.and_then(|_| suggest::nearest(word, [IGNORE, IGNORE_FILE], |word| word))?;
             let rename =
                 Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(written), near)]);
@@ -270,7 +270,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What a comment is for: its line or, if nothing else stands on that, the next line of code.
+    /// What a comment is for: its line or, if nothing else is on that, the next line of code.
     fn covered(&self, comment: TextRange) -> TextRange {
         let (start, end) = (usize::from(comment.start()), usize::from(comment.end()));
         let own_line = line_start(self.text, start);
@@ -291,7 +291,7 @@ impl<'a> Source<'a> {
 
     /// Where the first line of code below an offset starts, which is the end of a comment.
     fn next_code(&self, offset: usize) -> Option<usize> {
-        // Many comments may stand above one line.
+        // Many comments may be above one line.
         let known = self.next_code.get();
         let mut at = offset;
         if !known.contains_range(TextRange::empty(size(offset))) {
@@ -308,7 +308,7 @@ impl<'a> Source<'a> {
         (found < self.text.len()).then_some(found)
     }
 
-    /// The end of the line of an offset; if a text begins on it and goes on below, that of the line where the text ends.
+    /// The end of the line of an offset; if a text begins on it and continues below, that of the line where the text ends.
     fn statement_end(&self, offset: usize) -> usize {
         let mut end = line_end(self.text, offset);
         let first = self.long_literals.partition_point(|literal| usize::from(literal.start()) < offset);

@@ -1,4 +1,4 @@
-//! Paths of imported programs, and the programs that they lead to.
+//! Resolution of the paths of imports.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::index::{Site, Symbol};
 use crate::location::{Location, Note, Origin, Remote};
 use crate::statements::chunks::summarized;
 
-/// What an imported path leads to.
+/// The result of resolving the path of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
 pub enum Imported {
-    /// A program that is known.
+    /// A loaded program.
     Program(SourceFile),
-    /// No program.
+    /// There is no program.
     Missing,
-    /// Something that is not known, or not yet.
+    /// Not known, or not loaded yet.
     Unknown,
 }
 
@@ -44,17 +44,17 @@ pub fn normalized(path: &Path) -> PathBuf {
     parts
 }
 
-/// What an imported path leads to from a file.
+/// Resolves the path of an import in a file.
 pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Imported {
     target(db, Symbol::new(db, file, path.into()))
 }
 
-/// What there is to say about the place that an imported path means, besides what a program there says.
+/// The note about the location of an import, apart from the diagnostics of the program there.
 pub fn note(db: &dyn Db, file: SourceFile, path: &str) -> Option<Arc<Note>> {
     place(db, file, path)?.note(db).clone()
 }
 
-/// What an imported path names that is not on this machine.
+/// The remote program that the path of an import names.
 pub fn remote(db: &dyn Db, file: SourceFile, path: &str) -> Option<Remote> {
     match place(db, file, path)?.location(db) {
         Location::Remote(remote) => Some(remote.clone()),
@@ -62,10 +62,10 @@ pub fn remote(db: &dyn Db, file: SourceFile, path: &str) -> Option<Remote> {
     }
 }
 
-/// What a file imports that is not on this machine and was not found.
-pub fn unfound(db: &dyn Db, file: SourceFile) -> Vec<Remote> {
-    let unfound = import_places(db, file).iter().filter(|place| place.program(db).is_none());
-    unfound
+/// The remote programs that a file imports and that are not loaded.
+pub fn missing_remotes(db: &dyn Db, file: SourceFile) -> Vec<Remote> {
+    let missing_remotes = import_places(db, file).iter().filter(|place| place.program(db).is_none());
+    missing_remotes
         .filter_map(|place| match place.location(db) {
             Location::Remote(remote) => Some(remote.clone()),
             Location::File(_) => None,
@@ -90,7 +90,7 @@ fn target<'db>(db: &'db dyn Db, path: Symbol<'db>) -> Imported {
     }
 }
 
-/// The place that an imported path means.
+/// The place of an imported path.
 fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
     let location = match reference(db, importer, path).ok()? {
         Reference::Local(local) => {
@@ -114,7 +114,7 @@ pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
     import_sites(db, file).iter().filter_map(|import| place(db, file, &import.path)).collect()
 }
 
-/// The programs that a file imports, as far as they are known.
+/// The loaded programs that a file imports.
 #[salsa::tracked(returns(ref))]
 pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
     import_paths(db, file)
@@ -141,7 +141,7 @@ pub struct ImportSite<'db> {
 }
 
 impl ImportSite<'_> {
-    /// Where the import stands in its file.
+    /// The position of the import in its file.
     pub fn range(&self, db: &dyn Db) -> Option<TextRange> {
         let statement = self.site?.statement;
         Some(statement.range(db, statement.start(db)?))
@@ -189,8 +189,8 @@ pub fn cycle(db: &dyn Db, file: SourceFile, program: SourceFile) -> Option<Vec<S
     None
 }
 
-/// The first circle of imports that `program` leads into: the programs of the circle in their order, with the first one again at the end.
-pub fn circle_ahead(db: &dyn Db, program: SourceFile) -> Option<Vec<SourceFile>> {
+/// The first cycle of imports that `program` leads into: its programs in order, with the first one again at the end.
+pub fn first_cycle(db: &dyn Db, program: SourceFile) -> Option<Vec<SourceFile>> {
     let mut seen = FxHashSet::from_iter([program]);
     // The programs on the way, each with how many of its imports were followed.
     let mut way = vec![(program, 0)];

@@ -1,4 +1,4 @@
-//! What an OpenProse program means.
+//! Semantic analysis of OpenProse programs.
 //!
 //! The unit of all work is the top-level statement. Its model ([`model`]) depends on its own text, and what is found in it, of the rest of the file,
 //! on the few names that it uses. What is known is kept for some statements together, which are a chunk. So an edit costs what it touches, and not what the

@@ -1,4 +1,4 @@
-//! Where programs lie that others import.
+//! Locations of imported programs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,46 +8,46 @@ use prose_syntax::Code;
 use smol_str::SmolStr;
 use url::Url;
 
-/// Where an imported program lies.
+/// The location of an imported program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Location {
-    /// In a file of this machine, at a normalised path.
+    /// A local file, at a normalised path.
     File(PathBuf),
-    /// In a registry, at an address or in a repository.
+    /// A remote program.
     Remote(Remote),
 }
 
-/// A program in a registry, at an address or in a repository.
+/// A remote program: in a registry, at an address or in a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Remote {
-    /// Where the project of the importer has it from: projects may have different registries, and copies of their own.
+    /// The sources of the importer's project: projects may have different registries and vendored copies.
     pub registry: Registry,
-    /// The program. Never a local one.
+    /// The reference, which is never a local one.
     pub reference: Reference,
 }
 
-/// Where the programs of a project come from that are not on this machine.
+/// The sources of the remote programs of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Registry {
-    /// The address that programs by name are asked of. Empty if the settings name one that cannot be read.
+    /// The address of the registry. Empty if the one in the settings is invalid.
     pub url: Arc<str>,
-    /// The folder with copies, which come before what any host has.
+    /// The folder with vendored copies, which take precedence.
     pub vendor: Option<Arc<Path>>,
-    /// The lock file that says which texts programs have.
+    /// The lock file.
     pub lock: Option<LockFile>,
 }
 
-/// A lock file as it was when it was read.
+/// A version of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LockFile {
-    /// Where it lies.
+    /// Its path.
     pub path: Arc<Path>,
-    /// A number that is another one when its text is.
+    /// A number that changes with its text.
     pub version: u64,
 }
 
 impl Remote {
-    /// Whether it is named as one of a registry that nobody knows.
+    /// Whether it is in a registry whose address is unknown.
     pub fn is_of_unknown_registry(&self) -> bool {
         self.registry.url.is_empty() && matches!(self.reference, Reference::Registry(_))
     }
@@ -59,33 +59,33 @@ impl From<&str> for Registry {
     }
 }
 
-/// Where the text of a program came from.
+/// The origin of the text of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Origin {
-    /// From this machine.
+    /// A local file.
     #[default]
     Local,
-    /// From the network, now or earlier. Such a program never reaches files of this machine.
+    /// The network, now or earlier. Such a program never accesses local files.
     Remote(Arc<RemoteOrigin>),
 }
 
-/// Where a program of the network came from.
+/// The origin of a remote program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteOrigin {
-    /// As others import it.
+    /// The reference that others import it by.
     pub reference: Reference,
-    /// What local paths in the program start from.
+    /// The base of local paths in the program.
     pub base: Reference,
     /// The address that answered with the text.
     pub url: Url,
-    /// How many programs lie between it and one of this machine, with itself.
+    /// The number of imports from a local program to it.
     pub depth: usize,
-    /// What is known of its version, for a person: when it was fetched, from where, with which hash.
+    /// Its version, as a message: when it was fetched, from where, with which hash.
     pub version: String,
 }
 
 impl Origin {
-    /// How many programs lie between this one and one of this machine, with itself.
+    /// The number of imports from a local program to this one; 0 for a local one.
     pub fn depth(&self) -> usize {
         match self {
             Origin::Local => 0,
@@ -94,19 +94,19 @@ impl Origin {
     }
 }
 
-/// What a look-up of a program gave that is not on this machine.
+/// The result of looking up a remote program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fetched {
-    /// The program, if there is one to work with.
+    /// The program, if there is one.
     pub program: Option<FetchedProgram>,
-    /// What there is to say about it.
+    /// A note about it.
     pub note: Option<Arc<Note>>,
 }
 
-/// A program that came from the network.
+/// A fetched program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedProgram {
-    /// A file that has the text, for a person to read.
+    /// A file with the text, for display.
     pub path: PathBuf,
     /// The text.
     pub text: Arc<str>,
@@ -114,19 +114,19 @@ pub struct FetchedProgram {
     pub origin: Arc<RemoteOrigin>,
 }
 
-/// What there is to say about what an import leads to, besides what its text says.
+/// A note about the target of an import, apart from its own diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Under which code.
+    /// The code of its diagnostic.
     pub code: Code,
-    /// In words.
+    /// The message.
     pub message: String,
-    /// The path that was probably meant, or that is the better one now.
+    /// A better path: the one that was probably meant, or the one it has moved to.
     pub better: Option<SmolStr>,
 }
 
 impl Note {
-    /// The file that was probably meant beside one that is missing.
+    /// The file that was probably meant next to one that is missing.
     pub(crate) fn beside(near: SmolStr) -> Self {
         Self { code: Code::E139, message: format!("there is `{near}` beside it"), better: Some(near) }
     }

@@ -90,11 +90,11 @@ pub struct StmtData {
     pub range: TextRange,
     /// The kind of its node.
     pub syntax: SyntaxKind,
-    /// The list it stands in; none for the top-level statement itself and for one that is a value.
+    /// The list it is in; none for the top-level statement itself and for one that is a value.
     pub list: Option<ListId>,
     /// The scope its names are looked up in.
     pub scope: ScopeId,
-    /// Whether one of the lines where its properties stand is no property: it may have been any.
+    /// Whether one of the lines where its properties stand is not a property: it may have been any.
     pub lost_property: bool,
 }
 
@@ -174,7 +174,7 @@ pub enum NameKind {
     ImplicitItem,
     /// The accumulator of a `reduce`
     Accumulator,
-    /// The item of a `reduce`, or one that another stage is given in vain
+    /// The item of a `reduce`, or the unused one of another stage
     PipelineItem,
 }
 
@@ -184,7 +184,7 @@ impl NameKind {
         !matches!(self, NameKind::Agent | NameKind::Block | NameKind::Import)
     }
 
-    /// Whether the name is gone behind the body it is bound for (R18).
+    /// Whether the name is gone after the body it is bound for (R18).
     pub fn is_local(self) -> bool {
         matches!(
             self,
@@ -225,9 +225,9 @@ impl NameKind {
 /// What a used name should be the name of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RefKind {
-    /// An agent, behind `session:` or `resume:`
+    /// An agent, after `session:` or `resume:`
     Agent,
-    /// A block, behind `do`
+    /// A block, after `do`
     Block,
     /// A program, before the parentheses of a call
     Callee,
@@ -248,7 +248,7 @@ pub enum Place {
     OneLine,
     /// In braces in a triple-quoted string or a discretion, where an unknown name is text (decision 4)
     Literal,
-    /// In braces in a text of an agent, which is filled in where the agent is spawned (A11)
+    /// In braces in a text of an agent, which is interpolated where the agent is spawned (A11)
     Agent {
         /// Whether the text is a one-line string
         one_line: bool,
@@ -256,7 +256,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether the name stands in braces in a text.
+    /// Whether the name is in braces in a text.
     pub fn is_text(self) -> bool {
         !matches!(self, Place::Code | Place::Context)
     }
@@ -333,7 +333,7 @@ pub enum Stmt {
     Let { is_const: bool, names: Vec<NameId>, destructured: bool, value: Option<Value> },
     /// `x = …`
     Assign { target: Option<Target>, value: Option<Value> },
-    /// A call, or anything else that stands alone
+    /// A call, or anything else that is alone
     Expr(Option<ExprId>),
     /// `session "…"`, `session: agent`
     Session { text: Option<ExprId>, name: Option<NameId>, agent: Option<RefId>, properties: Vec<Property> },
@@ -414,7 +414,7 @@ impl Stmt {
     }
 }
 
-/// What stands where a value is wanted.
+/// A value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A session, a call, a loop …
@@ -438,7 +438,7 @@ pub struct Property {
 
 impl Property {
     /// Whether it is the property of that name, or one without a meaning of its own that is nearly called so: what is
-    /// misspelt is not missing as well.
+    /// misspelled is not missing as well.
     pub fn is_meant_as(&self, name: &str) -> bool {
         properties::meant(&self.name.text).is_some_and(|property| property.name == name)
     }
@@ -593,10 +593,10 @@ pub struct Entry {
 pub struct Text {
     /// How it is written.
     pub kind: TextKind,
-    /// What stands between the marks, with escapes replaced. Only of one-line strings, discretions and what inputs are for: a prompt
+    /// What is between the marks, with escapes replaced. Only of one-line strings, discretions and what inputs are for: a prompt
     /// may be long, and is read from the tree.
     pub value: Option<SmolStr>,
-    /// How many characters stand between the marks.
+    /// How many characters are between the marks.
     pub chars: u32,
     /// Whether there is nothing but space between the marks.
     pub blank: bool,
@@ -703,7 +703,7 @@ impl Body {
             let around = self.stmts.iter().filter(|data| data.range.contains_range(range));
             return around.min_by_key(|data| data.range.len());
         }
-        // Those that start before it and do not reach it are behind each other, or in one that reaches it.
+        // Those that start before it and do not reach it are after each other, or in one that reaches it.
         let begun = self.stmts.partition_point(|data| data.range.start() <= range.start());
         let mut at = begun.checked_sub(1)?;
         loop {
@@ -718,7 +718,7 @@ impl Body {
         }
     }
 
-    /// The statement that a list belongs to, if it stands before another one.
+    /// The statement that a list belongs to, if it comes before another one.
     fn before(&self, list: ListId, at: usize) -> Option<usize> {
         let owner = self[list].owner.0 as usize;
         (owner < at).then_some(owner)
@@ -767,7 +767,7 @@ impl Body {
     /// The name that answers to a use inside the statement: a loop, catch or pipeline variable, or one of the frame of a block.
     pub fn local(&self, id: RefId) -> Option<NameId> {
         let data = &self[id];
-        // An agent's texts are filled in where it is spawned, so nothing around it answers.
+        // An agent's texts are interpolated where it is spawned, so nothing around it answers.
         if !matches!(data.kind, RefKind::Variable | RefKind::Write)
             || matches!(data.place, Place::Agent { .. })
         {

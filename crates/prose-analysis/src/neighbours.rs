@@ -40,7 +40,7 @@ impl<T: Clone + PartialEq> Neighbours<T> {
 }
 
 fn rests(word: &str) -> Vec<u64> {
-    // Nobody looks for words that are near to longer ones.
+    // Suggestions for longer words are not searched.
     const MAX_WORD: usize = 64;
     if word.len() > MAX_WORD {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Fixes that reach beyond the statement they are for.
+//! Fixes that edit more than the statement of the diagnostic.
 
 use std::cell::{Cell, OnceCell};
 
@@ -12,10 +12,10 @@ use crate::lines::{line_start, size};
 use crate::model::{Stmt, StmtData, StmtId};
 use crate::statements::{TopStatement, body, statements};
 
-/// A fix whose edits are found only when the whole file is seen.
+/// A fix whose edits depend on the whole file.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
 pub enum Repair<'db> {
-    /// Gives an agent a memory.
+    /// Adds `persist:` to an agent.
     AddPersist {
         /// The agent.
         agent: Site<'db>,
@@ -37,7 +37,7 @@ pub enum Repair<'db> {
         /// Its name.
         name: SmolStr,
     },
-    /// Makes a constant changeable.
+    /// Changes `const` to `let`.
     ChangeConst {
         /// One of the names that its declaration binds.
         name: Site<'db>,
@@ -51,7 +51,7 @@ pub enum Repair<'db> {
         /// Statements whose results get a name for it, in the order of the text.
         captured: Vec<Captured<'db>>,
     },
-    /// Removes the statement and those behind it.
+    /// Removes the statement and those after it.
     RemoveStatements {
         /// The last one to go.
         until: TopStatement<'db>,
@@ -60,7 +60,7 @@ pub enum Repair<'db> {
     RemoveUnreachable(TextRange),
     /// Removes the lines of a part of the statement.
     RemoveLines {
-        /// What the edit does, in the imperative.
+        /// The title of the fix.
         title: String,
         /// The part, relative to the statement.
         range: TextRange,
@@ -71,7 +71,7 @@ pub enum Repair<'db> {
 pub(crate) struct Surroundings<'a> {
     text: &'a str,
     newline: &'static str,
-    /// The place where the comments begin that stand above the place that was last asked about.
+    /// The place where the comments begin that are above the place that was last asked about.
     above_comments: Cell<Option<(TextSize, TextSize)>>,
     /// Where inputs go that are added: above the first statement that imports nothing.
     inputs: OnceCell<Option<TextSize>>,
@@ -263,7 +263,7 @@ fn above_comments(text: &str, at: TextSize) -> TextSize {
     size(start)
 }
 
-/// The range with the rest of its first and its last line, if nothing else stands on them.
+/// The range with the rest of its first and its last line, if nothing else is on them.
 fn whole_lines(text: &str, range: TextRange) -> TextRange {
     let start = line_start(text, range.start().into());
     let indentation = &text[start..usize::from(range.start())];

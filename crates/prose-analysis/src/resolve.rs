@@ -1,4 +1,4 @@
-//! What each used name is the name of (A9, R16–R18).
+//! Name resolution (A9, R16–R18).
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, VariableSite, broken_headers, lookup_in};
@@ -6,7 +6,7 @@ use crate::model::{Body, NameData, NameId, NameKind, Place, RefData, RefId, RefK
 use crate::statements::chunks::{Chunk, members};
 use crate::statements::{TopStatement, body};
 
-/// What a used name is the name of.
+/// The definition that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resolved {
     /// A loop, catch or pipeline variable, or one of the frame of the block around it.
@@ -15,15 +15,15 @@ pub enum Resolved {
     Root,
     /// A variable of blocks around which the use does not stand. It is found if such a block calls or was called.
     Elsewhere,
-    /// An agent, where one is wanted.
+    /// An agent, where one is expected.
     Agent,
-    /// A block, where one is wanted.
+    /// A block, where one is expected.
     Block,
-    /// An imported program, where one is wanted.
+    /// An imported program, where one is expected.
     Program,
-    /// An agent where a value is wanted (A12).
+    /// An agent where a value is expected (A12).
     AgentAsValue,
-    /// A word in braces that is no name, and so text.
+    /// A word in braces that is not a name, and so text.
     Literal,
     /// It may have been defined on a line that was not understood.
     Lost,
@@ -32,26 +32,26 @@ pub enum Resolved {
 }
 
 impl Resolved {
-    /// Whether the name is that of something.
+    /// Whether the name is resolved.
     pub fn is_found(self) -> bool {
         !matches!(self, Resolved::Literal | Resolved::Lost | Resolved::Undefined)
     }
 }
 
-/// What each used name of a statement is the name of.
+/// The resolved names of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     targets: Vec<Resolved>,
 }
 
 impl Resolution {
-    /// What a used name is the name of.
+    /// The definition that a name refers to.
     pub fn of(&self, id: RefId) -> Resolved {
         self.targets.get(id.0 as usize).copied().unwrap_or(Resolved::Undefined)
     }
 }
 
-/// What each used name of the statements of a chunk is the name of.
+/// The resolved names of a statement.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn resolutions<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Resolution> {
     let resolution = |body: &Body| Resolution {

@@ -1,4 +1,4 @@
-//! What programs that were fetched ask for (decision 19).
+//! The rights that fetched programs request (decision 19).
 
 use prose_rights::{Identity, Right};
 
@@ -8,16 +8,16 @@ use crate::location::Origin;
 use crate::model::{Body, Expr, ExprId, Property, Stmt, TextKind};
 use crate::statements::{body, statements};
 
-/// A fetched program and what it asks for.
+/// A fetched program and the rights that it requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requests {
-    /// How the project knows it.
+    /// Its identity in the project.
     pub identity: Identity,
     /// The rights, each once, in the order of the text.
     pub rights: Vec<Right>,
 }
 
-/// How the project knows a program; none of a local one.
+/// The identity of a program in the project; none for a local one.
 pub fn identity(db: &dyn Db, file: SourceFile) -> Option<Identity> {
     match file.origin(db) {
         Origin::Local => None,
@@ -25,7 +25,7 @@ pub fn identity(db: &dyn Db, file: SourceFile) -> Option<Identity> {
     }
 }
 
-/// What a program and those that it imports ask for, as far as they were fetched: each that asks for something, in the order in which they are met.
+/// The requests of a program and of those that it imports, as far as they are fetched, in the order of the imports.
 pub fn requests(db: &dyn Db, file: SourceFile) -> Vec<Requests> {
     let mut requests: Vec<Requests> = Vec::new();
     let mut known = vec![file];

@@ -1,4 +1,4 @@
-//! What others want to know of a statement, without places.
+//! Summaries of statements, without positions.
 //!
 //! Everything that is asked across statements is asked here, so that an edit which leaves the summary as it is, such as one in a
 //! prompt, has no effect on other statements.
@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 use crate::call_graph::{certain_calls, certain_calls_of_root, may_end};
 use crate::model::*;
 
-/// What others want to know of a statement.
+/// The summary of a statement: what the analysis of other statements depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Every name that is bound, in the order of the text.
@@ -295,7 +295,9 @@ impl Builder<'_> {
             if let Expr::Text(Text { kind: TextKind::OneLine, value: Some(text), .. }) = &data.expr
                 && text.contains('{')
             {
-                let names = braces::slips(text).into_iter().map(|slip| SmolStr::from(&text[slip.name]));
+                let names = braces::broken_interpolations(text)
+                    .into_iter()
+                    .map(|slip| SmolStr::from(&text[slip.name]));
                 self.summary.mentions.extend(names);
             }
         }

@@ -14,7 +14,7 @@ use crate::read::{Limit, ReadError, check};
 use crate::unix::Handle;
 
 /// An open folder. What is made in it belongs to the user alone (0600 and 0700 on Unix), and no link below it is followed: where another process puts a
-/// link in the place of a folder or a file, nothing is read from and nothing is written to where it leads.
+/// link in place of a folder or a file, nothing is read from and nothing is written to where it leads.
 ///
 /// Names are single parts of paths; the caller has made sure of that.
 #[derive(Debug)]
@@ -26,17 +26,17 @@ pub struct Folder {
 /// Why a file or a folder cannot be used.
 #[derive(Debug)]
 pub enum FolderError {
-    /// A link stands in the place of a folder or a file.
+    /// A link is in place of a folder or a file.
     Link(PathBuf),
     /// A file cannot be read, or is none.
     Read(PathBuf, ReadError),
-    /// What the system says.
+    /// The system reports an error.
     Io {
         /// What was being done, such as `write`.
         doing: &'static str,
         /// The file or the folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system reports an error.
         error: io::Error,
     },
 }
@@ -44,7 +44,7 @@ pub enum FolderError {
 impl fmt::Display for FolderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Link(path) => write!(f, "`{}` is a link, which is not followed here", path.display()),
+            Self::Link(path) => write!(f, "`{}` is a symbolic link, which is not followed", path.display()),
             Self::Read(path, error) => write!(f, "`{}` {error}", path.display()),
             Self::Io { doing, path, error } => write!(f, "cannot {doing} {}: {error}", path.display()),
         }
@@ -69,7 +69,7 @@ impl Folder {
     pub fn folder(&self, below: &Path) -> Result<Option<Self>, FolderError> {
         match self.enter(below, false) {
             Ok(folder) => Ok(Some(folder)),
-            // A file that stands in its place is no folder.
+            // A file that is in its place is not a folder.
             Err(FolderError::Io { error, .. })
                 if is_absent(&error) || error.kind() == io::ErrorKind::NotADirectory =>
             {
@@ -146,22 +146,22 @@ impl Folder {
         self.present(name, Access::ReadWrite)
     }
 
-    /// Opens a file for writing behind what is there.
+    /// Opens a file for writing after what is there.
     pub fn appender(&self, name: &str) -> Result<File, FolderError> {
         self.present(name, Access::Append)
     }
 
-    /// The same for a file that may be missing.
-    pub fn appender_of_any(&self, name: &str) -> Result<File, FolderError> {
+    /// The same for a file that is created if it is missing.
+    pub fn appender_or_create(&self, name: &str) -> Result<File, FolderError> {
         self.present(name, Access::AppendOrCreate)
     }
 
-    /// The same for a file that must not be there.
-    pub fn appender_of_new(&self, name: &str) -> Result<File, FolderError> {
+    /// The same for a file that must not exist yet.
+    pub fn new_appender(&self, name: &str) -> Result<File, FolderError> {
         self.present(name, Access::CreateNew)
     }
 
-    /// Opens a file that is there for writing somewhere in it.
+    /// Opens an existing file for writing at any position.
     pub fn writer(&self, name: &str) -> Result<File, FolderError> {
         self.present(name, Access::Write)
     }
@@ -185,7 +185,7 @@ impl Folder {
         }
     }
 
-    /// By what it is known whether a file has been written since. None if it is not there.
+    /// Identifies a version of a file, so that a later write is noticed. None if the file does not exist.
     pub fn identity(&self, name: &str) -> Result<Option<Identity>, FolderError> {
         match self.handle.identity(OsStr::new(name)) {
             Ok(identity) => Ok(Some(identity)),
@@ -194,18 +194,18 @@ impl Folder {
         }
     }
 
-    /// Puts a file in its place as a whole: nobody sees a part of it, and a link of that name is replaced. A loss of power may take it.
+    /// Writes a file atomically and replaces a link of that name. A loss of power may undo it.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         self.put(name, bytes, Placing::Exchange)
     }
 
-    /// The same for a file that is probably not there yet, which is faster then.
-    pub fn write_first(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+    /// The same, faster for a file that probably does not exist yet.
+    pub fn write_new(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         self.put(name, bytes, Placing::First)
     }
 
-    /// The same for a file that nothing can bring back.
-    pub fn write_lasting(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+    /// The same, synced to disk, for a file that cannot be recreated.
+    pub fn write_durable(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         self.put(name, bytes, Placing::Replace)
     }
 
@@ -225,12 +225,12 @@ impl Folder {
         }
     }
 
-    /// The names of what is in the folder.
+    /// The names of the entries of the folder.
     pub fn names(&self) -> Result<Vec<String>, FolderError> {
         self.handle.names().map_err(|error| self.failure("read", OsStr::new(""), error))
     }
 
-    /// Brings the names of what is in the folder to the disk.
+    /// Syncs the entries of the folder to disk.
     pub fn sync(&self) -> Result<(), FolderError> {
         self.handle.sync().map_err(|error| self.failure("sync", OsStr::new(""), error))
     }
@@ -385,11 +385,11 @@ mod tests {
         let below = root.make_folder(Path::new("a/b")).unwrap();
         assert!(below.make_new_folder("c").unwrap() && !below.make_new_folder("c").unwrap());
         below.write("written", b"x").unwrap();
-        below.write_first("first", b"x").unwrap();
-        below.write_lasting("lasting", b"x").unwrap();
+        below.write_new("first", b"x").unwrap();
+        below.write_durable("lasting", b"x").unwrap();
         below.lockable("lock").unwrap();
-        below.appender_of_any("any").unwrap();
-        below.appender_of_new("new").unwrap();
+        below.appender_or_create("any").unwrap();
+        below.new_appender("new").unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         for folder in ["a", "a/b", "a/b/c"] {
             assert_eq!(mode(&root.path().join(folder)), 0o700, "{folder}");
@@ -412,10 +412,10 @@ mod tests {
         assert!(root.make_folder(Path::new("a/b")).is_err());
         root.make_folder(Path::new("f")).unwrap();
         let error = root.read("f", SMALL).unwrap_err().to_string();
-        assert!(error.ends_with("f` is a folder where a file was expected"), "{error}");
+        assert!(error.ends_with("f` is a folder, not a file"), "{error}");
         root.lockable("long").unwrap().set_len(SMALL.bytes + 1).unwrap();
         let error = root.read("long", SMALL).unwrap_err().to_string();
-        assert!(error.ends_with("long` is too large: a test has at most 1 MiB"), "{error}");
+        assert!(error.ends_with("long` is too large: a test may have at most 1 MiB"), "{error}");
         root.sync().unwrap();
     }
 
@@ -431,19 +431,19 @@ mod tests {
         let said = |error: FolderError| error.to_string().replace(root.path().to_str().unwrap(), "");
         assert_eq!(
             said(root.folder(Path::new("link/x")).unwrap_err()),
-            "`/link` is a link, which is not followed here"
+            "`/link` is a symbolic link, which is not followed"
         );
         assert_eq!(
             said(root.make_folder(Path::new("link/x")).unwrap_err()),
-            "`/link` is a link, which is not followed here"
+            "`/link` is a symbolic link, which is not followed"
         );
         assert_eq!(
             said(root.read("file", SMALL).unwrap_err()),
-            "`/file` is a link, which is not followed here"
+            "`/file` is a symbolic link, which is not followed"
         );
         assert_eq!(
-            said(root.appender_of_new("file").unwrap_err()),
-            "`/file` is a link, which is not followed here"
+            said(root.new_appender("file").unwrap_err()),
+            "`/file` is a symbolic link, which is not followed"
         );
         for error in [
             root.read("pipe", SMALL).unwrap_err(),

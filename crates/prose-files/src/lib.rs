@@ -1,4 +1,4 @@
-//! Files that somebody else may have prepared.
+//! Reading and writing files that may be prepared by others.
 //!
 //! [`read()`] and [`read_text`] read the files that a person, a program or a project names: at most so many bytes, and nothing that would block a
 //! reader. [`Folder`] is an open folder whose files are private and below which no link is followed. [`private`] repairs the permissions of

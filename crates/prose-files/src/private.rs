@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 
-/// Makes a folder and those above it that are missing, each for the user alone (0700 on Unix).
+/// Creates a folder and its missing parents, each private to the user (0700 on Unix).
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -16,9 +16,9 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
 /// What was done to the permissions of a folder and of everything in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Restricted {
-    /// How many files and folders others cannot open any more.
+    /// The number of files and folders that are private now.
     pub changed: usize,
-    /// How many are still open to others, as they belong to somebody else.
+    /// The number that is still accessible to others, as they belong to another user.
     pub left: usize,
 }
 
@@ -29,7 +29,7 @@ impl std::ops::AddAssign for Restricted {
     }
 }
 
-/// Takes from everybody but the user what they may do with a folder and with everything in it. Links are left alone, and so is what they lead to.
+/// Makes a folder and everything in it private to the user. Links and their targets are not changed.
 #[cfg(unix)]
 pub fn restrict(folder: &Path) -> Restricted {
     use std::fs;

@@ -5,7 +5,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The most bytes that a kind of file may have.
+/// The maximum size of a kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// What the file holds, after an article: `a program`.
@@ -18,21 +18,21 @@ impl Limit {
     /// Programs, and documents with programs in them.
     pub const PROGRAM: Self = Self::new("a program", 16 << 20);
     /// `prose.toml`.
-    pub const SETTINGS: Self = Self::new("a file of settings", 1 << 20);
-    /// What an agent remembers.
-    pub const MEMORY: Self = Self::new("the memory of an agent", 1 << 20);
-    /// Files that a program passes on: a model that shortens one has to read all of it, and none reads more than this.
-    pub const CONTEXT: Self = Self::new("a file of a context", 1 << 20);
+    pub const SETTINGS: Self = Self::new("a settings file", 1 << 20);
+    /// Memories of agents.
+    pub const MEMORY: Self = Self::new("an agent memory", 1 << 20);
+    /// Context files: a model that shortens one has to read all of it, and none reads more than this.
+    pub const CONTEXT: Self = Self::new("a context file", 1 << 20);
     /// Scripts of the harness `script`.
     pub const SCRIPT: Self = Self::new("a script", 64 << 20);
     /// Inputs of runs.
-    pub const INPUTS: Self = Self::new("a file of inputs", 16 << 20);
+    pub const INPUTS: Self = Self::new("an inputs file", 16 << 20);
     /// Narrations that a run is resumed from.
     pub const NARRATION: Self = Self::new("a narration", 256 << 20);
     /// Lock files and the indexes of vendored programs.
     pub const LOCK: Self = Self::new("a lock file", 16 << 20);
     /// Files that runs keep, other than journals, which are read line by line.
-    pub const STATE: Self = Self::new("a file of a run", 256 << 20);
+    pub const STATE: Self = Self::new("a run file", 256 << 20);
 
     const fn new(what: &'static str, bytes: u64) -> Self {
         Self { what, bytes }
@@ -42,9 +42,9 @@ impl Limit {
 /// Why a file cannot be read. Displayed as the rest of a sentence that starts with the path.
 #[derive(Debug)]
 pub enum ReadError {
-    /// There is nothing at the path.
+    /// The file does not exist.
     Missing,
-    /// A link that leads to nothing, and where it leads.
+    /// A broken symbolic link, and its target.
     BrokenLink(PathBuf),
     /// A link, where none is followed.
     Link,
@@ -56,14 +56,14 @@ pub enum ReadError {
     Special,
     /// It has more bytes than the limit.
     TooLarge(Limit),
-    /// It is not UTF-8, in words.
+    /// Invalid UTF-8, as a message.
     Encoding(String),
-    /// What the system says.
+    /// The system reports an error.
     Io(io::Error),
 }
 
 impl ReadError {
-    /// Whether nothing is there.
+    /// Whether the file does not exist.
     pub fn is_missing(&self) -> bool {
         match self {
             Self::Missing => true,
@@ -106,12 +106,12 @@ impl fmt::Display for ReadError {
             Self::BrokenLink(target) => {
                 write!(f, "is a symbolic link to `{}`, which does not exist", target.display())
             }
-            Self::Link => f.write_str("is a symbolic link, which is not followed here"),
-            Self::Folder => f.write_str("is a folder where a file was expected"),
+            Self::Link => f.write_str("is a symbolic link, which is not followed"),
+            Self::Folder => f.write_str("is a folder, not a file"),
             Self::Pipe => f.write_str("is a named pipe, not a file"),
             Self::Special => f.write_str("is neither a file nor a folder"),
             Self::TooLarge(Limit { what, bytes }) => {
-                write!(f, "is too large: {what} has at most {} MiB", bytes >> 20)
+                write!(f, "is too large: {what} may have at most {} MiB", bytes >> 20)
             }
             Self::Encoding(why) => f.write_str(why),
             Self::Io(error) => match error.get_ref().is_some_and(|inner| inner.is::<Said>()) {
@@ -141,7 +141,7 @@ impl From<ReadError> for io::Error {
     }
 }
 
-/// Reads a file. Pipes, devices, sockets, folders and files over the limit are refused without waiting for anybody.
+/// Reads a file. Pipes, devices, sockets, folders and files over the limit are rejected without waiting for anybody.
 pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, ReadError> {
     let (file, length) = open(path, limit)?;
     read_all(path, file, length, limit)
@@ -152,8 +152,8 @@ pub fn read_text(path: &Path, limit: Limit) -> Result<String, ReadError> {
     decode(read(path, limit)?)
 }
 
-/// Reads a file that a person has named on a command line: also a pipe that their shell has made for `<(command)`, and `/dev/null`, which has no content.
-/// Others are refused as by [`read()`].
+/// Reads a file named on a command line: also a pipe that the shell has made for `<(command)`, and `/dev/null`, which is empty.
+/// Others are rejected as by [`read()`].
 pub fn read_named(path: &Path, limit: Limit) -> Result<Vec<u8>, ReadError> {
     match is_made_by_shell(path) {
         true => {
@@ -227,7 +227,7 @@ pub(crate) fn check(metadata: &Metadata, limit: Limit) -> Result<u64, ReadError>
     }
 }
 
-/// Opening a pipe that nobody writes to waits forever otherwise.
+/// Opening a pipe without a writer would block otherwise.
 #[cfg(unix)]
 fn not_blocking(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -286,7 +286,7 @@ fn line_breaks(bytes: &[u8]) -> usize {
     bytes.iter().enumerate().filter(|&found| ends(found)).count()
 }
 
-/// The system's words for an error, without the number that Rust adds.
+/// The system's message for an error, without the number that Rust adds.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -333,9 +333,9 @@ mod tests {
         File::create(&path).unwrap().set_len(SMALL.bytes).unwrap();
         assert_eq!(read(&path, SMALL).unwrap().len() as u64, SMALL.bytes);
         File::create(&path).unwrap().set_len(SMALL.bytes + 1).unwrap();
-        assert_eq!(read(&path, SMALL).unwrap_err().to_string(), "is too large: a test has at most 1 MiB");
+        assert_eq!(read(&path, SMALL).unwrap_err().to_string(), "is too large: a test may have at most 1 MiB");
         let endless = read_stream(io::repeat(b'a'), SMALL).unwrap_err();
-        assert_eq!(endless.to_string(), "is too large: a test has at most 1 MiB");
+        assert_eq!(endless.to_string(), "is too large: a test may have at most 1 MiB");
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(gone.to_string(), "does not exist");
         let error = read(folder.path(), SMALL).unwrap_err();
         assert!(!error.is_missing());
-        assert_eq!(error.to_string(), "is a folder where a file was expected");
+        assert_eq!(error.to_string(), "is a folder, not a file");
     }
 
     /// Pipes, sockets and devices would make a reader wait, or never end.
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(through("abc", 2).unwrap(), "abcabc");
         assert_eq!(
             through("abcdefgh", 1 << 18).unwrap_err().to_string(),
-            "is too large: a test has at most 1 MiB"
+            "is too large: a test may have at most 1 MiB"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Folders by their descriptors: what lies in one is found from there and not by a path that somebody may change meanwhile.
+//! Folders by their descriptors: entries are opened relative to them and not by a path that may change meanwhile.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -133,7 +133,7 @@ impl Handle {
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(self.0.as_fd())? {
-            // A name that is no text is none of those that are asked for.
+            // A name that is not text is none of those that are asked for.
             let entry = entry?;
             names.extend(
                 entry
@@ -156,7 +156,7 @@ impl Handle {
     }
 }
 
-/// What the user gives to nobody else.
+/// The permissions of private files.
 fn private() -> Mode {
     Mode::RUSR | Mode::WUSR
 }

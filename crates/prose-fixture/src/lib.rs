@@ -41,7 +41,7 @@
 //! | `# \| error[E005]` | empty, before the column above the bar; `#<\|` is one at the column of the `#` |
 //! | `# ^^^..+2:5 error[E001]` | from the first caret up to column 5 of the second line below, not counting lines of marks |
 //!
-//! Behind the severity (`error`, `warning`, `info` or `hint`) and the code may stand a part of the message.
+//! The severity (`error`, `warning`, `info` or `hint`) and the code may be followed by a part of the message.
 //!
 //! Mistakes in a fixture panic: they are mistakes of the test's author.
 
@@ -56,7 +56,7 @@ const CURSOR: &str = "$0";
 const HEADER: &str = "//- ";
 const DEFAULT_PATH: &str = "/main.prose";
 
-/// Files with what is expected of them.
+/// Files with their expected diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixture {
     /// The files in the order they are written; never empty.
@@ -130,12 +130,12 @@ impl Fixture {
 }
 
 impl FixtureFile {
-    /// Compares what was found with the marks. A finding is its range and what is said of it, as in `error[E007] the message`.
+    /// Compares what was found with the marks. A finding is its range and what is reported about it, as in `error[E007] the message`.
     ///
     /// # Panics
     ///
-    /// If something expected was not found, or something else was. The message is the text with what was expected in vain behind `-`
-    /// and what was found unexpectedly behind `+`.
+    /// If something expected was not found, or something else was. The message is the text with what was expected but not found after `-`
+    /// and what was found unexpectedly after `+`.
     #[track_caller]
     pub fn check(&self, found: &[(TextRange, String)]) {
         if let Err(difference) = marks::compare(&self.text, &self.marks, found) {

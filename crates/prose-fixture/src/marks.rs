@@ -30,7 +30,7 @@ impl Mark {
         range == self.range && self.message.as_ref().is_none_or(|part| message.contains(part))
     }
 
-    /// What the mark says, behind its carets.
+    /// What the mark says, after its carets.
     fn label(&self) -> String {
         let Mark { severity, code, message, .. } = self;
         match message {
@@ -42,7 +42,7 @@ impl Mark {
 
 /// The text with `found` as marks below its lines, in the order of the text. Marks that the text has already are left out.
 ///
-/// The second part of each finding stands behind its carets, so that `error[E007] the message` gives a mark that
+/// The second part of each finding comes after its carets, so that `error[E007] the message` gives a mark that
 /// [`Fixture::parse`](crate::Fixture::parse) reads again.
 pub fn render(text: &str, found: &[(TextRange, String)]) -> String {
     let notes = found.iter().map(|(range, label)| Note { range: *range, label: label.clone(), sign: "" });
@@ -117,7 +117,7 @@ impl<'a> Line<'a> {
     fn of(text: &'a str) -> Vec<Line<'a>> {
         let mut start = 0;
         let mut lines = Vec::new();
-        // Behind the last newline is another line, empty, where a diagnostic may be.
+        // After the last newline is another line, empty, where a diagnostic may be.
         for part in text.split('\n') {
             let next = (start + part.len() + 1).min(text.len());
             let content = part.strip_suffix('\r').unwrap_or(part);
@@ -133,7 +133,7 @@ impl<'a> Line<'a> {
         columns.nth(column).map(|at| offset(self.start + at))
     }
 
-    /// The column of a place in this line, which for one in the end of the line is behind the last character.
+    /// The column of a place in this line, which for one in the end of the line is after the last character.
     fn column_of(&self, place: TextSize) -> usize {
         let bytes = (usize::from(place) - self.start).min(self.text.len());
         self.text.char_indices().take_while(|(at, _)| *at < bytes).count()

@@ -1,6 +1,6 @@
 //! Permissions of files, for tests of what happens where they refuse something.
 
-/// Has the permissions of files count for the thread that calls it and for the processes that it starts, also if root runs the tests, whom they do
+/// Enforces the permissions of files for the calling thread and for the processes that it starts, also if root runs the tests, whom they do
 /// not stop otherwise. It lasts as long as the thread, which is as long as the test.
 ///
 /// # Panics

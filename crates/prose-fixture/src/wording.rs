@@ -4,14 +4,33 @@
 const MAX_MESSAGE: usize = 100;
 const MAX_NAME: usize = 20;
 
-/// Words that messages do not use, and what they use instead.
-const RETIRED: &[(&str, &str)] = &[
-    ("behind", "after"),
-    ("stands", "is"),
-    ("is no", "is not a"),
-    ("goes on", "continues"),
-    ("misspelt", "misspelled"),
-];
+/// Words that messages do not use besides those that the glossary retires, and what they use instead.
+const RETIRED: &[(&str, &str)] = &[("stands", "is"), ("is no", "is not a"), ("misspelt", "misspelled")];
+
+const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
+
+/// The words and phrases that `docs/glossary.md` retires, each with what to write instead.
+pub fn retired_words() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let section = GLOSSARY.split_once("\n## Retired words\n").map_or("", |(_, section)| section);
+    let rows =
+        section.lines().filter_map(|row| row.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | "));
+    rows.flat_map(|(words, instead)| words.split("`, `").map(move |word| (word, instead)))
+}
+
+/// Whether a text has a word as a whole word, in any case and outside of `code`.
+pub fn contains_word(text: &str, word: &str) -> bool {
+    let parts: Vec<&str> = text.split('`').collect();
+    // Without a closing backtick, the rest is text.
+    let is_code = |index: usize| index % 2 == 1 && index + 1 < parts.len();
+    let prose = parts.iter().enumerate().filter(|(index, _)| !is_code(*index)).map(|(_, part)| *part);
+    let is_part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    prose.map(str::to_lowercase).any(|part| {
+        part.match_indices(word).any(|(start, _)| {
+            !part[..start].ends_with(is_part_of_word)
+                && !part[start + word.len()..].starts_with(is_part_of_word)
+        })
+    })
+}
 
 /// Panics unless a message starts in lower case, ends without a full stop, and is short.
 #[track_caller]
@@ -50,11 +69,9 @@ fn check_text(text: &str) {
 
 #[track_caller]
 fn check_words(text: &str) {
-    for (part, _) in parts(text).filter(|(_, is_quoted)| !is_quoted) {
-        let words = format!(" {} ", part.replace([',', ';', ':'], " ")).replace("here is no ", "");
-        for (retired, instead) in RETIRED {
-            assert!(!words.contains(&format!(" {retired} ")), "`{instead}` instead of `{retired}`: {text}");
-        }
+    let sentence = text.replace("here is no ", "");
+    for (retired, instead) in retired_words().chain(RETIRED.iter().copied()) {
+        assert!(!contains_word(&sentence, retired), "`{retired}`, instead: {instead}: {text}");
     }
 }
 
@@ -81,5 +98,20 @@ mod tests {
             assert!(std::panic::catch_unwind(|| check_message(bad)).is_err(), "{bad}");
         }
         assert!(std::panic::catch_unwind(|| check_title("insert `:`")).is_err());
+    }
+
+    #[test]
+    fn a_word_is_found_as_a_whole_word_and_not_in_code() {
+        let check = |text: &str, word: &str, expected: bool| {
+            assert_eq!(contains_word(text, word), expected, "{word}: {text}");
+        };
+        check("Stands behind it", "behind", true);
+        check("Behind it", "behind", true);
+        check("lefthand, behindhand", "behind", false);
+        check("the run goes on, as before", "goes on", true);
+        check("it goes only here", "goes on", false);
+        check("the event `behind` and `a behind b`", "behind", false);
+        check("an odd ` before behind", "behind", true);
+        check("the set-up of", "set-up", true);
     }
 }

@@ -1,11 +1,11 @@
-//! Comments at the ends of lines that stand under each other.
+//! Comments at the ends of lines that are under each other.
 
 use prose_syntax::SyntaxKind::COMMENT;
 
 use crate::gap::Gap;
 use crate::pieces::Place;
 
-/// How many spaces stand before a comment at the end of a line, at least.
+/// How many spaces come before a comment at the end of a line, at least.
 const DISTANCE: usize = 2;
 
 /// Keeps comments at the ends of lines under each other where the writer has put them so.
@@ -41,7 +41,7 @@ pub(crate) fn align(text: &str, gaps: &mut [Gap]) {
     finish(&mut group, gaps);
 }
 
-/// A comment behind something else.
+/// A comment after something else.
 struct Trailing {
     gap: usize,
     /// How wide the line is before the gap.

@@ -1,7 +1,7 @@
 //! Programs in the canonical form of the language reference (R126, R127).
 //!
 //! In that form a program has no comments, arrow chains are the statements that they stand for, and all that is defined comes first, in the
-//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays behind the statement that binds it. Agents and blocks
+//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays after the statement that binds it. Agents and blocks
 //! that are defined in bodies count for the whole program (R8) and stand with the others, unless they name what only that body has. What is left
 //! is in the one style of the formatter. The program runs as before, so what a session is told, and what a condition is judged by, are not touched: a `while` is not
 //! turned into an `until` with `not`. A chain that is a branch of a `parallel` becomes a `do:` in it, as several statements would be
@@ -45,7 +45,7 @@ fn lines_of(text: &str, comment: TextRange) -> TextRange {
     TextRange::new(TextSize::of(code), next_line(text, comment.end()))
 }
 
-/// Where the line behind that of an offset starts.
+/// Where the line after that of an offset starts.
 fn next_line(text: &str, at: TextSize) -> TextSize {
     let rest = &text[usize::from(at)..];
     let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
@@ -160,7 +160,7 @@ impl Names {
     }
 }
 
-/// What is bound in a statement at the top level and in the others, counted once somebody asks for it.
+/// What is bound in a statement at the top level and in the others, counted on demand.
 struct Around<'a> {
     /// In all statements that define nothing.
     of_program: &'a OnceCell<Names>,

@@ -6,7 +6,7 @@ use crate::pieces::{Piece, Place};
 
 /// Gives each comment that has a line of its own, outside of brackets, the depth of the line that it belongs to.
 ///
-/// The indentation of a comment means nothing to the language, but much to people: before the end of a body, it tells whether the
+/// The indentation of a comment means nothing to the language, but much to people: before the end of a body, it returns whether the
 /// comment ends the body or begins what follows.
 pub(crate) fn indent(pieces: &mut [Piece]) {
     let mut lines = Lines::default();

@@ -1,4 +1,4 @@
-//! What stands between the pieces of a program once it is formatted.
+//! What is between the pieces of a program once it is formatted.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) struct Part {
     pub(crate) column: u32,
 }
 
-/// The edits that format a part of a program, or all of it, in their order. What stands in `frozen` stays as it is.
+/// The edits that format a part of a program, or all of it, in their order. What is in `frozen` stays as it is.
 pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[TextRange]) -> Vec<TextEdit> {
     let mut pieces = collect(parse);
     comments::indent(&mut pieces);
@@ -128,7 +128,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// What is to stand between two pieces; none if that is for the writer to say.
+    /// What is to be between two pieces; none if that is for the writer to say.
     fn gap(&self, before: Option<&Piece>, piece: &Piece, range: TextRange) -> Option<String> {
         let Some(before) = before else { return Some(String::new()) };
         let is_line = matches!(piece.place, Place::Line | Place::FirstLine | Place::Continuation);
@@ -159,12 +159,12 @@ impl Layout<'_> {
         column + depth.saturating_sub(base) * INDENT
     }
 
-    /// What stands behind the last piece, and what is to stand there.
+    /// What comes after the last piece, and what is to be there.
     fn end(&self, last: Option<&Piece>, frozen: &[TextRange]) -> Option<(TextRange, String)> {
         let end = TextSize::of(self.text);
         match last {
             None => Some((TextRange::up_to(end), String::new())),
-            // An unterminated literal may go on to the end of the file.
+            // An unterminated literal may continue to the end of the file.
             Some(last) if is_frozen(frozen, last.range) || last.is_broken || last.kind == BYTE_ORDER_MARK => {
                 None
             }

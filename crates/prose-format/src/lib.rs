@@ -1,7 +1,7 @@
 //! The formatter of OpenProse programs.
 //!
 //! There is one style: two spaces a level, one between words, none at the ends of lines, at most one blank line. A formatted program is the same
-//! program: what stands in texts and conditions is never touched, comments stay with what they describe, and lines are neither
+//! program: what is in texts and conditions is never touched, comments stay with what they describe, and lines are neither
 //! joined nor broken, but for lists: one that goes over several lines has each item on its own, any other is on one line.
 //! What has mistakes in it stays as it is.
 
@@ -22,21 +22,21 @@ use prose_syntax::{Parse, TextEdit, TextRange, TextSize, parse};
 
 use crate::layout::Part;
 
-/// The program in the one style.
+/// Formats a program.
 ///
-/// Formatting what is formatted changes nothing.
+/// Formatting is idempotent.
 pub fn format(text: &str) -> String {
     apply(text, &edits(&parse(text), text))
 }
 
-/// The edits that put a program into the one style, in their order; none if that is not possible without a change of meaning.
+/// The edits that format a program, in order; none if formatting would change its meaning.
 ///
 /// `text` is that of the tree.
 pub fn edits(parse: &Parse, text: &str) -> Vec<TextEdit> {
     checked_edits(parse, text, None)
 }
 
-/// The edits that put the statements that the range touches into the one style, in their order. They stay where they are, with what is in them
+/// The edits that format the statements that the range touches, in order. They stay where they are, with what is in them
 /// indented from there, so that they still belong to what is around them.
 pub fn range_edits(parse: &Parse, text: &str, range: TextRange) -> Vec<TextEdit> {
     range::part(&parse.syntax(), text, range)

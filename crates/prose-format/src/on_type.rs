@@ -114,7 +114,7 @@ fn lines_above<'a>(parse: &Parse, text: &'a str, line_start: usize) -> impl Iter
     .filter(move |line| !is_in_literal(&root, TextSize::new(line.start as u32)))
 }
 
-/// What stands in the line before a comment.
+/// What is in the line before a comment.
 fn without_comment<'a>(parse: &Parse, line: &Line<'a>) -> &'a str {
     let range = TextRange::at(TextSize::new(line.start as u32), TextSize::of(line.text));
     let mut end = line.text.len();
@@ -134,12 +134,12 @@ fn is_in_literal(root: &SyntaxNode, at: TextSize) -> bool {
         .any(|literal| literal.text_range().start() < at && at < literal.text_range().end())
 }
 
-/// Whether what stands before the place belongs to a text or a condition.
+/// Whether what comes before the place belongs to a text or a condition.
 fn ends_in_literal(root: &SyntaxNode, at: TextSize) -> bool {
     literals_before(root, at).next().is_some()
 }
 
-/// The texts and conditions around what stands before a place, from inside.
+/// The texts and conditions around what comes before a place, from inside.
 fn literals_before(root: &SyntaxNode, at: TextSize) -> impl Iterator<Item = SyntaxNode> {
     let token = root.token_at_offset(at).left_biased();
     token

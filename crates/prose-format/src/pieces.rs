@@ -11,13 +11,13 @@ pub(crate) struct Piece {
     pub(crate) range: TextRange,
     /// `STRING` and `DISCRETION` for a literal, else the kind of the token.
     pub(crate) kind: SyntaxKind,
-    /// The kind of the node that it stands in.
+    /// The kind of the node that it is in.
     pub(crate) parent: SyntaxKind,
     /// How many levels its line is indented, if it is the first piece of one.
     pub(crate) depth: u32,
-    /// How many line breaks stand before it.
+    /// How many line breaks come before it.
     pub(crate) newlines: u32,
-    /// Where it stands in its line, in bytes.
+    /// Where it is in its line, in bytes.
     pub(crate) column: u32,
     pub(crate) place: Place,
     /// Whether it belongs to text that fits no rule of the grammar, or that has a comment where no line can end.
@@ -33,11 +33,11 @@ pub(crate) enum Place {
     Line,
     /// The same, and it is the first of its body.
     FirstLine,
-    /// At the start of a line that goes on with the statement above.
+    /// At the start of a line that continues with the statement above.
     Continuation,
     /// At the start of an item of a list over several lines, or of the end of such a list.
     Item,
-    /// Behind another one on the same line.
+    /// After another one on the same line.
     Within,
 }
 
@@ -89,7 +89,7 @@ enum Role {
     Body,
     /// A stage of a pipeline.
     Stage { has_line: bool },
-    /// What stands in brackets.
+    /// What is in brackets.
     Brackets { is_expanded: bool, expects_item: bool, last_code: Option<usize> },
 }
 
@@ -101,13 +101,13 @@ struct Walk {
     begun: usize,
     /// The sum of the levels of all frames.
     levels: u32,
-    /// Whether the stages of a pipeline stand on lines of their own, for those that were asked about: once for all of its stages.
+    /// Whether the stages of a pipeline are on lines of their own, for those that were asked about: once for all of its stages.
     spread_out: HashMap<SyntaxNode, bool>,
     /// How many nodes of text that fits no rule are open.
     broken: u32,
     /// Line breaks since the last piece.
     newlines: u32,
-    /// Whether there were any since the last piece that is no comment.
+    /// Whether there were any since the last piece that is not a comment.
     is_new_line: bool,
     line_start: TextSize,
     has_code: bool,
@@ -194,10 +194,10 @@ impl Walk {
                 }
                 Role::Body if starts_line && !is_first_of_body => {
                     is_first_of_body = true;
-                    // The body of a stage stands under its word, which is behind `| `.
+                    // The body of a stage is under its word, which is after `| `.
                     if is_in_stage_with_line { 2 } else { 1 }
                 }
-                // Brackets count from the piece behind their opening.
+                // Brackets count from the piece after their opening.
                 Role::Body | Role::Brackets { .. } => 0,
             };
             self.levels += frame.levels;
@@ -323,7 +323,7 @@ fn is_closing(kind: SyntaxKind) -> bool {
     matches!(kind, R_PAREN | R_BRACKET | R_BRACE)
 }
 
-/// Whether a comma may stand before the end of such a list.
+/// Whether a comma may come before the end of such a list.
 fn has_trailing_comma(list: SyntaxKind) -> bool {
     matches!(list, ARRAY | OBJECT | ARG_LIST | PARAM_LIST)
 }
@@ -333,7 +333,7 @@ fn spans_lines(list: &SyntaxNode) -> bool {
     list.children_with_tokens().any(|child| matches!(child.kind(), NEWLINE | COMMENT))
 }
 
-/// Whether each stage of the pipeline stands on a line of its own: where it has several, on several lines.
+/// Whether each stage of the pipeline is on a line of its own: where it has several, on several lines.
 fn is_spread_out(pipeline: &SyntaxNode) -> bool {
     let stages = pipeline.children().filter(|child| child.kind() == PIPE_STAGE);
     let has_lines = || pipeline.descendants_with_tokens().any(|element| element.kind() == NEWLINE);

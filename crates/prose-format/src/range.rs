@@ -20,7 +20,7 @@ pub(crate) fn part(root: &SyntaxNode, text: &str, range: TextRange) -> Option<Pa
     let whole = touched.reduce(TextRange::cover)?;
     let line = &text[..usize::from(whole.start())];
     let indentation = &line[line.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
-    // What follows a header on its line is no line of its own.
+    // What follows a header on its line is not a line of its own.
     let starts_line = indentation.bytes().all(|byte| byte == b' ');
     Some(if starts_line {
         Part { range: whole, column: indentation.len() as u32 }

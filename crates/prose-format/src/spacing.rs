@@ -4,10 +4,10 @@ use prose_syntax::SyntaxKind::*;
 
 use crate::pieces::Piece;
 
-/// What stands between a piece and the one before it on the same line.
+/// What is between a piece and the one before it on the same line.
 pub(crate) fn between(before: &Piece, piece: &Piece) -> &'static str {
     if piece.kind == COMMENT {
-        // Aligned later where several stand under each other.
+        // Aligned later where several are under each other.
         return "  ";
     }
     let is_joined = match (before.kind, piece.kind) {

@@ -19,7 +19,7 @@ pub(crate) fn is_same_program(a: &Parse, b: &Parse) -> bool {
 
 /// Whether the mistakes are the same, wherever they are.
 pub(crate) fn has_same_mistakes(a: &Parse, b: &Parse) -> bool {
-    // Tabs in the indentation are the one mistake that layout mends.
+    // Tabs in the indentation are the one mistake that layout fixes.
     let codes = |parse: &Parse| {
         let codes = parse.diagnostics().iter().map(|found| found.code);
         codes.filter(|code| code.as_str() != TABS).collect::<Vec<_>>()
@@ -43,7 +43,7 @@ struct Signs<'a> {
     root: Option<&'a GreenNodeData>,
     /// The nodes around the place at hand, from outside to inside, each with the children that are still to come.
     open: Vec<Children<'a>>,
-    /// A sign behind a comma, which had to be looked at first.
+    /// A sign after a comma, which had to be looked at first.
     next: Option<Sign<'a>>,
     tokens: usize,
     /// Each comment with the number of tokens before it; which node it is in means nothing.
@@ -88,7 +88,7 @@ impl<'a> Iterator for Signs<'a> {
         let sign = self.next.take().or_else(|| self.advance())?;
         let Sign::Token(kind, _) = sign else { return Some(sign) };
         if kind == COMMA {
-            // A comment behind the comma must not be counted with it before it is known whether that counts.
+            // A comment after the comma must not be counted with it before it is known whether that counts.
             let seen = self.comments.len();
             let next = self.advance();
             if matches!(next, Some(Sign::Token(R_PAREN | R_BRACKET | R_BRACE, _))) {

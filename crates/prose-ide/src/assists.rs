@@ -1,7 +1,7 @@
-//! Refactorings: changes of a program that a person can choose where the cursor or the selection is.
+//! Assists: refactorings that are offered at the cursor or the selection.
 //!
-//! Each stands in a file of its own and gives nothing where it does not apply, which is also where it would change what the program does
-//! in a way that its label does not say.
+//! Each has its own file and is not offered where it does not apply, or where it would change the behaviour of the program
+//! in a way that its label does not mention.
 
 mod catch;
 mod chain;
@@ -24,29 +24,29 @@ use prose_syntax::{TextEdit, TextRange, TextSize};
 
 use source::Source;
 
-/// A change that can be chosen.
+/// A refactoring that is offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assist {
-    /// What it does, for a person.
+    /// The label, in the imperative.
     pub label: String,
-    /// What sort of change it is.
+    /// Its kind.
     pub kind: AssistKind,
     /// The edits, in the order of the text.
     pub edits: Vec<TextEdit>,
-    /// Where a name was made up that the person will want to choose, in the text after the edits.
+    /// The position of a made-up name in the text after the edits, where a rename can start.
     pub new_name: Option<TextRange>,
 }
 
-/// What sort of change an assist is.
+/// The kind of an assist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AssistKind {
-    /// A part of the program becomes a thing with a name.
+    /// Extracts a part of the program into a definition.
     Extract,
-    /// A thing with a name is put where it is used.
+    /// Inlines a definition where it is used.
     Inline,
-    /// The same is said in another way.
+    /// Rewrites a part of the program with the same meaning.
     Rewrite,
-    /// The imports are put in order.
+    /// Organizes the imports.
     Organize,
 }
 
@@ -59,7 +59,7 @@ impl Assist {
         Self::new(label, AssistKind::Rewrite, edits)
     }
 
-    /// The same with a made-up name, which stands in the text of one of the edits.
+    /// The same with a made-up name, which is in the text of one of the edits.
     fn naming(mut self, edit: usize, at: usize, name: &str) -> Self {
         let mut start = usize::from(self.edits[edit].range.start()) + at;
         for earlier in &self.edits[..edit] {
@@ -70,7 +70,7 @@ impl Assist {
     }
 }
 
-/// The changes that can be chosen where the cursor or the selection is. Programs that came from the network have none.
+/// The assists at the cursor or the selection. Programs from the network have none.
 pub fn assists(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<Assist> {
     if *file.origin(db) != Origin::Local {
         return Vec::new();
@@ -94,7 +94,7 @@ pub fn assists(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<Assist> {
     ALL.iter().filter_map(|assist| assist(&source)).collect()
 }
 
-/// The change that puts the imports of a program into one place and into order, if they are not.
+/// The assist that moves the imports of a program to one place and sorts them, if they are not.
 pub fn organize_uses(db: &dyn Db, file: SourceFile) -> Option<Assist> {
     if *file.origin(db) != Origin::Local {
         return None;

@@ -1,4 +1,4 @@
-//! Who calls whom: blocks and programs.
+//! Call hierarchy of blocks and programs.
 
 use std::collections::HashMap;
 
@@ -13,24 +13,24 @@ use smol_str::SmolStr;
 use crate::element::{ElementKind, Word, element_at};
 use crate::entity::{Entity, EntityKind, binding_range, name_range, program_of, programs};
 
-/// Something that calls and is called.
+/// An item of the call hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Callable {
     /// A block of a file
     Block(SourceFile, SmolStr),
-    /// A program: what of it stands outside of blocks
+    /// A program: its statements outside of blocks
     Program(SourceFile),
 }
 
 impl Callable {
-    /// The file that it is or stands in.
+    /// The file that contains it.
     pub fn file(&self) -> SourceFile {
         match self {
             Callable::Block(file, _) | Callable::Program(file) => *file,
         }
     }
 
-    /// Its bytes, and those of its name; none of a block that is not there any more.
+    /// Its range, and that of its name; none for a block that no longer exists.
     pub fn place(&self, db: &dyn Db) -> Option<(TextRange, TextRange)> {
         match self {
             Callable::Block(file, name) => {
@@ -46,16 +46,16 @@ impl Callable {
     }
 }
 
-/// A caller or something called, with the calls.
+/// A caller or a callee, with the calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
-    /// Who is at the other end.
+    /// The caller or the callee.
     pub other: Callable,
-    /// The names in the calls, in the file of the caller.
+    /// The ranges of the names in the calls, in the file of the caller.
     pub ranges: Vec<TextRange>,
 }
 
-/// The block or the program that the word at an offset stands for. None for a program that is not known.
+/// The block or the program that the word at an offset refers to. None for a program that is not loaded.
 pub fn callables(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Callable> {
     let Some(element) = element_at(db, file, offset) else { return Vec::new() };
     let entities = match &element.kind {
@@ -65,7 +65,7 @@ pub fn callables(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Callabl
             }
             _ => Vec::new(),
         },
-        // An argument or an output is no call.
+        // An argument or an output is not a call.
         ElementKind::Word(statement, word @ (Word::Bound(_) | Word::Used(_))) => {
             Entity::of_word(db, *statement, word)
         }
@@ -86,7 +86,7 @@ pub fn callables(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Callabl
     found
 }
 
-/// Who calls a block or a program, in its own file and in those of the candidates that import the program.
+/// The callers of a block or a program, in its own file and in those of the candidates that import the program.
 pub fn incoming_calls(db: &dyn Db, callee: &Callable, candidates: &[SourceFile]) -> Vec<Calls> {
     let files: Vec<SourceFile> = match callee {
         Callable::Block(file, _) => vec![*file],
@@ -99,7 +99,7 @@ pub fn incoming_calls(db: &dyn Db, callee: &Callable, candidates: &[SourceFile])
     grouped(calls.filter(|call| call.callee == *callee).map(|call| (call.caller, call.range)))
 }
 
-/// What a block or a program calls.
+/// The callees of a block or a program.
 pub fn outgoing_calls(db: &dyn Db, caller: &Callable) -> Vec<Calls> {
     let calls = calls_in(db, caller.file()).into_iter().filter(|call| call.caller == *caller);
     grouped(calls.map(|call| (call.callee, call.range)))

@@ -1,4 +1,4 @@
-//! Comments that say what something is for, as Markdown.
+//! Documentation comments, as Markdown.
 
 use prose_analysis::index::Site;
 use prose_analysis::statements::parse;
@@ -9,7 +9,7 @@ use prose_syntax::{SyntaxKind, SyntaxToken};
 use crate::entity::binding_range;
 use crate::markdown::escaped;
 
-/// The comment that stands right above the statement that binds a name, as Markdown.
+/// The comment that is right above the statement that binds a name, as Markdown.
 pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
     let file = site.statement.file(db);
     let Some(range) = binding_range(db, site) else { return String::new() };

@@ -1,4 +1,4 @@
-//! What can be written at the cursor.
+//! Completions at the cursor.
 
 mod arguments;
 mod brackets;
@@ -21,17 +21,17 @@ pub use paths::PathCandidates;
 
 use crate::cursor::{self, Cursor};
 
-/// The characters that ask for completions as soon as they are typed.
+/// The characters that trigger completion.
 pub const TRIGGERS: &[&str] = &["{", ".", ":", "\"", "/", " ", "(", "[", ",", "|"];
 
-/// Everything that can be written at an offset, the likeliest first. `paths` are those that `use` may take.
+/// The completions at an offset, the most likely first. `paths` are the candidates for `use`.
 pub fn completions(
     db: &dyn Db,
     file: SourceFile,
     offset: TextSize,
     paths: &PathCandidates,
 ) -> Vec<Completion> {
-    let Some(cursor) = Cursor::new(db, file, offset).filter(|cursor| !cursor.is_behind_digit()) else {
+    let Some(cursor) = Cursor::new(db, file, offset).filter(|cursor| !cursor.is_after_digit()) else {
         return Vec::new();
     };
     let mut context = Context { replaced: cursor.word, cursor, paths, items: Vec::new() };

@@ -1,7 +1,7 @@
-//! Where the cursor is: in which text or on which line, and below which headers.
+//! The context of the cursor for completion: the text or line that it is in, and the headers above.
 //!
-//! A line that is being typed is rarely right, and its tree says little. So the place is told from the tokens of the line before
-//! the cursor and from the indentation of the lines above, and the tree is asked for the literals alone.
+//! A line that is being typed is rarely valid, so its tree is of little use. The context is derived from the tokens of the line before
+//! the cursor and from the indentation of the lines above; only literals are taken from the tree.
 
 use prose_analysis::statements::parse;
 use prose_analysis::{Db, SourceFile};
@@ -30,7 +30,7 @@ impl Piece<'_> {
     }
 }
 
-/// Whether a value is wanted behind the word.
+/// Whether a value is expected after the word.
 fn is_infix(kind: SyntaxKind) -> bool {
     matches!(kind, AND_KW | OR_KW | NOT_KW | IS_KW | IN_KW)
 }
@@ -63,9 +63,9 @@ pub(crate) struct Cursor<'a> {
     pub(crate) pieces: Vec<Piece<'a>>,
     /// The bytes of the line. It has several lines of text where a bracket or a literal spans them.
     pub(crate) line: TextRange,
-    /// The headers that the line stands below, the nearest first.
+    /// The headers that the line is below, the nearest first.
     pub(crate) headers: Vec<Header<'a>>,
-    /// The nearest line above that is indented like this one and stands below the same header.
+    /// The nearest line above that is indented like this one and is below the same header.
     pub(crate) sibling: Option<Header<'a>>,
     column: usize,
     root: SyntaxNode,
@@ -99,26 +99,26 @@ impl<'a> Cursor<'a> {
         Some(Self { db, file, text, offset, word, literal, pieces, line, headers, sibling, column, root })
     }
 
-    /// Whether the cursor is in or right behind a number, where nothing is completed.
-    pub(crate) fn is_behind_digit(&self) -> bool {
+    /// Whether the cursor is in or right after a number, where nothing is completed.
+    pub(crate) fn is_after_digit(&self) -> bool {
         let starts_with_digit = self.text[self.word].as_bytes().first().is_some_and(u8::is_ascii_digit);
         let before = &self.text[..usize::from(self.word.start())];
         self.literal.is_none() && (starts_with_digit || before.ends_with(|c: char| c.is_alphanumeric()))
     }
 
-    /// What the line stands below, if that takes properties.
+    /// What the line is below, if that takes properties.
     pub(crate) fn property_owner(&self) -> Option<PropertyOwner> {
         property_owner(self.headers.first()?, &self.headers)
     }
 
-    /// The names before a colon on the lines that are indented like this one and stand below the same header.
+    /// The names before a colon on the lines that are indented like this one and are below the same header.
     pub(crate) fn names_of_siblings(&self) -> Vec<&'a str> {
         let lines = Lines { text: self.text, root: &self.root };
         lines.names_at(usize::from(self.line.start()), usize::from(self.line.end()), self.column)
     }
 
-    /// The names before a colon behind the word, up to the bracket that closes the present one.
-    pub(crate) fn names_behind(&self) -> Vec<&'a str> {
+    /// The names before a colon after the word, up to the bracket that closes the present one.
+    pub(crate) fn names_after(&self) -> Vec<&'a str> {
         let lines = Lines { text: self.text, root: &self.root };
         let pieces = lines.pieces(usize::from(self.word.end()), self.line.end());
         let closed = (0..pieces.len()).find(|index| {
@@ -128,8 +128,8 @@ impl<'a> Cursor<'a> {
         names_before_colons(&pieces[..closed.unwrap_or(pieces.len())])
     }
 
-    /// The pieces behind the word up to the end of the line.
-    pub(crate) fn pieces_behind(&self) -> Vec<Piece<'a>> {
+    /// The pieces after the word up to the end of the line.
+    pub(crate) fn pieces_after(&self) -> Vec<Piece<'a>> {
         let lines = Lines { text: self.text, root: &self.root };
         lines.pieces(usize::from(self.word.end()), self.line.end())
     }
@@ -140,19 +140,19 @@ impl<'a> Cursor<'a> {
         token.parent_ancestors().find(is_literal)
     }
 
-    /// Whether nothing more is written behind the word, so that there is room for a snippet.
+    /// Whether nothing more is written after the word, so that there is room for a snippet.
     pub(crate) fn is_at_end(&self) -> bool {
-        let line = self.behind_word().split(['\n', '\r']).next().unwrap_or_default().trim_start();
+        let line = self.after_word().split(['\n', '\r']).next().unwrap_or_default().trim_start();
         line.is_empty() || line.starts_with(['#', ')', ']', '}', ','])
     }
 
-    /// The text behind the word.
-    pub(crate) fn behind_word(&self) -> &'a str {
+    /// The text after the word.
+    pub(crate) fn after_word(&self) -> &'a str {
         &self.text[usize::from(self.word.end())..]
     }
 }
 
-/// What a line with properties stands below.
+/// What a line with properties is below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PropertyOwner {
     /// An agent or a session.
@@ -192,11 +192,11 @@ fn property_owner(header: &Header<'_>, headers: &[Header<'_>]) -> Option<Propert
 pub(crate) enum Start {
     /// The line starts.
     Line,
-    /// Behind the colon of a header.
+    /// After the colon of a header.
     Body,
-    /// Behind `=`.
+    /// After `=`.
     Value,
-    /// Behind `->`.
+    /// After `->`.
     Arrow,
     /// At `|`.
     Stage,
@@ -224,7 +224,7 @@ pub(crate) fn statement_start(pieces: &[Piece<'_>]) -> (usize, Start) {
     start
 }
 
-/// Whether a colon behind the word begins a body.
+/// Whether a colon after the word begins a body.
 fn opens_body(keyword: SyntaxKind) -> bool {
     matches!(
         keyword,
@@ -273,7 +273,7 @@ pub(crate) fn open_bracket(pieces: &[Piece<'_>]) -> Option<usize> {
     open_brackets(pieces).pop()
 }
 
-/// The pieces of the last item behind an open bracket.
+/// The pieces of the last item after an open bracket.
 pub(crate) fn last_item<'p, 'a>(inside: &'p [Piece<'a>]) -> &'p [Piece<'a>] {
     let mut depth = 0;
     let mut start = 0;
@@ -317,7 +317,7 @@ impl<'a> Lines<'a, '_> {
     /// The literal that the offset is in.
     fn literal_around(&self, offset: TextSize) -> Option<Literal> {
         let mut token = self.root.token_at_offset(offset).left_biased()?;
-        // The space behind the last word of a text that is not closed yet is no part of it for the parser.
+        // The space after the last word of a text that is not closed yet is not a part of it for the parser.
         if token.kind() == WHITESPACE
             && let Some(before) = token.prev_token()
         {
@@ -328,7 +328,7 @@ impl<'a> Lines<'a, '_> {
             start <= offset && (!literal.is_closed || offset <= literal.content.end())
         });
         literal.or_else(|| {
-            // Between two marks the offset is behind the first one.
+            // Between two marks the offset is after the first one.
             let token = self.root.token_at_offset(offset).right_biased()?;
             literal_of(&token).filter(|literal| literal.content.contains_inclusive(offset))
         })
@@ -354,7 +354,7 @@ impl<'a> Lines<'a, '_> {
             if usize::from(range.start()) >= line || !(is_literal(node) || is_bracketed(node)) {
                 return false;
             }
-            // A bracket that is not closed yet goes on below the line that ends with it or with a comma.
+            // A bracket that is not closed yet continues below the line that ends with it or with a comma.
             let is_open = matches!(before.kind(), L_PAREN | L_BRACKET | L_BRACE | COMMA)
                 && !is_literal(node)
                 && !is_closed(node)
@@ -435,7 +435,7 @@ impl<'a> Lines<'a, '_> {
         Header { pieces: self.pieces(start, size(stop)), range }
     }
 
-    /// The names before a colon on the lines around a line that are indented like it and stand below the same header.
+    /// The names before a colon on the lines around a line that are indented like it and are below the same header.
     fn names_at(&self, line_start: usize, line_end: usize, column: usize) -> Vec<&'a str> {
         let mut names = Vec::new();
         let mut see = |start: usize| {

@@ -1,4 +1,4 @@
-//! Going to what a word stands for.
+//! Go to definition.
 
 use prose_analysis::index::Site;
 use prose_analysis::model::{NameKind, Stmt};
@@ -10,27 +10,27 @@ use rustc_hash::FxHashSet;
 use crate::element::{Element, ElementKind, Word, element_at};
 use crate::entity::{Entity, EntityKind, binding_range, keys_of_field, name_range, program_of};
 
-/// Where a word leads.
+/// The definitions of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// The bytes of the word.
     pub origin: TextRange,
-    /// The places, each once; never empty.
+    /// The targets, each once; never empty.
     pub targets: Vec<NavigationTarget>,
 }
 
-/// A place to go to.
+/// A navigation target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NavigationTarget {
     /// The file.
     pub file: SourceFile,
-    /// The bytes of the whole definition.
+    /// The range of the whole definition.
     pub range: TextRange,
-    /// The bytes of its name, where the cursor goes; they lie in the range.
+    /// The range of its name, where the cursor goes; inside `range`.
     pub selection_range: TextRange,
 }
 
-/// Where the word at an offset is defined. An imported program is defined by its file, if that is known.
+/// The definitions of the word at an offset. An imported program is defined by its file, if that is loaded.
 pub fn goto_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
     let mut targets = targets_of(db, &kind);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_and_blocks_are_found_behind_their_uses() {
+    fn agents_and_blocks_are_found_after_their_uses() {
         check(
             "agent writer:\n  model: opus\nsession: writer$0\n  prompt: \"a\"\n",
             expect![[r#"

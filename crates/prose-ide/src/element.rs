@@ -1,6 +1,6 @@
-//! What is at an offset: the word that a cursor is on, and what part of the program it is.
+//! The element at an offset: the word that a cursor is on, and its role in the program.
 //!
-//! Everything that a reader can ask about a place starts here, so that all answers agree on what the place is.
+//! All features that answer a question about a position start here, so that they agree on its meaning.
 
 use prose_analysis::model::*;
 use prose_analysis::statements::{TopStatement, body, parse, statements};
@@ -9,7 +9,7 @@ use prose_syntax::properties;
 use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
 use smol_str::SmolStr;
 
-/// A part of a program with its place.
+/// An element of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element<'db> {
     /// Its bytes.
@@ -18,10 +18,10 @@ pub struct Element<'db> {
     pub kind: ElementKind<'db>,
 }
 
-/// What a part of a program is.
+/// The kind of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElementKind<'db> {
-    /// A word that stands for something with a name.
+    /// A word that refers to a named entity.
     Word(TopStatement<'db>, Word),
     /// The path of a `use`, with the import.
     Path(TopStatement<'db>, StmtId),
@@ -70,7 +70,7 @@ pub enum ElementKind<'db> {
     Text,
 }
 
-/// A word that stands for something with a name.
+/// A word that refers to a named entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     /// A name where it is bound.
@@ -84,7 +84,7 @@ pub enum Word {
         /// The name.
         name: SmolStr,
     },
-    /// The name behind a dot.
+    /// The name after a dot.
     Field {
         /// What it is a field of.
         base: Base,
@@ -93,10 +93,10 @@ pub enum Word {
     },
 }
 
-/// What a field is taken of.
+/// The base of a field access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// What a name stands for.
+    /// The entity of a name.
     Name(RefId),
     /// The result of a program.
     Call(RefId),
@@ -104,7 +104,7 @@ pub enum Base {
     Other,
 }
 
-/// The part of a program that is at an offset. An offset at the end of a word counts as on the word. None in space, comments and
+/// The element at an offset. An offset at the end of a word counts as on the word. None in whitespace, comments and
 /// punctuation.
 pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Element<'_>> {
     let root = parse(db, file).syntax();
@@ -200,7 +200,7 @@ pub(crate) fn words(body: &Body) -> impl Iterator<Item = (TextRange, Word)> {
     names.chain(refs).chain(in_exprs).chain(in_calls)
 }
 
-/// Whether a bound name stands in the text.
+/// Whether a bound name is in the text.
 pub(crate) fn is_written(body: &Body, name: NameId) -> bool {
     let data = &body[name];
     match (data.kind, &body[data.stmt].stmt) {

@@ -1,4 +1,4 @@
-//! What words stand for: the agent, block, program or variable that all words of one meaning share.
+//! Entities: the agent, block, program or variable that words refer to.
 
 use prose_analysis::contract::contract;
 use prose_analysis::imports::{Imported, imported};
@@ -80,7 +80,7 @@ impl<'db> Entity<'db> {
         Some(Entity { file: statement.file(db), name: body(db, statement)[id].text.clone(), kind })
     }
 
-    /// What a word stands for. A name that is destructured stands for a new variable and, behind it, for the outputs that it is
+    /// What a word stands for. A name that is destructured stands for a new variable and, after it, for the outputs that it is
     /// taken from.
     pub(crate) fn of_word(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Vec<Self> {
         match word {
@@ -119,7 +119,7 @@ impl<'db> Entity<'db> {
         is_same_kind && self.name == other.name && self.file == other.file
     }
 
-    /// The places where it is bound, in the order of the text; those of blocks behind those of the file.
+    /// The places where it is bound, in the order of the text; those of blocks after those of the file.
     pub(crate) fn sites(&self, db: &'db dyn Db) -> Vec<Site<'db>> {
         let named = lookup(db, self.file, &self.name);
         let named = named.as_deref();
@@ -271,7 +271,7 @@ fn branches(body: &Body, parallel: StmtId) -> impl Iterator<Item = (NameId, &Nam
     })
 }
 
-/// The keys of the objects that a word behind a dot is taken from, where these are written in the program.
+/// The keys of the objects that a word after a dot is taken from, where these are written in the program.
 pub(crate) fn keys_of_field<'db>(
     db: &'db dyn Db,
     statement: TopStatement<'db>,

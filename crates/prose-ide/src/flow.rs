@@ -1,4 +1,4 @@
-//! The flow of a program: what happens in it, one behind the other, beside the other and in one another.
+//! The flow graph of a program.
 
 use prose_analysis::model::{Body, Expr, ExprId, ListId, NameId, Property, Stmt, StmtId, Target, Value};
 use prose_analysis::statements::{body, statements};
@@ -8,29 +8,29 @@ use prose_syntax::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-/// The flow of a program.
+/// The flow graph of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FlowGraph {
-    /// What happens, outer parts before those in them, and otherwise in the order of the text.
+    /// The nodes, outer ones before those inside them, and otherwise in the order of the text.
     pub nodes: Vec<FlowNode>,
-    /// How it follows.
+    /// The edges.
     pub edges: Vec<FlowEdge>,
 }
 
-/// A statement, or one of the ways that a statement has.
+/// A statement, or one of the branches of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowNode {
     /// What it is.
     pub kind: FlowKind,
-    /// What it is called: the agent of a session, the block that is called, the header of a loop, the condition of a way.
+    /// Its label: the agent of a session, the block that is called, the header of a loop, the condition of a branch.
     pub label: String,
-    /// The beginning of what a session is told.
+    /// The start of the prompt of a session.
     pub detail: Option<String>,
-    /// What its result is bound to.
+    /// The variable that its result is bound to.
     pub name: Option<SmolStr>,
-    /// All of it. Statements that have a value lie in the one that binds it, and have no node of their own then.
+    /// Its range. A statement whose value is bound has no node of its own but is part of the binding.
     pub range: TextRange,
-    /// The index of the node that it is part of. It is smaller than the own one.
+    /// The index of its parent, which is smaller than its own.
     pub parent: Option<usize>,
 }
 
@@ -51,27 +51,27 @@ pub enum FlowKind {
     Call,
     /// A program that is called.
     Program,
-    /// `block name:` with what a call of it does.
+    /// `block name:` with its body.
     Block,
-    /// `do:`, one behind the other.
+    /// `do:`, a sequence.
     Do,
     /// `session "a" -> session "b"`
     Chain,
-    /// `parallel:`, whose parts happen at the same time.
+    /// `parallel:`, whose branches run concurrently.
     Parallel,
-    /// `parallel for`, whose part happens for each item at the same time.
+    /// `parallel for`, whose body runs for all items concurrently.
     ParallelLoop,
     /// `repeat`, `for`, `loop`
     Loop,
-    /// `if` with its ways.
+    /// `if` with its branches.
     If,
-    /// `choice` with its ways.
+    /// `choice` with its options.
     Choice,
-    /// `try` with its ways.
+    /// `try` with its clauses.
     Try,
     /// `xs | map: …` with its stages.
     Pipeline,
-    /// One of the ways of an `if`, a `choice` or a `try`, or a stage of a pipeline.
+    /// A branch of an `if`, an option of a `choice`, a clause of a `try`, or a stage of a pipeline.
     Way,
     /// `throw`
     Throw,
@@ -86,7 +86,7 @@ pub enum FlowKind {
 }
 
 impl FlowKind {
-    /// As clients are told.
+    /// The name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             FlowKind::Session => "session",
@@ -121,10 +121,10 @@ impl FlowKind {
     }
 }
 
-/// What follows what, by the indices of nodes.
+/// An edge between two nodes, by their indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowEdge {
-    /// Where it comes from.
+    /// The source.
     pub from: usize,
     /// Where it leads.
     pub to: usize,
@@ -132,21 +132,21 @@ pub struct FlowEdge {
     pub kind: FlowEdgeKind,
 }
 
-/// How one thing follows another.
+/// The kind of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FlowEdgeKind {
-    /// The second comes behind the first.
+    /// The target runs after the source.
     Next,
-    /// The second is the first thing to happen in the first, or one of those.
+    /// The target is a first child of the source.
     Enter,
-    /// The first is the last thing to happen in the loop that the second is, so that it starts again.
+    /// From the last statement of a loop back to the loop.
     Again,
-    /// The first calls the second.
+    /// The source calls the target.
     Call,
 }
 
 impl FlowEdgeKind {
-    /// As clients are told.
+    /// The name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             FlowEdgeKind::Next => "next",
@@ -157,7 +157,7 @@ impl FlowEdgeKind {
     }
 }
 
-/// The flow of a program. Definitions of agents and imports are no part of it; blocks stand beside what calls them.
+/// The flow graph of a program. Definitions of agents and imports are no part of it; blocks are next to what calls them.
 pub fn flow_graph(db: &dyn Db, file: SourceFile) -> FlowGraph {
     let mut graph = FlowGraph::default();
     let mut blocks: FxHashMap<SmolStr, usize> = FxHashMap::default();
@@ -280,7 +280,7 @@ impl Builder<'_> {
         Some(node)
     }
 
-    /// Adds the statements in the body of another, or its ways with theirs, behind what is in its header.
+    /// Adds the statements in the body of another, or its ways with theirs, after what is in its header.
     fn parts(&mut self, id: StmtId, node: usize, last: Option<usize>) {
         let body = self.body;
         match &body[id].stmt {
@@ -362,7 +362,7 @@ impl Builder<'_> {
         self.sequence(&list.stmts, way, None);
     }
 
-    /// Adds statements that follow one another in a node, the first of them behind `last`. Gives the last of them, unless it leads out.
+    /// Adds statements that follow one another in a node, the first of them after `last`. Returns the last of them, unless it leads out.
     fn sequence(&mut self, stmts: &[StmtId], node: usize, mut last: Option<usize>) -> Option<usize> {
         let mut around = Some(node).filter(|_| last.is_none());
         for stmt in stmts {
@@ -469,7 +469,7 @@ fn property(properties: &[Property], name: &str) -> Option<ExprId> {
     properties.iter().find(|property| property.name.text == name)?.value
 }
 
-/// A node has room for a line, and whoever wants more goes to the text.
+/// The maximum length of a label, since a node has room for a line.
 fn shorten(text: &str) -> String {
     const MAX_SHOWN: usize = 60;
     text::shorten(text, MAX_SHOWN).into_owned()

@@ -1,17 +1,17 @@
-//! What an editor can fold away.
+//! Folding ranges.
 
 use prose_syntax::{NodeOrToken, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, WalkEvent};
 
-/// A stretch of text that can be folded. It may lie on one line, where there is nothing to fold.
+/// A folding range. It may be on one line, where there is nothing to fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fold {
-    /// From the end of what stays visible to the end of what is hidden.
+    /// The hidden range.
     pub range: TextRange,
-    /// What is folded.
+    /// Its kind.
     pub kind: FoldKind,
 }
 
-/// What a [`Fold`] hides.
+/// The kind of a [`Fold`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldKind {
     /// The body or the properties of a statement.
@@ -26,12 +26,12 @@ pub enum FoldKind {
     Region,
 }
 
-/// Every fold of a file, in the order of the text, outer ones first.
+/// The folding ranges of a file, in the order of the text, outer ones first.
 pub fn folding_ranges(root: &SyntaxNode) -> Vec<Fold> {
     let mut folds = Vec::new();
     let mut comments = CommentRuns::default();
     let mut regions = Vec::new();
-    // A body is folded behind the header, which ends with the last token before it that is not trivia.
+    // A body is folded after the header, which ends with the last token before it that is not trivia.
     let mut end_of_code = TextSize::new(0);
     for event in root.preorder_with_tokens() {
         let WalkEvent::Enter(element) = event else { continue };
@@ -108,7 +108,7 @@ fn starts_with_bracket(node: &SyntaxNode) -> bool {
     node.first_token().is_some_and(|token| token.kind() == L_PAREN)
 }
 
-/// What stands between the first and the last token, without the space before the last one.
+/// What is between the first and the last token, without the space before the last one.
 fn inside(node: &SyntaxNode) -> Option<TextRange> {
     let (first, last) = (node.first_token()?, node.last_token()?);
     let start = first.text_range().end();
@@ -121,7 +121,7 @@ fn inside(node: &SyntaxNode) -> Option<TextRange> {
         })
 }
 
-/// Finds comments that stand on lines of their own, with nothing between the lines.
+/// Finds comments that are on lines of their own, with nothing between the lines.
 #[derive(Default)]
 struct CommentRuns {
     run: Option<Run>,
@@ -136,7 +136,7 @@ struct Run {
 }
 
 impl CommentRuns {
-    /// Takes note of the next token; tells a run that ends before it.
+    /// Adds the next token; returns a run that ends before it.
     fn see(&mut self, token: &SyntaxToken) -> Option<Fold> {
         match token.kind() {
             WHITESPACE | BYTE_ORDER_MARK => None,
@@ -243,7 +243,7 @@ use "i/j"
     }
 
     #[test]
-    fn bodies_and_properties_fold_behind_their_header() {
+    fn bodies_and_properties_fold_after_their_header() {
         check(
             r#"agent writer: # who writes
   model: opus

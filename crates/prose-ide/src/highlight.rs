@@ -1,20 +1,20 @@
-//! Marking all places of a file that speak of what the cursor is on.
+//! Document highlights.
 
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 
 use crate::references::{Access, entities_at, references_in};
 
-/// A marked place.
+/// A highlighted reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Highlight {
     /// The bytes of the word.
     pub range: TextRange,
-    /// Whether a value is taken or given there.
+    /// Whether the value is read or written.
     pub access: Access,
 }
 
-/// The places of the file that speak of what is at an offset, in the order of the text.
+/// The references in the file to the entity at an offset, in the order of the text.
 pub fn document_highlights(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Highlight> {
     let entities = entities_at(db, file, offset);
     let mut found: Vec<Highlight> = entities

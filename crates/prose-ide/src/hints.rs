@@ -1,4 +1,4 @@
-//! What is shown between the words of a program because it is written elsewhere.
+//! Inlay hints.
 
 use prose_analysis::contract::{Contract, contract};
 use prose_analysis::index::lookup;
@@ -11,35 +11,35 @@ use smol_str::SmolStr;
 
 use crate::entity::{Entity, EntityKind, program_of};
 
-/// Something that is shown at a place of a program.
+/// An inlay hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Where it is shown.
+    /// Its position.
     pub offset: TextSize,
-    /// The text.
+    /// Its label.
     pub label: String,
-    /// What it tells.
+    /// Its kind.
     pub kind: HintKind,
-    /// The same as a sentence.
+    /// Its tooltip, as a sentence.
     pub tooltip: String,
 }
 
-/// What a hint tells.
+/// The kind of a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HintKind {
     /// The model that answers a session
     Model,
     /// The parameter that an argument of a block is for
     Parameter,
-    /// What an imported program takes and gives
+    /// The inputs and outputs of an imported program
     Contract,
     /// How often a body is repeated
     Iterations,
 }
 
-/// Which hints are wanted.
+/// The kinds of hints to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HintsWanted {
+pub struct HintOptions {
     /// Models of sessions.
     pub models: bool,
     /// Parameters of blocks.
@@ -50,12 +50,12 @@ pub struct HintsWanted {
     pub iterations: bool,
 }
 
-impl HintsWanted {
-    /// All of them.
+impl HintOptions {
+    /// All kinds.
     pub const ALL: Self = Self { models: true, parameters: true, contracts: true, iterations: true };
 }
 
-impl Default for HintsWanted {
+impl Default for HintOptions {
     fn default() -> Self {
         Self::ALL
     }
@@ -66,7 +66,7 @@ pub fn inlay_hints(
     db: &dyn Db,
     file: SourceFile,
     range: TextRange,
-    wanted: HintsWanted,
+    wanted: HintOptions,
     max_iterations: u32,
 ) -> Vec<InlayHint> {
     let mut hints = Vec::new();
@@ -96,7 +96,7 @@ pub fn inlay_hints(
     hints
 }
 
-/// A top-level statement that hints are wanted for.
+/// A top-level statement that hints are requested for.
 struct About<'db> {
     db: &'db dyn Db,
     statement: TopStatement<'db>,
@@ -122,7 +122,7 @@ impl<'db> About<'db> {
             let value = own.value?;
             let name = self.body.text(value)?.value.as_ref()?;
             let model = self.aliased(name)?;
-            let tooltip = format!("`{name}` is {model}, as `prose.toml` says.");
+            let tooltip = format!("`prose.toml` maps `{name}` to {model}.");
             return Some(self.hint(
                 self.body[value].range.end(),
                 HintKind::Model,
@@ -138,10 +138,9 @@ impl<'db> About<'db> {
         let model = self.aliased(name).unwrap_or(name);
         let tooltip = match model == name.as_str() {
             true => format!("The model of agent {}.", entity.name),
-            false => format!(
-                "The model of agent {}: `{name}`, which is {model} as `prose.toml` says.",
-                entity.name
-            ),
+            false => {
+                format!("The model of agent {}: `{name}`, which `prose.toml` maps to {model}.", entity.name)
+            }
         };
         Some(self.hint(self.body[agent].range.end(), HintKind::Model, model.to_owned(), tooltip))
     }
@@ -180,7 +179,7 @@ impl<'db> About<'db> {
         let Stmt::Use { name: Some(name), .. } = &data.stmt else { return None };
         let site = prose_analysis::index::Site { statement: self.statement, name: *name };
         let contract = contract(self.db, program_of(self.db, site)?);
-        let tooltip = "What the program takes, and what it gives.".to_owned();
+        let tooltip = "The inputs and outputs of the program.".to_owned();
         Some(self.hint(data.range.end(), HintKind::Contract, signature(contract), tooltip))
     }
 
@@ -194,8 +193,8 @@ impl<'db> About<'db> {
                 let keyword = data.range.start() + TextSize::of("loop");
                 let end = condition.map(|condition| self.body[condition].range.end());
                 let end = index.map(|index| self.body[index].range.end()).or(end).unwrap_or(keyword);
-                let tooltip = "The loop has no `max:` of its own. If it is not over by then, the run fails; \
-                               `run.max-iterations` in `prose.toml` sets the number.";
+                let tooltip = "The loop has no `max:`. A run that exceeds this number fails; set it with \
+                               `run.max-iterations` in `prose.toml`.";
                 Some(self.hint(end, HintKind::Iterations, format!("at most {max} times"), tooltip.to_owned()))
             }
             Stmt::Repeat { count: Some(count), .. } => match &self.only_value(*count)?.0 {
@@ -212,7 +211,7 @@ impl<'db> About<'db> {
 
     fn repeated(&self, expr: ExprId, times: &str) -> Option<InlayHint> {
         let label = if times == "1" { "once".to_owned() } else { format!("{times} times") };
-        let tooltip = "The value is set only once, so the number is known before a run.".to_owned();
+        let tooltip = "The value is assigned only once, so the number is known before a run.".to_owned();
         Some(self.hint(self.body[expr].range.end(), HintKind::Iterations, label, tooltip))
     }
 
@@ -260,13 +259,13 @@ mod tests {
         at.host.set_project(at.file, project);
         let text = at.file.text(at.host.db()).as_str();
         let all = TextRange::up_to(TextSize::of(text));
-        let hints = inlay_hints(at.host.db(), at.file, all, HintsWanted::ALL, 1000);
+        let hints = inlay_hints(at.host.db(), at.file, all, HintOptions::ALL, 1000);
         let mut shown = text.to_owned();
         for hint in hints.iter().rev().filter(|hint| hint.kind == kind) {
             shown.insert_str(hint.offset.into(), &format!("«{}»", hint.label));
         }
         expected.assert_eq(&shown);
-        let nothing = HintsWanted { models: false, parameters: false, contracts: false, iterations: false };
+        let nothing = HintOptions { models: false, parameters: false, contracts: false, iterations: false };
         assert_eq!(inlay_hints(at.host.db(), at.file, all, nothing, 1000), []);
     }
 

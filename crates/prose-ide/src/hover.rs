@@ -1,4 +1,4 @@
-//! What is to be known of the word under the cursor, as Markdown.
+//! Documentation of the word under the cursor, as Markdown.
 
 mod names;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use prose_syntax::{TextRange, TextSize};
 use crate::cursor::word_around;
 use crate::element::{Element, ElementKind, element_at};
 
-/// What is to be known of a word.
+/// Documentation of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
     /// The bytes of the word.
@@ -22,7 +22,7 @@ pub struct Hover {
     pub markdown: String,
 }
 
-/// What is to be known of a code in a comment that switches it off.
+/// Documentation of a code in a comment that switches it off.
 fn ignored_code(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     let text = file.text(db).as_str();
     if !text.is_char_boundary(offset.into()) {
@@ -37,7 +37,7 @@ fn ignored_code(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover
     Some(Hover { range, markdown: words::of_code(code) })
 }
 
-/// What is to be known of the word at an offset.
+/// Documentation of the word at an offset.
 pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     if let Some(hover) = ignored_code(db, file, offset) {
         return Some(hover);

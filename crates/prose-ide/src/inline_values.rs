@@ -1,4 +1,4 @@
-//! The variables whose values are shown in the text while a run stands still.
+//! The variables whose values are shown inline while a run is paused.
 
 use prose_analysis::model::{NameKind, RefKind};
 use prose_analysis::resolve::resolve;
@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use crate::element::is_written;
 
-/// The variables that are named in a range, each place by itself, in the order of the text.
+/// The references to variables in a range, in the order of the text.
 pub fn variables_in(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<(TextRange, SmolStr)> {
     let mut found = Vec::new();
     for placed in &statements(db, file).list {

@@ -1,4 +1,4 @@
-//! Editor features over the tree and the analysis, in terms of files and text ranges. What a protocol makes of them is not known here.
+//! Editor features over the tree and the analysis, in terms of files and text ranges, independent of any protocol.
 
 mod assists;
 mod calls;
@@ -39,7 +39,7 @@ pub use element::{Base, Element, ElementKind, Word, element_at};
 pub use flow::{FlowEdge, FlowEdgeKind, FlowGraph, FlowKind, FlowNode, flow_graph};
 pub use folding::{Fold, FoldKind, folding_ranges};
 pub use highlight::{Highlight, document_highlights};
-pub use hints::{HintKind, HintsWanted, InlayHint, inlay_hints};
+pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, hover};
 pub use inline_values::variables_in;
 pub use linked::linked_ranges;

@@ -1,4 +1,4 @@
-//! Places of one name that can be typed at all at once.
+//! Linked editing ranges.
 
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};

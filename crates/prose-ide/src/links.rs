@@ -1,4 +1,4 @@
-//! Words of a program that lead somewhere else: to imported programs, to skills in folders, and to addresses of the web.
+//! Document links: to imported programs, to skills in folders, and to web addresses.
 
 use std::path::{Path, PathBuf};
 
@@ -10,27 +10,27 @@ use prose_analysis::{Db, SourceFile};
 use prose_reference::Reference;
 use prose_syntax::{TextRange, TextSize};
 
-/// A text that leads somewhere.
+/// A document link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentLink {
-    /// Its bytes, without quotes.
+    /// Its range, without quotes.
     pub range: TextRange,
-    /// Where it leads.
+    /// Its target.
     pub target: LinkTarget,
-    /// What is there, in words.
+    /// Its tooltip.
     pub tooltip: Option<String>,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
-    /// A file or a folder of this machine. What shows a program of the network is a file, too.
+    /// A local file or folder, also the local copy of a program from the network.
     Path(PathBuf),
-    /// An address of the web.
+    /// A web address.
     Url(String),
 }
 
-/// The links of a file, in the order of the text. Whether there is anything at the path of a skill is for `exists` to say.
+/// The links of a file, in the order of the text. `exists` reports whether the path of a skill exists.
 pub fn document_links(db: &dyn Db, file: SourceFile, exists: impl Fn(&Path) -> bool) -> Vec<DocumentLink> {
     let mut links = Vec::new();
     for placed in &statements(db, file).list {

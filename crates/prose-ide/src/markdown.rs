@@ -1,4 +1,4 @@
-//! Putting texts of programs into Markdown, where they must be shown as what they are.
+//! Escaping and formatting texts of programs as Markdown.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ pub(crate) fn excerpt(text: &str) -> String {
     const MAX_LINE: usize = 160;
     let lines: Vec<&str> =
         text.lines().skip_while(|line| line.trim().is_empty()).take(MAX_LINES + 1).collect();
-    // Text may begin right behind the quotes, where it has no indentation.
+    // Text may begin right after the quotes, where it has no indentation.
     let indented = lines.iter().skip(usize::from(!text.starts_with(['\n', '\r'])));
     let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
     let common = indented.filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What becomes of the paths of a program when files are moved.
+//! Updating the paths of imports when files are moved.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ use prose_reference::Reference;
 use prose_syntax::{TextEdit, TextSize};
 
 /// The edits after which the `use` paths of a file name the same programs as before, once files were moved; the file may be one of them.
-/// `moved` gives the place of what lies at a path now.
+/// `moved` returns the new path of a path.
 pub fn moved_imports(db: &dyn Db, file: SourceFile, moved: impl Fn(&Path) -> PathBuf) -> Vec<TextEdit> {
     if *file.origin(db) != Origin::Local {
         return Vec::new();

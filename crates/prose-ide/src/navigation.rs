@@ -1,4 +1,4 @@
-//! Where else a word leads: to its declaration, to what makes its value, to the agent behind it.
+//! Go to declaration, type definition and implementation.
 
 use prose_analysis::index::Site;
 use prose_analysis::model::*;
@@ -12,7 +12,7 @@ use crate::definition::{Definition, NavigationTarget, goto_definition, program_s
 use crate::element::{Element, ElementKind, Word, element_at};
 use crate::entity::{Entity, EntityKind, program_of, programs_of_value};
 
-/// Where the word at an offset is declared: an imported program by its `use`, all else where it is defined.
+/// The declaration of the word at an offset: for an imported program its `use`, for anything else its definition.
 pub fn goto_declaration(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
     if let ElementKind::Word(statement, word) = &kind {
@@ -27,7 +27,7 @@ pub fn goto_declaration(db: &dyn Db, file: SourceFile, offset: TextSize) -> Opti
     goto_definition(db, file, offset)
 }
 
-/// What kind of thing a value is: the agent whose session made it, or the block or the program whose result it is.
+/// The type definition of a value: the agent whose session produced it, or the block or the program that returned it.
 pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
     let targets = match &kind {
@@ -59,7 +59,7 @@ pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> 
     found(origin, targets)
 }
 
-/// The statements that make the value of a variable or an output, through those that only pass it on.
+/// The statements that compute the value of a variable or an output, through those that only pass it on.
 pub fn goto_implementation(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
     let mut targets = Vec::new();
@@ -112,7 +112,7 @@ fn statement_at(db: &dyn Db, file: SourceFile, keyword: TextRange) -> Option<(To
 struct Seen<'db>(FxHashSet<Site<'db>>);
 
 impl<'db> Seen<'db> {
-    /// How many places values are followed to: nobody looks at more, and each may be one step deeper than the one before.
+    /// The maximum number of places that values are followed to, each of which may be one step deeper than the one before.
     const MAX_PLACES: usize = 1000;
 
     fn insert(&mut self, site: Site<'db>) -> bool {

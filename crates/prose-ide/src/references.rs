@@ -1,4 +1,4 @@
-//! All places that speak of one thing, in its own file and in the programs that import it.
+//! References to an entity, in its own file and in the programs that import it.
 
 use std::collections::HashSet;
 
@@ -13,30 +13,30 @@ use smol_str::SmolStr;
 use crate::element::{ElementKind, Word, element_at, is_written, words};
 use crate::entity::{Entity, EntityKind};
 
-/// A place that speaks of a thing.
+/// A reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
     /// The file.
     pub file: SourceFile,
     /// The bytes of the word.
     pub range: TextRange,
-    /// Whether a value is taken or given there.
+    /// Whether the value is read or written.
     pub access: Access,
-    /// Whether the thing is declared there.
+    /// Whether it is a declaration.
     pub is_declaration: bool,
 }
 
-/// What happens to a value.
+/// The access to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// It is used.
+    /// The value is read.
     Read,
-    /// It is set.
+    /// The value is written.
     Write,
 }
 
-/// All places that speak of what is at an offset. Inputs and outputs of a program are looked for in `candidates` too, as far as they
-/// import the program; other names are those of their own file. Sorted by file, that of the thing first, and by place.
+/// All references to the entity at an offset. Inputs and outputs of a program are searched in `candidates` too, as far as they
+/// import the program; other names only in their own file. Sorted by file, that of the definition first, and by position.
 pub fn references(
     db: &dyn Db,
     file: SourceFile,
@@ -55,7 +55,7 @@ pub fn references(
     Some(found)
 }
 
-/// The files that can speak of a thing: its own, and for an input or an output those of the candidates that import its program.
+/// The files that can refer to an entity: its own, and for an input or an output those of the candidates that import its program.
 pub(crate) fn speaking_files<'db>(
     db: &'db dyn Db,
     entity: &Entity<'db>,
@@ -92,24 +92,24 @@ pub(crate) fn entities_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Ve
     }
 }
 
-/// The places in a file that speak of a thing, in the order of the text.
+/// The references to an entity in a file, in the order of the text.
 pub(crate) fn references_in<'db>(db: &'db dyn Db, file: SourceFile, entity: &Entity<'db>) -> Vec<Reference> {
     mentions_in(db, file, entity).into_iter().map(|mention| mention.reference).collect()
 }
 
-/// A place that speaks of a thing, with all that is meant there.
+/// A reference to an entity, with all entities that it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Mention<'db> {
     pub(crate) reference: Reference,
     /// The statement that it is a part of.
     pub(crate) statement: TopStatement<'db>,
-    /// Whether the name stands there. One that a program has from its path does not.
+    /// Whether the name is there. One that a program has from its path does not.
     pub(crate) is_written: bool,
     /// What the word stands for, the thing itself among it.
     pub(crate) meant: Vec<Entity<'db>>,
 }
 
-/// The places in a file that speak of a thing, in the order of the text, with all that is meant there.
+/// The references to an entity in a file, in the order of the text, with all entities that each refers to.
 pub(crate) fn mentions_in<'db>(db: &'db dyn Db, file: SourceFile, entity: &Entity<'db>) -> Vec<Mention<'db>> {
     let declarations: HashSet<Site<'_>> = entity.declarations(db).into_iter().collect();
     let mut found = Vec::new();

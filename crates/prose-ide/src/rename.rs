@@ -1,7 +1,7 @@
-//! Giving a thing another name, wherever it is spoken of.
+//! Rename.
 //!
-//! What a changed text means is not for rules of thumb to say: names are bound by scope and kind, keywords are names in some places, and
-//! words in braces are text until something has their name. So a rename is tried on copies first ([`scratch`]), and refused unless
+//! The meaning of a changed text cannot be predicted by simple rules: names are bound by scope and kind, keywords are names in some places, and
+//! words in braces are text until something has their name. So a rename is tried on copies first ([`scratch`]), and rejected unless
 //! every word means there what it meant before.
 
 mod scratch;
@@ -24,7 +24,7 @@ use crate::element::{Element, ElementKind, Word, element_at};
 use crate::entity::{Entity, keys_of_field};
 use crate::references::{Mention, mentions_in, speaking_files};
 
-/// A name that can be changed.
+/// A name that can be renamed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renameable {
     /// The bytes of the word at the cursor.
@@ -33,7 +33,7 @@ pub struct Renameable {
     pub placeholder: SmolStr,
 }
 
-/// What a rename changes in a file.
+/// The edits of a rename in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdits {
     /// The file. Never one that came from the network.
@@ -42,7 +42,7 @@ pub struct FileEdits {
     pub edits: Vec<TextEdit>,
 }
 
-/// Why something is not renamed, for the person who asked for it.
+/// Why a rename is rejected, as a message for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// A sentence without a full stop.
@@ -61,13 +61,13 @@ fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { reason: reason.into() })
 }
 
-/// The name at an offset, if it can be changed.
+/// The name at an offset, if it can be renamed.
 pub fn prepare_rename(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Renameable, Refusal> {
     let subject = Subject::at(db, file, offset)?;
     Ok(Renameable { range: subject.range, placeholder: subject.name })
 }
 
-/// The edits that give what is at an offset another name, in every file that speaks of it. Inputs and outputs of a program are renamed in
+/// The edits that rename the entity at an offset, in every file that refers to it. Inputs and outputs of a program are renamed in
 /// the `programs` that import it, too. No edits if it has that name already.
 pub fn rename(
     db: &dyn Db,
@@ -79,7 +79,7 @@ pub fn rename(
     let subject = Subject::at(db, file, offset)?;
     if !names::is_name(new_name) {
         return refuse(format!(
-            "`{new_name}` is not a name: a name starts with a letter or `_`, and goes on with letters, digits, `_`, and `-` between two of these"
+            "`{new_name}` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`"
         ));
     }
     if subject.name == new_name {
@@ -103,10 +103,10 @@ struct Subject<'db> {
 impl<'db> Subject<'db> {
     fn at(db: &'db dyn Db, file: SourceFile, offset: TextSize) -> Result<Self, Refusal> {
         if *file.origin(db) != Origin::Local {
-            return refuse("this program came from the network, and what is shown of it is a copy");
+            return refuse("cannot rename in a copy of a program from the network");
         }
         let Some(Element { range, kind }) = element_at(db, file, offset) else {
-            return refuse("nothing here has a name");
+            return refuse("there is no name here to rename");
         };
         match kind {
             ElementKind::Word(statement, word) => Self::of_word(db, statement, &word, range),
@@ -115,12 +115,10 @@ impl<'db> Subject<'db> {
             | ElementKind::Property { .. }
             | ElementKind::Option { .. }
             | ElementKind::OptionValue { .. }
-            | ElementKind::PropertyValue { .. } => {
-                refuse("this is a word of the language; names of your own can be changed")
-            }
-            ElementKind::Model(_) => refuse("the names of models are not for a program to choose"),
+            | ElementKind::PropertyValue { .. } => refuse("keywords of the language cannot be renamed"),
+            ElementKind::Model(_) => refuse("names of models cannot be renamed"),
             ElementKind::DiscretionMark { .. } | ElementKind::Text => {
-                refuse("this is text; in a text, only names in braces can be changed")
+                refuse("text cannot be renamed; only names in braces can")
             }
         }
     }
@@ -138,9 +136,7 @@ impl<'db> Subject<'db> {
         let is_unwritten =
             |site: &Site<'db>| body(db, site.statement)[site.name].kind == NameKind::ImplicitItem;
         if entities.iter().flat_map(|entity| entity.sites(db)).any(|site| is_unwritten(&site)) {
-            return refuse(
-                "`item` is what `map`, `filter` and `pmap` call each value; it is bound nowhere, and has no other name",
-            );
+            return refuse("`item` is the fixed name in `map`, `filter` and `pmap` and cannot be renamed");
         }
         let subject = Subject { range, name: first.name.clone(), entities };
         subject.entities.iter().try_for_each(|entity| check_is_local(db, entity.file, &subject.name))?;
@@ -156,15 +152,11 @@ impl<'db> Subject<'db> {
     ) -> Result<Self, Refusal> {
         let body = body(db, statement);
         let Stmt::Use { name: Some(name), has_alias, .. } = body[import].stmt else {
-            return refuse(
-                "a path is not a name, and this one gives the program none; write `as` and a name behind it",
-            );
+            return refuse("a path cannot be renamed; add `as` and a name after it");
         };
         let text = body[name].text.clone();
         if has_alias {
-            return refuse(format!(
-                "a path is not a name; rename `{text}` behind `as`, which is what the program is called here"
-            ));
+            return refuse(format!("a path cannot be renamed; rename `{text}` after `as` instead"));
         }
         let source = &statement.file(db).text(db).as_str()[range];
         let part = source.rfind(text.as_str()).map_or(range, |at| {
@@ -179,7 +171,7 @@ fn check_is_local(db: &dyn Db, file: SourceFile, name: &str) -> Result<(), Refus
     match file.origin(db) {
         Origin::Local => Ok(()),
         Origin::Remote(origin) => refuse(format!(
-            "`{name}` is named in `{}`, which came from the network and cannot be changed from here",
+            "`{name}` is used in `{}`, which came from the network and cannot be changed",
             origin.reference
         )),
     }
@@ -189,16 +181,16 @@ fn check_is_local(db: &dyn Db, file: SourceFile, name: &str) -> Result<(), Refus
 fn nothing_is_meant<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> String {
     let body = body(db, statement);
     match word {
-        Word::Bound(name) => format!("`{}` is bound to nothing", body[*name].text),
-        Word::Used(id) => format!("nothing in this program is called `{}`", body[*id].text),
+        Word::Bound(name) => format!("`{}` is not defined", body[*name].text),
+        Word::Used(id) => format!("`{}` is not defined in this program", body[*id].text),
         Word::Argument { callee, name } => format!(
-            "`{name}` is an input of `{}`, whose program is not known or has no such input",
+            "`{name}` is an input of `{}`, which is not loaded or has no such input",
             body[*callee].text
         ),
         Word::Field { name, .. } if !keys_of_field(db, statement, word).is_empty() => {
-            format!("`{name}` is the key of an entry, and who else reads the object by that key is not known")
+            format!("`{name}` is a key of an object, and other uses of the object are not known")
         }
-        Word::Field { name, .. } => format!("it is not known what `{name}` is a part of"),
+        Word::Field { name, .. } => format!("the object that `{name}` belongs to is not known"),
     }
 }
 
@@ -210,7 +202,7 @@ struct Spoken<'db> {
     /// The places, each once.
     mentions: Vec<Mention<'db>>,
     places: FxHashSet<(SourceFile, TextRange)>,
-    /// Every file that could speak of them.
+    /// Every file that could refer to them.
     files: Vec<SourceFile>,
 }
 
@@ -262,13 +254,13 @@ impl<'db> Spoken<'db> {
                 &mention.reference.file.text(db).as_str()[usize::from(mention.reference.range.end())..];
             if !mention.is_written && !behind.starts_with('"') {
                 return refuse(format!(
-                    "the path that `{}` has its name from is not closed; put a `\"` behind it first",
+                    "the path that names `{}` is not closed; add a `\"` after it first",
                     self.name()
                 ));
             }
             if let Some(program) = unknown_source(db, mention) {
                 return refuse(format!(
-                    "`{0}` is taken by its name from a result of `{program}`, whose program is not known; write `let result = {program}(…)` and use `result.{0}`, and the name is your own",
+                    "`{0}` is an output of `{program}`, which is not loaded; bind the result with `let` and use `result.{0}`",
                     self.name()
                 ));
             }
@@ -314,7 +306,7 @@ fn edits_of<'db>(
 ) -> Vec<TextEdit> {
     let range = mention.reference.range;
     if !mention.is_written {
-        // Behind the quote that ends the path.
+        // After the quote that ends the path.
         let end = range.end() + TextSize::of('"');
         return vec![TextEdit::insert(end, format!(" as {new_name}"))];
     }
@@ -345,7 +337,7 @@ fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>, keys: &mut Keys<'db>) 
     let value = body[*value].range;
     let is_in_context =
         body.refs_in(value).any(|(_, data)| value.contains_range(data.range) && data.place == Place::Context);
-    // A key that is written itself is no mention.
+    // A key that is written itself is not a mention.
     let is_value = value.contains_range(range);
     (is_value && !is_in_context).then(|| TextEdit::insert(value.start() + start, format!("{}: ", key.text)))
 }

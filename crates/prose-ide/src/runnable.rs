@@ -1,4 +1,4 @@
-//! Blocks that can be run on their own: what they use is defined in the file, and nothing of it is bound while the file runs.
+//! Runnable blocks: blocks that use only definitions of the file, and no variables of it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use prose_analysis::{Db, SourceFile};
 use prose_syntax::{SyntaxKind, TextRange, TextSize};
 use smol_str::SmolStr;
 
-/// A block that can be run on its own.
+/// A runnable block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnableBlock {
     /// Its name.
@@ -39,8 +39,8 @@ pub fn runnable_blocks(db: &dyn Db, file: SourceFile) -> Vec<RunnableBlock> {
     found
 }
 
-/// The program that does nothing but run a block of a file: the definitions that the block needs, each in its line, and a call. What the block takes as
-/// parameters the program takes as inputs. None if there is no such block at the top level, or if it needs what only the whole program gives.
+/// The program that runs a single block of a file: the definitions that the block needs, each in its line, and a call. The parameters of the block are
+/// inputs of the program. None if there is no such block at the top level, or if it needs variables of the whole program.
 pub fn block_program(db: &dyn Db, file: SourceFile, name: &str) -> Option<String> {
     let (definition, params) = definition_of(db, file, name)?;
     let needed = needed(db, definition)?;
@@ -109,7 +109,7 @@ fn block(body: &Body) -> Option<(NameId, &[NameId])> {
     }
 }
 
-/// A definition and all others that it uses, directly or through others. None if it uses anything that is no definition.
+/// A definition and all others that it uses, directly or through others. None if it uses anything that is not a definition.
 fn needed<'db>(db: &'db dyn Db, definition: TopStatement<'db>) -> Option<HashSet<TopStatement<'db>>> {
     let mut seen = HashSet::from([definition]);
     let mut waiting = vec![definition];
@@ -119,7 +119,7 @@ fn needed<'db>(db: &'db dyn Db, definition: TopStatement<'db>) -> Option<HashSet
     Some(seen)
 }
 
-/// The definitions that one uses itself. None if it uses anything that is no definition.
+/// The definitions that one uses itself. None if it uses anything that is not a definition.
 fn used<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Option<Vec<TopStatement<'db>>> {
     let mut used = Vec::new();
     let resolution = resolve(db, statement);
@@ -140,7 +140,7 @@ fn used<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Option<Vec<TopSta
     Some(used)
 }
 
-/// The definitions that use, directly or through others, anything that is no definition: [`needed`] has nothing for them, which is found
+/// The definitions that use, directly or through others, anything that is not a definition: [`needed`] has nothing for them, which is found
 /// here for all of them at once.
 fn not_alone(db: &dyn Db, file: SourceFile) -> HashSet<TopStatement<'_>> {
     let mut users: HashMap<TopStatement<'_>, Vec<TopStatement<'_>>> = HashMap::new();

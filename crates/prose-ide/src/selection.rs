@@ -1,4 +1,4 @@
-//! Growing and shrinking the selection.
+//! Selection ranges.
 
 use prose_syntax::{SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
 
@@ -11,7 +11,7 @@ pub fn selection_ranges(root: &SyntaxNode, offset: TextSize) -> Vec<TextRange> {
         match token.kind() {
             TEXT => ranges.push(word(&token, offset)),
             COMMENT => ranges.extend([word(&token, offset), token.text_range()]),
-            // Nobody wants to select the space between two words before the line that it stands in.
+            // The space between two words is not selected before its line.
             WHITESPACE | NEWLINE => {}
             _ => ranges.push(token.text_range()),
         }
@@ -79,7 +79,7 @@ fn line(root: &SyntaxNode, range: TextRange, offset: TextSize) -> TextRange {
     TextRange::new(offset - TextSize::of(trimmed_before), offset + TextSize::of(trimmed_after))
 }
 
-/// What stands between the quotes of a string or the markers of a condition.
+/// What is between the quotes of a string or the markers of a condition.
 fn inside_of_literal(node: &SyntaxNode) -> Option<TextRange> {
     let (first, last) = (node.first_token()?, node.last_token()?);
     let is_literal =

@@ -1,4 +1,4 @@
-//! What each piece of text is, for highlighting by meaning.
+//! Semantic tokens.
 
 use prose_analysis::index::{Site, lookup};
 use prose_analysis::model::{Body, NameKind, RefId, RefKind};
@@ -15,17 +15,17 @@ use smol_str::SmolStr;
 
 macro_rules! legend {
     ($($(#[$meta:meta])* $kind:ident = $name:literal)*) => {
-        /// What a piece of text is.
+        /// The type of a token.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum TokenKind {
             $($(#[$meta])* $kind,)*
         }
 
         impl TokenKind {
-            /// Every kind, in the order of their numbers.
+            /// Every type, in the order of their numbers.
             pub const ALL: &[TokenKind] = &[$(TokenKind::$kind),*];
 
-            /// The name that themes know it by.
+            /// Its name in themes.
             pub fn name(self) -> &'static str {
                 match self {
                     $(TokenKind::$kind => $name,)*
@@ -50,7 +50,7 @@ legend! {
     Variable = "variable"
     /// A parameter of a block, an input of the program, or the name of an argument
     Parameter = "parameter"
-    /// The name of a property or of an option, or what stands behind a dot
+    /// The name of a property or of an option, or what comes after a dot
     Property = "property"
     /// A word that stands for itself: a model, a strategy, a permission
     Value = "enumMember"
@@ -68,23 +68,23 @@ legend! {
     Comment = "comment"
 }
 
-/// What more is to be said of a name.
+/// The modifiers of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Modifiers(u32);
 
 impl Modifiers {
     /// The name is bound here.
     pub const DECLARATION: Modifiers = Modifiers(1);
-    /// The value cannot be changed by the program: that of a constant, an input or a loop variable.
+    /// The value cannot be assigned to: a constant, an input or a loop variable.
     pub const READONLY: Modifiers = Modifiers(1 << 1);
-    /// A variable gets a new value here.
+    /// The variable is assigned to here.
     pub const MODIFICATION: Modifiers = Modifiers(1 << 2);
-    /// The agent keeps what it learns, so that it can be resumed.
+    /// The agent has a memory, so that it can be resumed.
     pub const PERSISTENT: Modifiers = Modifiers(1 << 3);
-    /// Braces in a text in which nothing is filled in, since they hold no name.
+    /// Braces in a text in which nothing is interpolated, since they hold no name.
     pub const UNRESOLVED: Modifiers = Modifiers(1 << 4);
 
-    /// The names that themes know the modifiers by, in the order of their bits.
+    /// The names of the modifiers in themes, in the order of their bits.
     pub const NAMES: &[&str] = &["declaration", "readonly", "modification", "persistent", "unresolved"];
 
     /// One bit for each modifier, the first of [`Modifiers::NAMES`] being the lowest.
@@ -97,28 +97,28 @@ impl Modifiers {
     }
 }
 
-/// A piece of one line.
+/// A token on one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SemanticToken {
     /// Its bytes.
     pub range: TextRange,
     /// What it is.
     pub kind: TokenKind,
-    /// What more is to be said of it.
+    /// Its modifiers.
     pub modifiers: Modifiers,
 }
 
-/// Every token of a file, in the order of the text. No two overlap, and none goes on behind its line.
+/// Every token of a file, in the order of the text. No two overlap, and none continues after its line.
 pub fn semantic_tokens(db: &dyn Db, file: SourceFile) -> Vec<SemanticToken> {
     tokens_within(db, file, TextRange::up_to(TextSize::of(file.text(db).as_str())))
 }
 
-/// The tokens of the lines that a range touches. The rest of the file is not looked at.
+/// The tokens of the lines that a range touches, without visiting the rest of the file.
 pub fn semantic_tokens_in(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<SemanticToken> {
     let bytes = file.text(db).as_str().as_bytes();
     let (start, end) =
         (usize::from(range.start()).min(bytes.len()), usize::from(range.end()).min(bytes.len()));
-    // What a name in braces is depends on the whole of the braces, which stand on one line.
+    // What a name in braces is depends on the whole of the braces, which are on one line.
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let line_start = bytes[..start].iter().rposition(is_break).map_or(0, |newline| newline + 1);
     let line_end = bytes[end..].iter().position(is_break).map_or(bytes.len(), |newline| end + newline);

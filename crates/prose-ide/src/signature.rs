@@ -1,4 +1,4 @@
-//! What a call takes, while it is being written.
+//! Signature help.
 
 use std::ops::Range;
 
@@ -17,28 +17,28 @@ use crate::markdown::escaped;
 /// What a call takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// The call with all that it takes.
+    /// The label: the call with its parameters.
     pub label: String,
-    /// The comment of what is called, as Markdown.
+    /// The documentation of the callee, as Markdown.
     pub documentation: Option<String>,
-    /// What it takes, in the order of the definition.
+    /// The parameters, in the order of the definition.
     pub parameters: Vec<SignatureParameter>,
-    /// Which of the parameters the cursor is at; none where the call takes no more.
+    /// The index of the active parameter; none where the call takes no more.
     pub active: Option<usize>,
 }
 
-/// Something that a call takes.
+/// A parameter of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureParameter {
     /// Its name.
     pub name: SmolStr,
-    /// Its bytes in the label.
+    /// Its range in the label.
     pub range: Range<usize>,
-    /// What it is for, as Markdown.
+    /// Its documentation, as Markdown.
     pub documentation: Option<String>,
 }
 
-/// What the call around an offset takes. A call need not be finished: only what stands before its parenthesis has to be right.
+/// The signature of the call around an offset. The call may be incomplete: only the part before its parenthesis must be valid.
 pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
     let cursor = Cursor::new(db, file, offset)?;
     let pieces = &cursor.pieces;
@@ -124,12 +124,12 @@ fn active(cursor: &Cursor<'_>, inside: &[Piece<'_>], parameters: &[SignaturePara
         return named(name);
     }
     let word = &cursor.text[cursor.word];
-    if item.is_empty() && cursor.behind_word().trim_start_matches(' ').starts_with(':') {
+    if item.is_empty() && cursor.after_word().trim_start_matches(' ').starts_with(':') {
         return named(word);
     }
     let before = items_before(inside, item);
     let mut taken: Vec<&str> = before.iter().filter_map(|item| name_of(item)).collect();
-    taken.extend(cursor.names_behind());
+    taken.extend(cursor.names_after());
     let unnamed = before.iter().filter(|item| name_of(item).is_none()).count();
     let free = (0..parameters.len()).filter(|index| !taken.contains(&parameters[*index].name.as_str()));
     let next = free.clone().nth(unnamed);

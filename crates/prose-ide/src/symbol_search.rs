@@ -1,4 +1,4 @@
-//! Finding definitions by a part of their name, in many files.
+//! Workspace symbol search.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -8,7 +8,7 @@ use prose_syntax::SyntaxNode;
 
 use crate::symbols::{Symbol, SymbolKind, document_symbols};
 
-/// What somebody types to find a definition: some of the letters of its name, in their order.
+/// A query: some of the letters of a name, in their order.
 struct SymbolQuery {
     pattern: Pattern,
     matcher: Matcher,
@@ -19,9 +19,9 @@ struct SymbolQuery {
 pub struct FoundSymbol {
     /// The definition.
     pub symbol: Symbol,
-    /// The name of the definition that it is part of.
+    /// The name of the definition that contains it.
     pub container: Option<String>,
-    /// How well it fits: the higher, the better.
+    /// The score of the match: the higher, the better.
     pub score: u32,
 }
 
@@ -49,12 +49,12 @@ impl SymbolQuery {
     }
 }
 
-/// The definitions of programs that fit what somebody types, the best first.
+/// The definitions that match a query, the best first.
 pub fn search_symbols(db: &Database, files: &[SourceFile], typed: &str) -> Vec<(SourceFile, FoundSymbol)> {
     let mut query = SymbolQuery::new(typed);
     let mut found = Vec::new();
     for file in files {
-        db.give_way();
+        db.unwind_if_cancelled();
         found.extend(query.find(&parse(db, *file).syntax()).into_iter().map(|symbol| (*file, symbol)));
     }
     // Those that fit equally well stay in the order of the files.

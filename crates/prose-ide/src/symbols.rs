@@ -1,26 +1,26 @@
-//! The outline of a file.
+//! Document symbols.
 
 use prose_syntax::text;
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, TextRange, WalkEvent};
 
-/// One entry of the outline.
+/// A document symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// The name, or the start of the text of something without a name. Never empty.
     pub name: String,
-    /// What is worth seeing beside the name.
+    /// The detail next to the name.
     pub detail: Option<String>,
     /// What it is.
     pub kind: SymbolKind,
-    /// All of it, for telling which symbol the cursor is in.
+    /// The whole range, which decides which symbol the cursor is in.
     pub range: TextRange,
-    /// The part to reveal, usually the name. It lies inside `range`.
+    /// The range to reveal, usually the name. Inside `range`.
     pub selection_range: TextRange,
-    /// The index of the symbol that this one is part of. It is smaller than the own one.
+    /// The index of its parent, which is smaller than its own.
     pub parent: Option<usize>,
 }
 
-/// What a [`Symbol`] stands for.
+/// The kind of a [`Symbol`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
     /// `agent name:`
@@ -41,7 +41,7 @@ pub enum SymbolKind {
     Session,
 }
 
-/// The outline of a file in the order of the text.
+/// The symbols of a file in the order of the text.
 pub fn document_symbols(root: &SyntaxNode) -> Vec<Symbol> {
     let mut symbols: Vec<Symbol> = Vec::new();
     let mut open: Vec<(SyntaxNode, usize)> = Vec::new();
@@ -220,7 +220,7 @@ fn first_line(text: &str) -> String {
     shorten(text::first_line(text))
 }
 
-/// An outline is narrow, and whoever wants more jumps there.
+/// The maximum length of a name, since an outline is narrow.
 fn shorten(text: &str) -> String {
     const MAX_SHOWN: usize = 60;
     text::shorten(text, MAX_SHOWN).into_owned()

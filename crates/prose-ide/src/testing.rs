@@ -1,4 +1,4 @@
-//! What the tests of the features have in common.
+//! Helpers for the tests of the features.
 
 #[path = "../tests/it/support/programs.rs"]
 mod programs;

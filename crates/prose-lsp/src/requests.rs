@@ -319,7 +319,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     ("test/analyse", |params| {
         let params: FoldingRangeParams = decode(params)?;
         Ok(ReadParams::each(&params.text_document.uri, |view, _| {
-            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.give_way());
+            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.unwind_if_cancelled());
             crate::protocol::json::json(&view.snapshot.version)
         }))
     }),

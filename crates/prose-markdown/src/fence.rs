@@ -1,4 +1,4 @@
-//! Where the text of a program stands in its document.
+//! Positions of the text of a program in its document.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use prose_syntax::{Diagnostic, TextEdit, TextRange, TextSize};
 /// A program in a fenced code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
-    /// Which of the blocks of the language in the document it is in, counted from 1.
+    /// The number of the block among those of the language in the document, from 1.
     pub number: usize,
     /// The text of the program.
     pub text: Arc<str>,
@@ -15,7 +15,7 @@ pub struct Fence {
     pub(crate) opening: usize,
     /// The lines of the text, of which there is at least one.
     pub(crate) lines: Vec<Line>,
-    /// What stands before the text in a line where something is written: spaces, tabs and the marks of block quotes.
+    /// What comes before the text in a line where something is written: spaces, tabs and the marks of block quotes.
     pub(crate) prefix: String,
     /// The last place in the document that is in a line of the text.
     pub(crate) last: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Line {
 }
 
 impl Fence {
-    /// Where the opening fence stands in the document.
+    /// Where the opening fence is in the document.
     pub fn opening(&self) -> TextSize {
         size(self.opening)
     }
@@ -50,12 +50,12 @@ impl Fence {
         size(line.text_start + offset - line.in_text)
     }
 
-    /// The range in the document of a range in the text. One of several lines holds what stands before the text in the later ones.
+    /// The range in the document of a range in the text. One of several lines holds what comes before the text in the later ones.
     pub fn range_in_document(&self, range: TextRange) -> TextRange {
         TextRange::new(self.in_document(range.start()), self.in_document(range.end()))
     }
 
-    /// The place in the text of a place in the document; none outside of the lines of the text. What stands before the text of a line means its
+    /// The place in the text of a place in the document; none outside of the lines of the text. What comes before the text of a line means its
     /// start.
     pub fn in_text(&self, offset: TextSize) -> Option<TextSize> {
         let offset = usize::from(offset);
@@ -93,7 +93,7 @@ impl Fence {
         while let Some(line) = lines.next() {
             let is_last = lines.peek().is_none();
             new_text += "\n";
-            // What follows the edit stands in its last line.
+            // What follows the edit is in its last line.
             let is_written = is_written(line) || is_last && is_followed;
             new_text += if is_written { &self.prefix } else { self.prefix.trim_end() };
             new_text += line;

@@ -8,7 +8,7 @@ use crate::fence::{Fence, Line};
 
 /// The names of the language in info strings.
 const LANGUAGES: [&str; 2] = ["prose", "openprose"];
-/// The word behind the language that says that a block is no program to look at, as in documents of Rust.
+/// The word after the language that says that a block is not a program to look at, as in documents of Rust.
 const IGNORE: &str = "ignore";
 
 /// The programs in a document, in its order. Documents of 4 GiB and more are the caller's to refuse, since positions are 32 bits wide.
@@ -74,11 +74,11 @@ fn fence(
     // What a line lacks of the longest one is optional.
     let prefix = prefixes.max_by_key(|prefix| prefix.len()).unwrap_or(&closing[..indentation]);
     if text.is_empty() || text.ends_with('\n') {
-        // Behind its last line break a text has one more line, in which nothing is written: that of the closing fence, if there is one.
+        // After its last line break a text has one more line, in which nothing is written: that of the closing fence, if there is one.
         let before = if closing.starts_with(prefix) { prefix.len() } else { indentation };
         lines.push(Line { in_text: text.len(), start: end, text_start: end + before });
     }
-    // Behind an unclosed block that ends with the document one goes on typing.
+    // After an unclosed block that ends with the document one continues typing.
     let last = if end < document.len() { end - 1 } else { end };
     Some(Fence { number, prefix: prefix.to_owned(), opening: block.start, text: text.into(), lines, last })
 }
@@ -89,13 +89,13 @@ fn text_start(document: &str, piece: &Range<usize>) -> usize {
         // The parser leaves out the first half of such a line break.
         Some(b'\r') => piece.start - 1,
         // The parser makes spaces, which stand nowhere, of a tab that belongs only in part to the text. Here all of it does, so that the text is
-        // one that stands in the document; the analysis says what it thinks of tabs.
+        // one that is in the document; the analysis says what it thinks of tabs.
         Some(b'\t') if piece.is_empty() => piece.start - 1,
         _ => piece.start,
     }
 }
 
-/// Where the line behind the one at `at` starts, if that one ends with a line break.
+/// Where the line after the one at `at` starts, if that one ends with a line break.
 fn next_line(document: &str, at: usize) -> Option<usize> {
     document[at..].find('\n').map(|length| at + length + 1)
 }

@@ -22,8 +22,8 @@ pub fn is_markdown(path: &Path) -> bool {
     ["md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// What stands for a program in the place of a path: `README.md#2` is the second program of `README.md`. Its folder is that of the document,
-/// so that it imports what lies beside the document.
+/// What stands for a program in place of a path: `README.md#2` is the second program of `README.md`. Its folder is that of the document,
+/// so that it imports what lies next to the document.
 pub fn path_of_program(document: &Path, number: usize) -> PathBuf {
     let mut path = OsString::from(document);
     path.push(format!("#{number}"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{self, Loader, NoText};
+use prose_analysis::host::{self, LoadError, Loader};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -52,7 +52,7 @@ struct Importing<'a> {
 }
 
 impl Loader for Importing<'_> {
-    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+    fn file(&mut self, path: &Path) -> Result<String, LoadError> {
         read_import(path)
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prose_analysis::host::NoText;
+use prose_analysis::host::LoadError;
 use prose_analysis::imports::normalized;
 use prose_files::{Limit, ReadError, decode, read_named_text, read_stream, read_text};
 
@@ -40,12 +40,12 @@ pub fn read_stdin() -> Result<String, String> {
 }
 
 /// Reads a program that another one imports, or that lies in a folder.
-pub fn read_import(path: &Path) -> Result<String, NoText> {
+pub fn read_import(path: &Path) -> Result<String, LoadError> {
     read_text(path, Limit::PROGRAM).map_err(|error| match error.is_missing() {
-        true => NoText::Missing,
+        true => LoadError::Missing,
         false => {
             tracing::warn!("{} {error}", path.display());
-            NoText::Unreadable(error.to_string())
+            LoadError::Unreadable(error.to_string())
         }
     })
 }

@@ -1,29 +1,29 @@
-//! What is wrong with a path.
+//! Errors in the path of a `use`.
 
 use std::fmt;
 
 use crate::git_host::GitHost;
 
-/// Why a path names no program (E011, E012).
+/// Why a path does not name a program (E011, E012).
 ///
 /// Displayed as the rest of a sentence that starts with the path: "`alice research` contains a space".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Invalid {
-    /// Nothing stands between the quotes (E011).
+    /// The path is empty (E011).
     Empty,
-    /// A space, or another character that is not seen.
+    /// A space, or another invisible character.
     Space,
-    /// A character that controls a terminal.
+    /// A control character.
     ControlCharacter,
-    /// An address of another kind than `https://`.
+    /// An address with a scheme other than `https://`.
     Scheme(String),
     /// An address without a host.
     NoHost,
-    /// An address that ends behind its host.
+    /// An address that ends after its host.
     NoPath(String),
-    /// An address with the name or the password of a user in it.
+    /// An address with a user name or a password.
     Credentials,
-    /// An address that the rules of addresses forbid, and why.
+    /// An invalid address, and why.
     Url(String),
     /// A single word.
     NoSlash,
@@ -37,9 +37,9 @@ pub enum Invalid {
     GitParts(GitHost),
     /// The file of a git host does not end in `.prose`.
     GitFile(GitHost),
-    /// Nothing behind the `@` of the program of a git host.
+    /// Nothing after the `@` of the program of a git host.
     NoRevision,
-    /// What stands behind the `@` can name no branch, tag or commit.
+    /// The text after the `@` cannot name a branch, a tag or a commit.
     Revision(String),
     /// `..`, `.` or nothing between two slashes of a path in a repository.
     GitPath(String),
@@ -47,12 +47,12 @@ pub enum Invalid {
     OutsideRepository,
     /// A local path in a program of the network that leads to another host.
     OtherHost,
-    /// A local path in a program of which nobody knows where it came from.
+    /// A local path in a program of unknown address.
     NoAddress,
 }
 
 impl Invalid {
-    /// Whether more typing at its end could make the path a good one.
+    /// Whether the path could become valid by typing on at its end.
     pub fn is_incomplete(&self) -> bool {
         matches!(
             self,

@@ -28,7 +28,7 @@ impl GitProgram {
         let mut parts = rest.splitn(3, '/');
         let mut part = || parts.next().filter(|part| !part.is_empty()).ok_or(Invalid::GitParts(host));
         let (owner, repository, file) = (part()?, part()?, part()?);
-        // The name of a folder may have an `@` in it, so only one behind the file starts a revision.
+        // The name of a folder may have an `@` in it, so only one after the file starts a revision.
         match file.split_once(".prose@") {
             Some((_, "")) => Err(Invalid::NoRevision),
             Some((stem, revision)) => {
@@ -81,7 +81,7 @@ impl GitProgram {
         self.revision.as_deref().filter(|revision| is_commit(revision))
     }
 
-    /// The address at which the host gives the file as it is.
+    /// The address of the raw file.
     pub fn raw_url(&self) -> Url {
         let path = || self.path.split('/');
         match self.host {
@@ -105,7 +105,7 @@ impl GitProgram {
         }
     }
 
-    /// The address at which the host tells the commit of the revision, and how it tells it.
+    /// The address at which the host reports the commit of the revision.
     pub fn commit_url(&self) -> Url {
         let revision = self.revision.as_deref().unwrap_or("HEAD");
         match self.host {
@@ -136,7 +136,7 @@ impl fmt::Display for GitProgram {
     }
 }
 
-/// `base` with `parts` behind it, each of them one segment of the path.
+/// `base` with `parts` after it, each of them one segment of the path.
 pub(crate) fn address<'a>(base: &str, parts: impl IntoIterator<Item = &'a str>) -> Url {
     let mut url = Url::parse(base).expect("the addresses of git hosts are written above");
     url.path_segments_mut().expect("they have a path").pop_if_empty().extend(parts);

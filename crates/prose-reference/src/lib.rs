@@ -1,6 +1,6 @@
-//! The paths of `use`: what they name, and what is wrong with them.
+//! The paths of `use`: the programs that they name, and their errors.
 //!
-//! Nothing here reads a file or asks a network, so that the analysis and the client of registries can share it.
+//! Nothing here reads a file or makes a request, so that the analysis and the client of registries can share it.
 
 mod error;
 mod git;

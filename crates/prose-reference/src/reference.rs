@@ -1,4 +1,4 @@
-//! What the path of a `use` names (decision 16).
+//! The reference that the path of a `use` contains (decision 16).
 
 use std::fmt;
 
@@ -68,7 +68,7 @@ impl Reference {
         matches!(self, Reference::Local(_))
     }
 
-    /// The addresses to ask for it, the first one first. `registry` is the address of the registry. Empty for a local program.
+    /// The addresses to request, in this order. `registry` is the address of the registry. Empty for a local program.
     pub fn urls(&self, registry: &Url) -> Vec<Url> {
         match self {
             Reference::Registry(program) => program.urls(registry),
@@ -127,7 +127,7 @@ impl RegistryProgram {
         }
     }
 
-    /// As it is written, then in the other spelling, which is asked after a 404 (B8).
+    /// As it is written, then in the other spelling, which is requested after a 404 (B8).
     fn urls(&self, registry: &Url) -> Vec<Url> {
         [self.has_at, !self.has_at]
             .into_iter()
@@ -163,7 +163,7 @@ pub(crate) fn url(text: &str) -> Result<Url, Invalid> {
     if url.path() == "/" && url.query().is_none() {
         return Err(Invalid::NoPath(url.host_str().unwrap_or_default().to_owned()));
     }
-    // The part behind `#` is for readers of a page and never sent.
+    // The part after `#` is for readers of a page and never sent.
     url.set_fragment(None);
     Ok(url)
 }

@@ -1,4 +1,4 @@
-//! Which addresses a program from the network may make this machine ask.
+//! The addresses that a program from the network may request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use std::{fmt, io};
 use futures_util::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// From the name of a host to its addresses.
-pub trait Names: Send + Sync + 'static {
-    /// The addresses of a host. A port of 0 stands for that of the address that is asked.
+/// Resolves the names of hosts.
+pub trait Resolver: Send + Sync + 'static {
+    /// The addresses of a host. A port of 0 stands for that of the requested address.
     fn lookup(&self, host: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
 }
 
-/// The names as the system knows them.
+/// The resolver of the system.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemNames;
+pub struct SystemResolver;
 
-impl Names for SystemNames {
+impl Resolver for SystemResolver {
     fn lookup(&self, host: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let host = host.to_owned();
         Box::pin(async move { Ok(tokio::net::lookup_host((host, 0)).await?.collect()) })
     }
 }
 
-/// Why an address is no public one. What is public is all that `iana.org` lists as globally reachable, and not for many at once.
+/// Why an address is not a public one. What is public is all that `iana.org` lists as globally reachable, and not for many at once.
 pub(crate) fn not_public(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => not_public_v4(address),
@@ -34,12 +34,12 @@ pub(crate) fn not_public(address: IpAddr) -> Option<&'static str> {
 
 fn not_public_v4(address: Ipv4Addr) -> Option<&'static str> {
     let why = match address.octets() {
-        [127, ..] => "of this machine",
+        [127, ..] => "a loopback address",
         [0, ..] => "unspecified",
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => "private",
         [169, 254, ..] => "link-local",
-        [100, 64..=127, ..] => "shared by a provider",
-        [224..=239, ..] => "for several hosts at once",
+        [100, 64..=127, ..] => "a shared address",
+        [224..=239, ..] => "a multicast address",
         [192, 0, 0, _] | [192, 0, 2, _] | [198, 18..=19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => {
             "reserved"
         }
@@ -56,13 +56,13 @@ fn not_public_v6(address: Ipv6Addr) -> Option<&'static str> {
     };
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some("unspecified"),
-        [0, 0, 0, 0, 0, 0, 0, 1] => Some("of this machine"),
+        [0, 0, 0, 0, 0, 0, 0, 1] => Some("a loopback address"),
         // IPv4 addresses in another form: mapped, translated (NAT64), tunnelled (6to4).
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => embedded(high, low),
         [0xfc00..=0xfdff, ..] => Some("private"),
         [0xfe80..=0xfebf, ..] => Some("link-local"),
-        [0xff00..=0xffff, ..] => Some("for several hosts at once"),
+        [0xff00..=0xffff, ..] => Some("a multicast address"),
         // Protocols, tunnels and documentation within what is otherwise public.
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Some("reserved"),
         [0x2000..=0x3fff, ..] => None,
@@ -103,12 +103,12 @@ pub(crate) fn public(host: &str, addresses: Vec<SocketAddr>) -> Result<Vec<Socke
 }
 
 /// Gives reqwest the addresses to connect to. Since it connects to none but these, no second look at the name can lead elsewhere.
-pub(crate) struct Resolver {
-    pub(crate) names: Arc<dyn Names>,
+pub(crate) struct DnsResolver {
+    pub(crate) names: Arc<dyn Resolver>,
     pub(crate) only_public: bool,
 }
 
-impl Resolve for Resolver {
+impl Resolve for DnsResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let lookup = self.names.lookup(name.as_str());
         let only_public = self.only_public;
@@ -219,7 +219,7 @@ mod tests {
     /// Public at the first look, this machine at all others.
     struct Rebinding(AtomicUsize);
 
-    impl Names for Rebinding {
+    impl Resolver for Rebinding {
         fn lookup(&self, _: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
             let is_first = self.0.fetch_add(1, Ordering::SeqCst) == 0;
             let found = if is_first { "1.1.1.1:0" } else { "127.0.0.1:0" };
@@ -230,7 +230,7 @@ mod tests {
     #[tokio::test]
     async fn the_address_that_is_connected_to_is_the_one_that_was_checked() {
         let names = Arc::new(Rebinding(AtomicUsize::new(0)));
-        let resolver = Resolver { names: names.clone(), only_public: true };
+        let resolver = DnsResolver { names: names.clone(), only_public: true };
         let look = || resolver.resolve("rebinding.example".parse().unwrap());
         // One look serves both the check and the connection, so a second answer of the name never counts unchecked.
         let first: Vec<SocketAddr> = look().await.unwrap().collect();

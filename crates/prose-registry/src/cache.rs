@@ -1,8 +1,8 @@
 //! Texts of programs that were fetched, in the user's cache folder.
 //!
 //! A text lies in `texts` under its hash; what is known about a reference lies in `entries`, one small file for each address. Every
-//! file is written beside its place and then moved there, so that several processes never see half of one. What a crash or anybody
-//! else leaves behind is found by the hash when it is read, dropped, and fetched again.
+//! file is written next to its place and then moved there, so that several processes never see half of one. What a crash or anybody
+//! else leaves after is found by the hash when it is read, dropped, and fetched again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,7 +20,7 @@ use url::Url;
 
 use crate::program::{Hash, Program, Source};
 
-/// The variable of the environment that names another folder for the cache.
+/// The environment variable with the path of another cache folder.
 pub const CACHE_DIR: &str = "PROSE_CACHE_DIR";
 
 /// The largest text that is kept or read; also that of what is fetched.
@@ -32,7 +32,7 @@ const MAX_ENTRY_BYTES: usize = 64 * 1024;
 /// The form of the entries. Those of another form are fetched again.
 const VERSION: u32 = 1;
 
-/// The cache. It never fails: what cannot be kept on the disk is kept in memory, and [`Cache::take_problem`] says why.
+/// The cache. It never fails: what cannot be written to disk is kept in memory, and [`Cache::take_problem`] reports why.
 #[derive(Debug, Default)]
 pub struct Cache {
     dir: Option<PathBuf>,
@@ -42,10 +42,10 @@ pub struct Cache {
     has_complained: AtomicBool,
 }
 
-/// Why programs are not kept on the disk.
+/// Why programs are not written to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheProblem {
-    /// The system names no folder for caches.
+    /// The system has no cache folder.
     NoFolder,
     /// The folder cannot be written to.
     Unwritable {
@@ -92,12 +92,12 @@ impl Cache {
         self.dir.as_deref()
     }
 
-    /// Why programs are not kept on the disk. Tells it once.
+    /// Why programs are not written to disk, reported once.
     pub fn take_problem(&self) -> Option<CacheProblem> {
         self.problem.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
-    /// What is known of the program at an address, which is the one to ask first. An entry that is damaged is dropped.
+    /// The cached program of an address, which is the first one requested. A damaged entry is dropped.
     pub fn get(&self, url: &Url) -> Option<Program> {
         if let Some(program) = self.memory.get(url) {
             return Some(program.clone());
@@ -256,9 +256,9 @@ impl Cache {
 /// What [`Cache::clean`] removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// How many references were forgotten.
+    /// The number of removed references.
     pub programs: usize,
-    /// How much room that makes.
+    /// The number of freed bytes.
     pub bytes: u64,
 }
 
@@ -267,12 +267,12 @@ impl fmt::Display for CacheProblem {
         match self {
             CacheProblem::NoFolder => write!(
                 f,
-                "imported programs are not kept on the disk, since the system names no folder for caches; set {CACHE_DIR} to one"
+                "imported programs are not cached, since the system has no cache folder; set {CACHE_DIR}"
             ),
             CacheProblem::Unwritable { dir, error } => write!(
                 f,
-                "imported programs are not kept on the disk, since {} cannot be written to ({error}); make room or the folder \
-                 writable, or set {CACHE_DIR} to another one",
+                "imported programs are not cached, since {} is not writable ({error}); free space, change its permissions, \
+                 or set {CACHE_DIR} to another folder",
                 dir.display()
             ),
         }
@@ -354,7 +354,7 @@ fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
     write_atomically(&entry_path(dir, &program.source.url), &json)
 }
 
-/// Puts a file in its place as a whole, for the user alone. Nobody sees a part of it, and of several writers the last one wins.
+/// Writes a file atomically, private to the user. Of several writers the last one wins.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Programs of private registries are nobody else's business.
     private::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;

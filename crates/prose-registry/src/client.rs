@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::cache::Cache;
 use crate::lock::{LockMismatch, Pin};
-use crate::outcome::{By, Found, Outcome, Problem, Refusal, Unreachable};
+use crate::outcome::{Found, Outcome, Problem, Provenance, Refusal, Unreachable};
 use crate::program::{self, Program, Source, Timestamp};
 use crate::settings::Settings;
 use crate::web::{Answer, Content, Failure, Question, Web};
@@ -23,7 +23,7 @@ use crate::web::{Answer, Content, Failure, Question, Web};
 /// How many programs may import each other on the way from the workspace to one of them.
 pub const MAX_DEPTH: usize = 16;
 
-/// How many near names are told for a program that was not found.
+/// The number of suggestions for a program that was not found.
 const MAX_NEAR: usize = 3;
 
 /// Who imports a program.
@@ -54,14 +54,14 @@ impl Importer {
     }
 }
 
-/// How fresh a program has to be.
+/// How current a program must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Freshness {
-    /// As it is known, however old. Nothing is asked.
+    /// Any known text, without a request.
     Known,
-    /// The host is asked if its last word is older than [`Settings::fresh_for`].
+    /// A request is made if the text was last confirmed longer than [`Settings::fresh_for`] ago.
     Recent,
-    /// The host is asked in any case.
+    /// A request is always made.
     Now,
 }
 
@@ -97,7 +97,7 @@ struct FlightKey {
 }
 
 impl Client {
-    /// A client. It asks nobody and reads nothing before it has to.
+    /// Creates a client. It makes no request and reads nothing until needed.
     pub fn new(settings: Settings, cache: impl Into<Arc<Cache>>) -> Self {
         let inner = Inner {
             all: Semaphore::new(settings.limits.requests),
@@ -123,12 +123,12 @@ impl Client {
 
     /// A file that shows the text of a program, for reading: the copy itself if it is one, otherwise a file of the cache. None if the
     /// cache has no folder, or none that can be written to.
-    pub fn show(&self, program: &Program, by: Option<By>) -> Option<PathBuf> {
-        let vendor = self.inner.settings.vendor.as_ref().filter(|_| by == Some(By::Vendored));
+    pub fn show(&self, program: &Program, by: Option<Provenance>) -> Option<PathBuf> {
+        let vendor = self.inner.settings.vendor.as_ref().filter(|_| by == Some(Provenance::Vendored));
         vendor.and_then(|vendor| vendor.path(program)).or_else(|| self.inner.cache.show(program))
     }
 
-    /// What is known of a program without asking anybody. Reads the disk, and never waits for anything else.
+    /// The known text of a program, without a request. Reads the disk, and never waits for anything else.
     pub fn known(&self, reference: &Reference) -> Option<Found> {
         match self.pin(reference) {
             Ok(None) => self.known_unlocked(reference),
@@ -150,7 +150,7 @@ impl Client {
         (found != pin.sha256).then(|| Box::new(LockMismatch::Changed { pin: pin.clone(), found }))
     }
 
-    /// What a lock file that counts pins a program to.
+    /// The pin of a program in the lock file that applies.
     fn pin(&self, reference: &Reference) -> Result<Option<&Pin>, Box<LockMismatch>> {
         let settings = &self.inner.settings;
         settings.lock.as_ref().map_or(Ok(None), |locked| locked.pin(reference, &settings.registry))
@@ -163,7 +163,7 @@ impl Client {
 
     /// Looks up a program. Needs a runtime of tokio with time and network.
     ///
-    /// All who ask for one program at one time share a request. Whoever stops waiting ends it for nobody else.
+    /// Concurrent look-ups of one program share a request. Cancelling one does not cancel the others.
     pub async fn get(&self, reference: &Reference, importer: &Importer, freshness: Freshness) -> Outcome {
         let found = match self.pin(reference) {
             Ok(Some(pin)) => self.pinned_as(pin, importer, freshness).await,
@@ -173,7 +173,7 @@ impl Client {
         found.unwrap_or_else(|mismatch| Outcome::new(reference.to_string(), Err(Problem::Locked(mismatch))))
     }
 
-    /// The same, whatever a lock file says.
+    /// The same, ignoring the lock file.
     pub(crate) async fn get_unlocked(
         &self,
         reference: &Reference,
@@ -207,7 +207,7 @@ impl Client {
         self.flight(key, reference, urls).await
     }
 
-    /// The commit that the revision of a program stands for at this moment, if its git host tells it.
+    /// The commit that the revision of a program currently refers to, if its git host reports it.
     pub async fn commit(&self, program: &GitProgram) -> Result<String, Problem> {
         if let Some(commit) = program.commit() {
             return Ok(commit.to_owned());
@@ -250,7 +250,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Forgets a request when it is over, however it ends.
+/// Removes a request when it ends.
 struct Landing {
     inner: Arc<Inner>,
     key: FlightKey,
@@ -274,11 +274,11 @@ impl Inner {
 
     fn known(&self, reference: &Reference, url: &Url) -> Option<Found> {
         if let Some(program) = self.settings.vendor.as_ref().and_then(|vendor| vendor.get(reference)) {
-            return Some(Found { program, by: By::Vendored });
+            return Some(Found { program, by: Provenance::Vendored });
         }
         let program = self.cache.get(url)?;
         let age = program.source.age(SystemTime::now());
-        let by = if self.settings.offline { By::Offline(age) } else { By::Cache(age) };
+        let by = if self.settings.offline { Provenance::Offline(age) } else { Provenance::Cache(age) };
         Some(Found { program, by })
     }
 
@@ -295,7 +295,7 @@ impl Inner {
         let (inner, url) = (self.clone(), key.url.clone());
         let known = on_disk(move || inner.known(&reference, &url)).await.flatten();
         let last = match known {
-            Some(found) if found.by == By::Vendored || self.is_enough(&found, &key) => {
+            Some(found) if found.by == Provenance::Vendored || self.is_enough(&found, &key) => {
                 return Outcome::new(name, Ok(found));
             }
             known => known.map(|found| found.program),
@@ -336,7 +336,7 @@ impl Inner {
     }
 
     fn is_enough(&self, found: &Found, key: &FlightKey) -> bool {
-        let By::Cache(Some(age)) = found.by else { return false };
+        let Provenance::Cache(Some(age)) = found.by else { return false };
         key.freshness == Freshness::Recent && age < self.settings.fresh_for
     }
 
@@ -400,11 +400,11 @@ impl Inner {
                     fetched: moment,
                     sha256,
                 };
-                (Program { text: text.into(), source }, By::Host)
+                (Program { text: text.into(), source }, Provenance::Host)
             }
             (Content::Unchanged, Some(last)) => {
                 let source = Source { reference, url, final_url, moved_to, fetched: moment, ..last.source };
-                (Program { text: last.text, source }, By::HostUnchanged)
+                (Program { text: last.text, source }, Provenance::HostUnchanged)
             }
             // A host that was asked without a condition cannot say that it holds; `Web` takes that for a status like any other.
             (Content::Unchanged | Content::Missing, _) => {
@@ -438,8 +438,9 @@ impl Inner {
         let answer =
             tokio::time::timeout(total, asking).await.map_err(|_| Unreachable::TimedOut(total))??;
         match answer.content {
-            Content::Text { text, .. } => commit_in(&text)
-                .ok_or_else(|| Unreachable::Broken("there is no commit in it".to_owned()).into()),
+            Content::Text { text, .. } => {
+                commit_in(&text).ok_or_else(|| Unreachable::Broken("it contains no commit".to_owned()).into())
+            }
             Content::Missing => Err(Unreachable::Status(404).into()),
             Content::Unchanged => Err(Unreachable::Status(304).into()),
         }
@@ -449,7 +450,7 @@ impl Inner {
         let settings = &self.settings;
         let make = || async move {
             let settings = settings.clone();
-            on_disk(move || Web::new(&settings)).await.unwrap_or_else(|| Err("it was stopped".to_owned()))
+            on_disk(move || Web::new(&settings)).await.unwrap_or_else(|| Err("it was cancelled".to_owned()))
         };
         self.web.get_or_init(make).await.as_ref().map_err(|why| Unreachable::Client(why.clone()).into())
     }
@@ -470,7 +471,7 @@ fn problem(failure: Failure, url: &Url, last: Option<Program>) -> Problem {
     }
 }
 
-/// The commit that a git host tells: GitHub as the whole text, the others in JSON.
+/// The commit in the response of a git host: GitHub sends it as the whole text, the others in JSON.
 fn commit_in(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Commit {
@@ -487,7 +488,7 @@ fn commit_in(text: &str) -> Option<String> {
     is_commit(&commit.sha).then_some(commit.sha)
 }
 
-/// Does what waits for the disk where it holds up nobody. `None` when the runtime ends.
+/// Runs blocking file access on another thread. `None` when the runtime ends.
 pub(crate) async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work).await.ok()
 }

@@ -11,13 +11,13 @@ use url::Url;
 use crate::malformed;
 use crate::secret::Secret;
 
-/// The variable of the environment with tokens, several of them with spaces in between: `https://registry.example.com=TOKEN`.
+/// The environment variable with tokens, separated by spaces: `https://registry.example.com=TOKEN`.
 ///
-/// Each names its host, since the address of the registry stands in a file of the workspace: a variable with nothing but a token
+/// Each names its host, since the address of the registry is in a file of the workspace: a variable with nothing but a token
 /// would be sent to whatever host that file names.
 pub const TOKENS: &str = "PROSE_REGISTRY_TOKENS";
 
-/// The variable of the environment that names another credentials file.
+/// The environment variable with the path of another credentials file.
 pub const CREDENTIALS_FILE: &str = "PROSE_CREDENTIALS_FILE";
 
 /// The token for each host, which is never sent to another one.
@@ -27,7 +27,7 @@ pub struct Credentials {
     tokens: BTreeMap<String, Secret>,
 }
 
-/// Why a token or all of a file is not used. No message has a token in it.
+/// Why a token or a whole file is not used. No message contains a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CredentialsProblem {
     /// Others can read the file.
@@ -44,7 +44,7 @@ pub enum CredentialsProblem {
         /// What the system says.
         error: String,
     },
-    /// The file is no TOML of the form it should have.
+    /// The file is malformed.
     Malformed {
         /// The file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum CredentialsProblem {
     Address {
         /// The file, or the variable of the environment.
         place: String,
-        /// What stands there for the address.
+        /// What is there for the address.
         address: String,
     },
     /// A token that cannot be sent.
@@ -75,7 +75,7 @@ struct File {
 }
 
 impl Credentials {
-    /// Those of the user: from `prose/credentials.toml` in the folder for settings, and from the environment, which comes first.
+    /// The tokens of the user: from `prose/credentials.toml` in the settings folder, and from the environment, which takes precedence.
     pub fn of_user() -> (Self, Vec<CredentialsProblem>) {
         let named = env::var_os(CREDENTIALS_FILE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let default =
@@ -95,7 +95,7 @@ impl Credentials {
     /// "https://registry.example.com" = "TOKEN"
     /// ```
     ///
-    /// No file is no problem. One that others can read is not used.
+    /// A missing file is not a problem. A file that other users can read is not used.
     pub fn load(path: &Path) -> (Self, Vec<CredentialsProblem>) {
         let mut credentials = Self::default();
         let problems = match read_private(path) {
@@ -112,7 +112,7 @@ impl Credentials {
         for pair in text.split_whitespace() {
             let added = match pair.split_once('=') {
                 Some((address, token)) => self.add(TOKENS, address, token),
-                // What stands here may well be a token, so it is not shown.
+                // What is here may well be a token, so it is not shown.
                 None => Err(CredentialsProblem::Address { place: TOKENS.to_owned(), address: String::new() }),
             };
             problems.extend(added.err());
@@ -173,7 +173,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 fn read_private(path: &Path) -> Result<Option<String>, CredentialsProblem> {
     let unreadable =
         |error: io::Error| CredentialsProblem::Unreadable { path: path.to_owned(), error: error.to_string() };
-    // A pipe that nobody writes to would be waited for.
+    // Reading a pipe without a writer would block.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(unreadable(io::Error::other("it is no file")));
     }
@@ -199,7 +199,7 @@ impl fmt::Display for CredentialsProblem {
         match self {
             CredentialsProblem::Permissions { path, mode } => write!(
                 f,
-                "the tokens in {0} are not used, since others can read the file (its mode is {mode:o}); `chmod 600 {0}` changes that",
+                "the tokens in {0} are not used, since other users can read the file (mode {mode:o}); run `chmod 600 {0}`",
                 path.display()
             ),
             CredentialsProblem::Unreadable { path, error } => {
@@ -207,25 +207,19 @@ impl fmt::Display for CredentialsProblem {
             }
             CredentialsProblem::Malformed { path, line } => write!(
                 f,
-                "the tokens in {} are not used, since line {line} has another form than `[tokens]` or \
+                "the tokens in {} are not used, since line {line} is neither `[tokens]` nor \
                  `\"https://registry.example.com\" = \"TOKEN\"`",
                 path.display()
             ),
             CredentialsProblem::Address { place, address } => {
                 write!(f, "{place} has a token that is not used: ")?;
                 match address.as_str() {
-                    "" => write!(
-                        f,
-                        "it belongs to no address; each is written `https://registry.example.com=TOKEN`"
-                    ),
-                    address => write!(f, "`{address}` is no address that starts with `https://`"),
+                    "" => f.write_str("it has no address; write `https://registry.example.com=TOKEN`"),
+                    address => write!(f, "`{address}` is not an address that starts with `https://`"),
                 }
             }
             CredentialsProblem::Token { place, address } => {
-                write!(
-                    f,
-                    "{place} has no token for {address}, or one with spaces or letters beyond ASCII in it"
-                )
+                write!(f, "{place} has no token for {address}, or one with spaces or non-ASCII characters")
             }
         }
     }

@@ -19,12 +19,12 @@ mod vendor;
 mod walk;
 mod web;
 
-pub use addresses::{Names, SystemNames};
+pub use addresses::{Resolver, SystemResolver};
 pub use cache::{CACHE_DIR, Cache, CacheProblem, Cleaned, MAX_BYTES};
 pub use client::{Client, Freshness, Importer, MAX_DEPTH};
 pub use credentials::{CREDENTIALS_FILE, Credentials, CredentialsProblem, TOKENS};
 pub use lock::{LOCK_FILE, Lock, LockError, LockMismatch, Pin};
-pub use outcome::{By, Found, NotAProgram, Outcome, Problem, Refusal, Unreachable};
+pub use outcome::{Found, NotAProgram, Outcome, Problem, Provenance, Refusal, Unreachable};
 pub use program::{Hash, NoHash, Program, Source, Timestamp};
 pub use prose_reference::{GitHost, GitProgram, Invalid, Reference, RegistryProgram};
 pub use secret::Secret;

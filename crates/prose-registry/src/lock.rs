@@ -14,7 +14,7 @@ use url::Url;
 use crate::cache::write_for_all;
 use crate::client::{Client, Freshness, Importer, on_disk};
 use crate::malformed;
-use crate::outcome::{By, Found, Outcome, Problem};
+use crate::outcome::{Found, Outcome, Problem, Provenance};
 use crate::program::{Hash, Program, Source, Timestamp};
 
 /// The name of the lock file, in the folder of `prose.toml`.
@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 pub struct Lock {
     /// By the canonical spelling of the reference.
     programs: BTreeMap<String, Pin>,
-    /// The references by the places of their programs, once somebody has asked for one.
+    /// The references by the places of their programs, computed on demand.
     by_place: OnceLock<HashMap<Place, String>>,
 }
 
@@ -40,7 +40,7 @@ impl PartialEq for Lock {
 
 impl Eq for Lock {}
 
-/// The text that a reference is pinned to.
+/// The pinned text of a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Pin {
@@ -48,7 +48,7 @@ pub struct Pin {
     pub reference: String,
     /// The address that gave the text.
     pub url: Url,
-    /// The commit it belongs to, if its git host told.
+    /// The commit, if its git host reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The hash of the text.
@@ -64,7 +64,7 @@ struct File {
     programs: Vec<Pin>,
 }
 
-/// Why a text is not the one that is pinned. Displayed as a sentence that starts with the reference.
+/// Why a text does not match its pin. Displayed as a sentence that starts with the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockMismatch {
     /// The lock file does not name the reference.
@@ -72,18 +72,18 @@ pub enum LockMismatch {
         /// The reference.
         reference: String,
     },
-    /// Nobody can tell what the reference is pinned to.
+    /// The lock file cannot be read, so the pin is unknown.
     Unreadable {
         /// The reference.
         reference: String,
-        /// What is wrong with the lock file, as [`LockError::reason`] has it.
+        /// Why the lock file cannot be read; see [`LockError::reason`].
         why: String,
     },
-    /// The text is another one.
+    /// The text has another hash.
     Changed {
         /// What is pinned.
         pin: Pin,
-        /// The hash of the text there is.
+        /// The hash of the actual text.
         found: Hash,
     },
 }
@@ -91,13 +91,13 @@ pub enum LockMismatch {
 /// Why a lock file cannot be read or written.
 #[derive(Debug)]
 pub enum LockError {
-    /// What keeps it from being read.
+    /// The file cannot be read.
     Unreadable(PathBuf, ReadError),
-    /// What the system says.
+    /// The system reports an error.
     Io(PathBuf, io::Error),
-    /// The file has another form.
+    /// The file is malformed.
     Malformed(PathBuf, String),
-    /// The file is one of a later version.
+    /// The file was written by a later version.
     Version(PathBuf, u32),
 }
 
@@ -139,7 +139,7 @@ impl Lock {
         Ok(Self { programs, by_place: OnceLock::new() })
     }
 
-    /// Writes the file, as a whole. One that has the same text already is left alone.
+    /// Writes the file atomically, unless it already has the same text.
     pub fn save(&self, path: &Path) -> Result<(), LockError> {
         let text = self.to_string();
         if read_text(path, Limit::LOCK).is_ok_and(|found| found == text) {
@@ -148,7 +148,7 @@ impl Lock {
         write_for_all(path, text.as_bytes()).map_err(|error| LockError::Io(path.to_owned(), error))
     }
 
-    /// What a reference is pinned to.
+    /// The pin of a reference.
     pub fn get(&self, reference: &Reference) -> Option<&Pin> {
         self.programs.get(&reference.to_string())
     }
@@ -196,7 +196,7 @@ impl Lock {
         before.filter(|_| !is_same)
     }
 
-    /// Forgets what is not used any more, and says what that was.
+    /// Removes unused pins and returns them.
     pub fn retain(&mut self, is_used: impl Fn(&str) -> bool) -> Vec<Pin> {
         let (used, unused) =
             std::mem::take(&mut self.programs).into_iter().partition(|(reference, _)| is_used(reference));
@@ -244,7 +244,7 @@ impl Client {
         Ok(outcome)
     }
 
-    /// The commit that a git host tells for a program, if it has the text with this hash there: the revision may have moved on since the text
+    /// The commit that a git host reports for a program, if the text there has this hash: the revision may have moved since the text
     /// was fetched, and a pin must not name a commit with another text.
     pub async fn commit_of(&self, program: &GitProgram, sha256: Hash) -> Option<String> {
         let commit = self.commit(program).await.ok()?;
@@ -258,11 +258,11 @@ impl Client {
         let reference = Reference::parse(&pin.reference).ok()?;
         let vendored = self.settings().vendor.as_ref().and_then(|vendor| vendor.get(&reference));
         if let Some(program) = vendored.filter(|program| program.source.sha256 == pin.sha256) {
-            return Some(Found { program, by: By::Vendored });
+            return Some(Found { program, by: Provenance::Vendored });
         }
         let text = self.cache().text(pin.sha256)?.into();
         let source = Source::new(&pin.reference, pin.url.clone(), pin.sha256, pin.time);
-        Some(Found { program: Program { text, source }, by: By::Lock })
+        Some(Found { program: Program { text, source }, by: Provenance::Lock })
     }
 }
 
@@ -294,15 +294,15 @@ impl fmt::Display for LockMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LockMismatch::NotLocked { reference } => {
-                write!(f, "`{reference}` is not in {LOCK_FILE}; `prose lock` adds it")
+                write!(f, "`{reference}` is not in {LOCK_FILE}; run `prose lock` to add it")
             }
             LockMismatch::Unreadable { reference, why } => {
-                write!(f, "`{reference}` is refused, since {LOCK_FILE} {why}")
+                write!(f, "`{reference}` is rejected, since {LOCK_FILE} {why}")
             }
             LockMismatch::Changed { pin, found } => write!(
                 f,
-                "`{}` is another text than the one in {LOCK_FILE}, which is of {} (SHA-256 {:.12}…, here {:.12}…); read what has \
-                 changed, then `prose lock --update={}` accepts it",
+                "`{}` differs from the text in {LOCK_FILE}, locked {} (SHA-256 {:.12}…, here {:.12}…); review the change, \
+                 then run `prose lock --update={}` to accept it",
                 pin.reference,
                 pin.time,
                 pin.sha256.to_string(),
@@ -322,10 +322,10 @@ impl LockError {
             LockError::Unreadable(_, error) => error.to_string(),
             LockError::Io(_, error) => format!("cannot be read or written: {error}"),
             LockError::Malformed(_, error) => format!(
-                "is no lock file; if two branches were merged, take one side and run `prose lock`: {error}"
+                "is not a valid lock file; after a merge, keep one side and run `prose lock`: {error}"
             ),
             LockError::Version(_, version) => {
-                format!("has version {version}, which a newer `prose` has written")
+                format!("has version {version}, written by a newer `prose`")
             }
         }
     }

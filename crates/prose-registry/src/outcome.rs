@@ -1,4 +1,4 @@
-//! What became of a look-up, in words.
+//! The outcome of a look-up, and its message.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,153 +10,153 @@ use crate::lock::LockMismatch;
 use crate::program::Program;
 use crate::settings::ALLOW_HTTP;
 
-/// What became of a look-up. Displayed as one sentence that starts with the reference and says what to do.
+/// The outcome of a look-up. Displayed as one sentence that starts with the reference and ends with what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The reference in its canonical spelling.
     pub reference: String,
-    /// What was found.
+    /// The program, or the reason why there is none.
     pub result: Result<Found, Problem>,
 }
 
-/// A program, and how fresh it is.
+/// A program that was found, and its provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The program.
     pub program: Program,
-    /// Who vouches for it.
-    pub by: By,
+    /// Its provenance.
+    pub by: Provenance,
 }
 
-/// Who vouches for a text.
+/// Where a text came from, and how current it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// The host, which gave it just now.
+pub enum Provenance {
+    /// Fetched from the host just now.
     Host,
-    /// The host, which said just now that it is still the same.
+    /// Confirmed by the host just now as unchanged.
     HostUnchanged,
-    /// The cache. The age is that of the host's word; `None` if the clock or that was wrong.
+    /// From the cache. The age is the time since the host confirmed it; `None` if a clock was wrong.
     Cache(Option<Duration>),
-    /// The cache, since nothing may be asked.
+    /// From the cache, since fetching is disabled.
     Offline(Option<Duration>),
-    /// The folder of vendored copies.
+    /// From the folder of vendored copies.
     Vendored,
-    /// The lock file, which names the hash of the text.
+    /// Any source: the hash in the lock file confirms it.
     Lock,
 }
 
 /// Why there is no program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// The host has none.
+    /// The host does not have the program.
     NotFound {
         /// The addresses that were asked.
         asked: Vec<Url>,
-        /// References that are known and nearly the same, the nearest first.
+        /// Similar known references, the nearest first.
         near: Vec<String>,
     },
-    /// What the host has is no program.
+    /// The host returned something that is not a program.
     NotAProgram {
         /// The address that answered.
         url: Url,
         /// What it is.
         what: NotAProgram,
     },
-    /// The host could not be asked, or did not answer to the question.
+    /// The host could not be reached, or did not return the program.
     Unreachable {
         /// The address that was asked.
         url: Url,
         /// Why.
         why: Unreachable,
-        /// The last text that is known.
+        /// The last known text.
         last: Option<Box<Program>>,
     },
-    /// It was not even tried.
+    /// The request was not made.
     Refused(Refusal),
-    /// The lock file names another text, or none.
+    /// The lock file records another text, or none.
     Locked(Box<LockMismatch>),
 }
 
-/// What an answer is instead of a program.
+/// Why a response is not a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAProgram {
-    /// HTML or XML, such as a page for browsers.
+    /// HTML or XML, such as a web page.
     Page,
-    /// No text.
+    /// Binary data.
     Binary,
-    /// No UTF-8 from this byte on.
+    /// Invalid UTF-8 at this byte.
     NotUtf8(usize),
     /// More than so many bytes.
     TooLarge(usize),
 }
 
-/// Why a host could not be asked, or did not answer to the question.
+/// Why a host did not return a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreachable {
-    /// Nothing may be asked, and nothing is known.
+    /// Fetching is disabled, and the program is not in the cache.
     Offline,
-    /// It was not to be asked, and nothing is known.
+    /// No request was allowed, and the program is not in the cache.
     NotFetched,
-    /// The name of the host leads to no address.
+    /// The name of the host cannot be resolved.
     Name(String),
-    /// The host takes no connection.
+    /// No connection to the host.
     Connect(String),
-    /// Nothing came for too long.
+    /// No response within the timeout.
     TimedOut(Duration),
-    /// The certificate is not believed.
+    /// The certificate is not trusted.
     Certificate(String),
-    /// The answer broke off, or is none of HTTP.
+    /// The response is incomplete or not HTTP.
     Broken(String),
-    /// The host asks who we are, or does not like the answer.
+    /// The host requires a token, or rejects it.
     Unauthorized {
         /// The status.
         status: u16,
         /// Whether a token was sent.
         with_token: bool,
     },
-    /// The host has too much to do, and perhaps says for how long.
+    /// The host limits requests; after how long to retry, if it reports that.
     Busy(Option<Duration>),
     /// Another status.
     Status(u16),
-    /// More redirects than are followed.
+    /// Too many redirects.
     Redirects(usize),
-    /// A redirect that leads to no address.
+    /// A redirect to an invalid address.
     BadRedirect(String),
-    /// The client itself does not work.
+    /// The client itself cannot be created.
     Client(String),
 }
 
-/// Why nothing was tried.
+/// Why a request was not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// A file of this machine is not for this crate to read.
+    /// A local file, which this crate does not read.
     Local,
-    /// `http://`, which is allowed for this machine only.
+    /// `http://`, which is allowed only for loopback addresses.
     NotEncrypted(Url),
     /// A scheme that is not fetched, in a redirect.
     Scheme(Url),
     /// The name or the password of a user, in a redirect.
     Credentials,
-    /// A program of the network wants an address that is not public.
+    /// A program from the network requested an address that is not public.
     NotPublic {
         /// The host.
         host: String,
-        /// What is known of its address.
+        /// Its address, and why it is not public.
         why: String,
         /// Whether a redirect led there.
         by_redirect: bool,
     },
-    /// Too many programs on the way from the workspace.
+    /// The chain of imports from the workspace is too long.
     TooDeep(usize),
-    /// Too many programs at all.
+    /// Too many programs in total.
     TooMany(usize),
-    /// The registry has no address to ask.
+    /// No path can be appended to the address of the registry.
     Registry(Url),
 }
 
 impl Unreachable {
-    /// Where the reason may pass by itself: how long the host wants to be left alone, at least.
-    pub fn may_pass(&self) -> Option<Duration> {
+    /// After how long a retry may succeed; `None` if it cannot.
+    pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Unreachable::Name(_)
             | Unreachable::Connect(_)
@@ -180,7 +180,7 @@ impl Outcome {
         Self { reference: reference.into(), result }
     }
 
-    /// The program to work with: what was found, or else the last that is known.
+    /// The program to use: what was found, or else the last known text.
     pub fn program(&self) -> Option<&Program> {
         match &self.result {
             Ok(found) => Some(&found.program),
@@ -189,7 +189,7 @@ impl Outcome {
         }
     }
 
-    /// Where the program has gone for good.
+    /// The address that the program has moved to permanently.
     pub fn moved_to(&self) -> Option<&Url> {
         self.result.as_ref().ok()?.program.source.moved_to.as_ref()
     }
@@ -212,23 +212,23 @@ impl fmt::Display for Outcome {
             Err(problem) => problem.fmt(f)?,
         }
         match self.moved_to() {
-            Some(url) => write!(f, "; its host says that it has moved to {url} for good"),
+            Some(url) => write!(f, "; it has moved permanently to {url}"),
             None => Ok(()),
         }
     }
 }
 
-impl fmt::Display for By {
+impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            By::Host => f.write_str("was fetched"),
-            By::HostUnchanged => f.write_str("is unchanged"),
-            By::Cache(age) => write!(f, "comes from the cache, {}", Age(*age)),
-            By::Offline(age) => {
-                write!(f, "comes from the cache, {}, since nothing may be fetched", Age(*age))
+            Provenance::Host => f.write_str("was fetched"),
+            Provenance::HostUnchanged => f.write_str("is unchanged"),
+            Provenance::Cache(age) => write!(f, "comes from the cache, {}", Age(*age)),
+            Provenance::Offline(age) => {
+                write!(f, "comes from the cache, {}, since fetching is disabled", Age(*age))
             }
-            By::Lock => f.write_str("is the text that is locked"),
-            By::Vendored => f.write_str("comes from the vendored copies"),
+            Provenance::Lock => f.write_str("matches the lock file"),
+            Provenance::Vendored => f.write_str("comes from the vendored copies"),
         }
     }
 }
@@ -238,7 +238,7 @@ struct Age(Option<Duration>);
 
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(age) = self.0 else { return f.write_str("fetched at a time that lies in the future") };
+        let Some(age) = self.0 else { return f.write_str("fetched at a time in the future") };
         let units = [("day", 86_400), ("hour", 3_600), ("minute", 60)];
         match units.into_iter().find(|(_, seconds)| age.as_secs() >= *seconds) {
             Some((unit, seconds)) => {
@@ -262,14 +262,14 @@ impl fmt::Display for Problem {
                     several => write!(f, "; did you mean one of `{}`?", several.join("`, `")),
                 }
             }
-            Problem::NotAProgram { url, what } => write!(f, "is no program: {url} {what}"),
+            Problem::NotAProgram { url, what } => write!(f, "is not a program: {url} {what}"),
             Problem::Unreachable { why: why @ (Unreachable::Offline | Unreachable::NotFetched), .. } => {
                 why.fmt(f)
             }
             Problem::Unreachable { url, why, last } => {
                 let place = url.host_str().unwrap_or(url.as_str());
                 write!(f, "could not be fetched: {place} {why}")?;
-                let known = if last.is_some() { "; the last text known is used" } else { "" };
+                let known = if last.is_some() { "; the cached text is used" } else { "" };
                 f.write_str(known)
             }
             Problem::Refused(refusal) => refusal.fmt(f),
@@ -281,13 +281,13 @@ impl fmt::Display for Problem {
 impl fmt::Display for NotAProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotAProgram::Page => {
-                f.write_str("is a page for browsers; the address of the bare text is needed")
+            NotAProgram::Page => f.write_str("is a web page; use the address of the raw text"),
+            NotAProgram::Binary => f.write_str("is not text"),
+            NotAProgram::NotUtf8(at) => {
+                write!(f, "is not valid UTF-8 at byte {at}; save the program as UTF-8")
             }
-            NotAProgram::Binary => f.write_str("is no text"),
-            NotAProgram::NotUtf8(at) => write!(f, "is no UTF-8 at byte {at}; save the program as UTF-8"),
             NotAProgram::TooLarge(most) => {
-                write!(f, "has more than {most} bytes, which no program needs")
+                write!(f, "is larger than {most} bytes")
             }
         }
     }
@@ -296,41 +296,41 @@ impl fmt::Display for NotAProgram {
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreachable::Offline => f.write_str(
-                "is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network",
-            ),
-            Unreachable::NotFetched => f.write_str("was not fetched yet; `prose fetch` does that"),
-            Unreachable::Name(why) => {
-                write!(f, "has no address ({why}); is the name right, and is there a network?")
+            Unreachable::Offline => {
+                f.write_str("is not in the cache, and fetching is disabled; run `prose fetch` with a network")
             }
-            Unreachable::Connect(why) => write!(f, "takes no connection ({why})"),
+            Unreachable::NotFetched => f.write_str("is not fetched yet; run `prose fetch`"),
+            Unreachable::Name(why) => {
+                write!(f, "cannot be resolved ({why}); check the name and the network")
+            }
+            Unreachable::Connect(why) => write!(f, "cannot be connected to ({why})"),
             Unreachable::TimedOut(limit) => {
                 write!(f, "did not answer within {}", humantime::format_duration(*limit))
             }
             Unreachable::Certificate(why) => write!(
                 f,
-                "has a certificate that is not believed ({why}); a certificate of your own authority goes into the file that {} names",
+                "has a certificate that is not trusted ({why}); add your own authority to the file that {} names",
                 crate::tls::EXTRA_CA
             ),
-            Unreachable::Broken(why) => write!(f, "sent an answer that breaks off ({why})"),
+            Unreachable::Broken(why) => write!(f, "sent an incomplete response ({why})"),
             Unreachable::Unauthorized { status, with_token: true } => {
-                write!(f, "does not accept the token (status {status}); it may have expired")
+                write!(f, "rejects the token (status {status}); it may have expired")
             }
             Unreachable::Unauthorized { status, with_token: false } => write!(
                 f,
-                "lets only those in who have a token (status {status}); put one into the credentials file or into {}",
+                "requires a token (status {status}); add one to the credentials file or to {}",
                 crate::credentials::TOKENS
             ),
             Unreachable::Busy(Some(wait)) => {
-                write!(f, "has too much to do and asks to come back in {} s", wait.as_secs())
+                write!(f, "is limiting requests; retry in {} s", wait.as_secs())
             }
-            Unreachable::Busy(None) => f.write_str("has too much to do (status 429)"),
+            Unreachable::Busy(None) => f.write_str("is limiting requests (status 429)"),
             Unreachable::Status(status) => write!(f, "answered with status {status}"),
             Unreachable::Redirects(most) => {
-                write!(f, "redirects in a circle, or more than {most} times")
+                write!(f, "redirects in a loop, or more than {most} times")
             }
-            Unreachable::BadRedirect(to) => write!(f, "redirects to `{to}`, which is no address"),
-            Unreachable::Client(why) => write!(f, "cannot be asked: {why}"),
+            Unreachable::BadRedirect(to) => write!(f, "redirects to `{to}`, which is not a valid address"),
+            Unreachable::Client(why) => write!(f, "cannot be requested: {why}"),
         }
     }
 }
@@ -338,11 +338,10 @@ impl fmt::Display for Unreachable {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Local => f.write_str("is a file of this machine and not fetched"),
+            Refusal::Local => f.write_str("is a local file and is not fetched"),
             Refusal::NotEncrypted(url) => write!(
                 f,
-                "is not fetched: everyone on the way could change what {url} answers; use `https://`, or allow `http://` by \
-                 {ALLOW_HTTP}=1 in the environment"
+                "is not fetched: {url} is not encrypted; use `https://`, or allow `http://` by setting {ALLOW_HTTP}=1"
             ),
             Refusal::Scheme(url) => {
                 write!(f, "is not fetched: it redirects to {url}; only `https://` and `http://` are followed")
@@ -354,19 +353,15 @@ impl fmt::Display for Refusal {
                 let who = if *by_redirect { "a redirect" } else { "a program from the network" };
                 write!(
                     f,
-                    "is not fetched: {why}, and {who} must not ask other than public hosts on your behalf; import it in a program of \
-                     your own if you trust it"
+                    "is not fetched: {why}, and {who} may request only public hosts; import it in your own program if you trust it"
                 )
             }
             Refusal::TooDeep(most) => {
-                write!(f, "is not fetched: more than {most} programs import each other on the way to it")
+                write!(f, "is not fetched: its chain of imports has more than {most} programs")
             }
             Refusal::TooMany(most) => write!(f, "is not fetched: more than {most} programs are imported"),
             Refusal::Registry(url) => {
-                write!(
-                    f,
-                    "is not fetched: the address of the registry, {url}, is none that a path can be appended to"
-                )
+                write!(f, "is not fetched: no path can be appended to the address of the registry, {url}")
             }
         }
     }

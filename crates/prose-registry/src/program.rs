@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// A program as it was read from the network, the cache or a folder of vendored copies.
+/// A program from the network, the cache or a folder of vendored copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The text.
@@ -29,16 +29,16 @@ pub struct Source {
     pub url: Url,
     /// The address that answered with the text: after redirects, and perhaps that of the other spelling (B8).
     pub final_url: Url,
-    /// Where the program has gone for good, by the word of its host.
+    /// The address that the program has moved to permanently, as its host reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Url>,
-    /// The mark that the host gave the text, to ask later whether it is another one.
+    /// The `ETag` of the text, for conditional requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// The time of the last change, as the host wrote it.
+    /// The `Last-Modified` header, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
-    /// When the host gave the text or last said that it is still the same.
+    /// When the host last sent or confirmed the text.
     pub fetched: Timestamp,
     /// The hash of the text.
     pub sha256: Hash,
@@ -48,7 +48,7 @@ impl Program {
     /// What local paths in the text start from; see [`Reference::parse_in`].
     pub fn base(&self) -> Reference {
         match Reference::parse(&self.source.reference) {
-            // A repository has no one address from which the others could be told: the revision may stand behind the path.
+            // A repository has no one address from which the others could be told: the revision may come after the path.
             Ok(reference @ Reference::Git(_)) => reference,
             _ => Reference::Url(self.source.final_url.clone()),
         }
@@ -86,12 +86,12 @@ impl Source {
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The present.
+    /// The current time.
     pub fn now() -> Self {
         Self::from(SystemTime::now())
     }
 
-    /// As the standard library has it.
+    /// The same time as the standard library represents it.
     pub fn to_system_time(self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(self.0)
     }
@@ -99,7 +99,7 @@ impl Timestamp {
 
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
-        // No time of this program lies before 1970; behind the year 9999 it could not be written.
+        // No time of this program lies before 1970; after the year 9999 it could not be written.
         let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Self(seconds.min(253_402_300_799))
     }
@@ -124,7 +124,7 @@ impl FromStr for Timestamp {
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// The hash of these bytes.
+    /// Computes the hash of bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -159,7 +159,7 @@ impl FromStr for Hash {
     }
 }
 
-/// What should be a SHA-256 is none.
+/// The text is not a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoHash;
 

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A text that its owner alone may read. It is never displayed, also not by `{:?}`.
+/// A secret text. It is never displayed, not even by `{:?}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

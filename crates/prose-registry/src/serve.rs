@@ -22,7 +22,7 @@ use crate::program::Hash;
 /// How many connections are served at once.
 const MAX_CONNECTIONS: usize = 256;
 
-/// A registry for development. For `/handle/slug`, with or without `@`, it gives the file `handle/slug.prose`,
+/// A registry for development. For `/handle/slug`, with or without `@`, it returns the file `handle/slug.prose`,
 /// `handle/slug/index.prose` or `handle/slug`, as it is at that moment.
 #[derive(Debug)]
 pub struct RegistryServer {
@@ -31,12 +31,10 @@ pub struct RegistryServer {
 }
 
 impl RegistryServer {
-    /// Listens at an address, which has to be one of this machine: everyone who reaches the server can read the folder.
+    /// Listens on a loopback address, since everyone who reaches the server can read the folder.
     pub async fn bind(dir: impl Into<PathBuf>, address: SocketAddr) -> io::Result<Self> {
         if !address.ip().is_loopback() {
-            let why = format!(
-                "{address} can be reached from other machines; this server is for 127.0.0.1 and [::1] only"
-            );
+            let why = format!("{address} is reachable from other machines; use 127.0.0.1 or [::1]");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         // Links may lead out of the folder, so where files really are is compared with where the folder really is.
@@ -65,7 +63,7 @@ impl RegistryServer {
                 Ok((stream, _)) => stream,
                 Err(error) => {
                     // Such as too many open files, which passes.
-                    tracing::warn!(%error, "could not take a connection");
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
                     continue;
                 }
@@ -73,7 +71,7 @@ impl RegistryServer {
             let dir = dir.clone();
             tokio::spawn(async move {
                 let answer = service_fn(|request| answer(dir.clone(), request));
-                // The timer ends connections that never say what they want.
+                // The timer closes connections that never send a request.
                 let mut server = hyper::server::conn::http1::Builder::new();
                 server.timer(TokioTimer::new());
                 if let Err(error) = server.serve_connection(TokioIo::new(stream), answer).await {
@@ -87,7 +85,7 @@ impl RegistryServer {
 
 async fn answer(dir: Arc<PathBuf>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "programs are only read\n");
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "programs can only be read\n");
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Ok(response);
     }
@@ -95,13 +93,13 @@ async fn answer(dir: Arc<PathBuf>, request: Request<Incoming>) -> Result<Respons
     if !is_host_of_this_machine(&request) {
         return Ok(plain(
             StatusCode::FORBIDDEN,
-            "this server answers to 127.0.0.1, [::1] and localhost only\n",
+            "this server responds to 127.0.0.1, [::1] and localhost only\n",
         ));
     }
     let path = request.uri().path().to_owned();
     let text = tokio::task::spawn_blocking(move || find(&dir, &path)).await.unwrap_or_default();
     let Some(text) = text else {
-        return Ok(plain(StatusCode::NOT_FOUND, "there is no such program here\n"));
+        return Ok(plain(StatusCode::NOT_FOUND, "program not found\n"));
     };
     let etag = format!("\"{}\"", Hash::of(&text));
     let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
@@ -162,7 +160,7 @@ fn decode(segment: &str) -> Option<String> {
     (is_name && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0'])).then(|| name.into_owned())
 }
 
-/// The text of a file that really lies in the folder.
+/// The text of a file in the folder; links out of the folder are not followed.
 fn read_within(dir: &Path, path: &Path) -> Option<Vec<u8>> {
     let path = dir.join(path).canonicalize().ok().filter(|path| path.starts_with(dir))?;
     prose_files::read(&path, Limit { what: "a program of a registry", bytes: MAX_BYTES as u64 }).ok()

@@ -1,4 +1,4 @@
-//! How the client asks.
+//! The settings of the client.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,64 +8,64 @@ use std::{env, fmt};
 use prose_reference::Reference;
 use url::Url;
 
-use crate::addresses::{Names, SystemNames};
+use crate::addresses::{Resolver, SystemResolver};
 use crate::credentials::{Credentials, CredentialsProblem};
 use crate::lock::{Lock, LockMismatch, Pin};
 use crate::secret::Secret;
 use crate::tls::EXTRA_CA;
 use crate::vendor::Vendor;
 
-/// The variable of the environment that allows `http://` also beyond this machine, by the value `1`.
+/// The environment variable that allows `http://` for hosts other than loopback, with the value `1`.
 pub const ALLOW_HTTP: &str = "PROSE_ALLOW_HTTP";
 
-/// The variable of the environment that forbids every request, by the value `1`.
+/// The environment variable that disables all requests, with the value `1`.
 pub const OFFLINE: &str = "PROSE_OFFLINE";
 
-/// How the client asks.
+/// The settings of the client.
 #[derive(Clone)]
 pub struct Settings {
     /// The address that `handle/slug` is appended to.
     pub registry: Url,
     /// Copies in a folder, which come before the cache and the network.
     pub vendor: Option<Vendor>,
-    /// The lock file, if it counts: then the texts are those that it names, whatever the hosts have now.
+    /// The lock file, if it applies: only texts that it records are accepted.
     pub lock: Option<Locked>,
-    /// Nothing is asked: what the cache has is used, however old.
+    /// Whether requests are disabled and cached texts are used regardless of their age.
     pub offline: bool,
-    /// Whether `http://` is allowed beyond this machine.
+    /// Whether `http://` is allowed for hosts other than loopback.
     pub allow_http: bool,
-    /// How long a program counts as fresh, so that its host is not asked again.
+    /// How long a program is fresh, so that no request is made.
     pub fresh_for: Duration,
-    /// How long a failure counts, so that its host is not asked again at each edit.
+    /// How long a failure is remembered, so that no request is made at each edit.
     pub failed_for: Duration,
-    /// How much time and room a request may take.
+    /// The limits of a request in time and size.
     pub limits: Limits,
-    /// Who is asked instead of the host.
+    /// The proxies.
     pub proxies: Proxies,
-    /// A file with more certificates to believe, in PEM.
+    /// A file with additional trusted certificates, in PEM.
     pub extra_ca: Option<PathBuf>,
     /// The tokens of the user.
     pub credentials: Credentials,
-    /// Who knows the addresses of hosts.
-    pub names: Arc<dyn Names>,
+    /// The resolver of host names.
+    pub names: Arc<dyn Resolver>,
 }
 
-/// A lock file that counts: the texts are those that it names.
+/// A lock file that applies: only texts that it records are accepted.
 #[derive(Debug, Clone)]
 pub enum Locked {
-    /// It says what is pinned.
+    /// A readable lock file.
     Pins {
         /// What is pinned.
         lock: Arc<Lock>,
-        /// Whether programs that it does not name are refused.
+        /// Whether programs that it does not name are rejected.
         is_complete: bool,
     },
-    /// It cannot be read, and why. Every program is refused, since each may be pinned to another text than there is.
+    /// An unreadable lock file, and why. Every program is rejected, since each may be pinned to another text.
     Unreadable(Arc<str>),
 }
 
 impl Locked {
-    /// The lock file at a path, as it counts wherever imports are used (decision 28). `None` if there is none.
+    /// The lock file at a path (decision 28). `None` if there is none.
     pub fn load(path: &Path) -> Option<Self> {
         match Lock::load(path) {
             Ok(lock) => Some(Self::Pins { lock: Arc::new(lock?), is_complete: false }),
@@ -73,7 +73,7 @@ impl Locked {
         }
     }
 
-    /// What a program of a registry is pinned to; `None` if it may have any text.
+    /// The pin of a program; `None` if any text is accepted.
     pub(crate) fn pin(
         &self,
         reference: &Reference,
@@ -96,26 +96,26 @@ impl Locked {
     }
 }
 
-/// How much time and room a request may take.
+/// The limits of a request in time and size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Until the host takes the connection.
+    /// Timeout for connecting.
     pub connect: Duration,
-    /// Until the host sends the next piece.
+    /// Timeout for each chunk of the response.
     pub idle: Duration,
-    /// For all that a reference needs: redirects, the other spelling, and all attempts.
+    /// Timeout for a reference in total: redirects, the other spelling, and all attempts.
     pub total: Duration,
-    /// How often a request is repeated that may do better the next time.
+    /// How many times a request that may succeed later is retried.
     pub retries: u32,
-    /// The wait before the first repetition; it doubles each time. A host that tells another one is obeyed.
+    /// The wait before the first retry; it doubles each time, unless the host reports another one.
     pub retry_delay: Duration,
     /// How many redirects are followed.
     pub redirects: usize,
-    /// The largest text, in bytes, as it is after decompression.
+    /// The maximum size of a text in bytes, after decompression.
     pub bytes: usize,
-    /// How many requests to one host are under way at once.
+    /// The maximum number of concurrent requests to one host.
     pub requests_per_host: usize,
-    /// How many requests are under way at once.
+    /// The maximum number of concurrent requests.
     pub requests: usize,
 }
 
@@ -136,14 +136,14 @@ impl Default for Limits {
     }
 }
 
-/// Who is asked instead of the host. Their addresses may have a password in them.
+/// The proxies. Their addresses may contain a password.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// For `http://`.
     pub http: Option<Secret>,
     /// For `https://`.
     pub https: Option<Secret>,
-    /// The hosts that are asked themselves, with commas in between. This machine always is.
+    /// The hosts that bypass the proxy, separated by commas. Loopback addresses always do.
     pub except: String,
 }
 
@@ -162,7 +162,7 @@ impl Proxies {
 }
 
 impl Settings {
-    /// Those that depend on nothing but the registry.
+    /// The default settings for a registry.
     pub fn new(registry: Url) -> Self {
         Self {
             registry,
@@ -176,11 +176,11 @@ impl Settings {
             proxies: Proxies::default(),
             extra_ca: None,
             credentials: Credentials::default(),
-            names: Arc::new(SystemNames),
+            names: Arc::new(SystemResolver),
         }
     }
 
-    /// Those of the user: with proxies, certificates and tokens, and what is wrong with the tokens.
+    /// The settings of the user, with proxies, certificates and tokens, and the problems of the tokens.
     pub fn of_user(registry: Url) -> (Self, Vec<CredentialsProblem>) {
         let (credentials, problems) = Credentials::of_user();
         let is_set = |name| env::var_os(name).is_some_and(|value| value == "1");

@@ -1,4 +1,4 @@
-//! Whose certificates are believed.
+//! The trusted certificates.
 //!
 //! The certificates of the system count, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these are set, so that an administrator
 //! can add and withdraw some. A system without any, such as a fresh Debian without `ca-certificates`, gets those that Mozilla
@@ -13,10 +13,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The variable of the environment that names a file with more certificates to believe, in PEM.
+/// The environment variable with the path of a file of additional trusted certificates, in PEM.
 pub const EXTRA_CA: &str = "PROSE_EXTRA_CA_CERTS";
 
-/// What reqwest needs to know about certificates; why it cannot be made.
+/// The TLS configuration for reqwest, or why it cannot be created.
 pub(crate) fn config(extra_ca: Option<&PathBuf>) -> Result<ClientConfig, String> {
     let mut roots = roots(rustls_native_certs::load_native_certs().certs);
     if let Some(path) = extra_ca {

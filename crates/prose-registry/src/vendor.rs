@@ -1,6 +1,6 @@
 //! Copies of programs in a folder, for machines without network.
 //!
-//! The texts lie under names that people can read, `index.toml` says which is which, and the hash of each is checked when it is
+//! The texts have readable names, `index.toml` maps references to them, and the hash of each is checked when it is
 //! read. The folder can be kept in a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +17,13 @@ use crate::cache::write_for_all;
 use crate::malformed;
 use crate::program::{Hash, Program, Source};
 
-/// The name of the file that says which text is which program.
+/// The name of the file that maps references to texts.
 const INDEX: &str = "index.toml";
 
 /// The file that keeps tools which look through folders, such as `prose check`, from taking the copies for programs of the project.
 const IGNORE: &str = ".ignore";
 
-/// The first line of that file. One that starts in another way is somebody else's.
+/// The first line of that file. A file that starts in another way was not written by `prose vendor`.
 const IGNORE_HEADING: &str = "# Copies of imported programs, written by `prose vendor`.\n";
 
 /// Copies of programs in a folder.
@@ -51,11 +51,11 @@ struct Index {
 /// Why a folder of vendored copies cannot be read or written.
 #[derive(Debug)]
 pub enum VendorError {
-    /// What keeps a file from being read.
+    /// A file cannot be read.
     Unreadable(PathBuf, ReadError),
-    /// What the system says about a file.
+    /// The system reports an error about a file.
     Io(PathBuf, io::Error),
-    /// The index has another form.
+    /// The index is malformed.
     Malformed(PathBuf, String),
 }
 
@@ -126,7 +126,7 @@ impl Vendor {
         files.filter(move |(copy, path)| !is_whole(copy, path)).map(|(_, path)| path)
     }
 
-    /// The program that a file is a copy of, if an index beside it says so. One that was changed since it was written still came from
+    /// The program that a file is a copy of, if an index next to it says so. One that was changed since it was written still came from
     /// where the index says.
     pub fn copied_at(path: &Path) -> Option<Program> {
         let vendor = Self::load(path.parent()?).ok()??;
@@ -141,7 +141,7 @@ impl Vendor {
         Some(self.dir.join(&copy.file))
     }
 
-    /// The copy of a program. One that was changed since it was written is none.
+    /// The copy of a program; `None` if it was changed since it was written.
     pub fn get(&self, reference: &Reference) -> Option<Program> {
         let copy = self.copies.get(&reference.to_string()).filter(|copy| is_plain(&copy.file))?;
         let text = read_text(&self.dir.join(&copy.file), Limit::PROGRAM).ok()?;
@@ -204,7 +204,7 @@ impl fmt::Display for VendorError {
             VendorError::Malformed(path, error) => {
                 write!(
                     f,
-                    "{} is no index of vendored programs; write it anew with `prose vendor`: {error}",
+                    "{} is not an index of vendored programs; recreate it with `prose vendor`: {error}",
                     path.display()
                 )
             }

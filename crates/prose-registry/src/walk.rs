@@ -9,27 +9,27 @@ use prose_reference::{Invalid, Reference};
 use crate::client::{Client, Freshness, Importer};
 use crate::outcome::{Outcome, Problem, Refusal};
 
-/// How many programs are fetched at most for one walk.
+/// The maximum number of programs that one walk fetches.
 pub const MAX_PROGRAMS: usize = 500;
 
-/// A program on a walk, and what became of it.
+/// A program on a walk, and the outcome of its look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visited {
-    /// Which one.
+    /// The program.
     pub reference: Reference,
     /// Who imports it first: the canonical spelling of a reference; `None` for the roots.
     pub imported_by: Option<String>,
-    /// What became of it.
+    /// The outcome of its look-up.
     pub outcome: Outcome,
     /// The paths that it imports and that name no program, and why.
     pub invalid: Vec<(String, Invalid)>,
 }
 
 impl Client {
-    /// Looks up programs and all that they import, each of them once, and gives them in the order of their references.
+    /// Looks up programs and all that they import, each once, and returns them in the order of their references.
     ///
-    /// `imports` tells the paths that a text imports, since this crate does not know the language. At most [`MAX_PROGRAMS`] are
-    /// looked up; the others are told as refused.
+    /// `imports` returns the paths that a text imports, since this crate does not parse the language. At most [`MAX_PROGRAMS`] are
+    /// looked up; the others are reported as refused.
     pub async fn walk(
         &self,
         roots: impl IntoIterator<Item = Reference>,

@@ -12,7 +12,7 @@ use reqwest::header::{
 use reqwest::{NoProxy, Proxy, RequestBuilder, Response, StatusCode, redirect};
 use url::{Host, Origin, Url};
 
-use crate::addresses::{self, NotPublic, Resolver};
+use crate::addresses::{self, DnsResolver, NotPublic};
 use crate::credentials::is_loopback;
 use crate::outcome::{NotAProgram, Refusal, Unreachable};
 use crate::program::Source;
@@ -34,7 +34,7 @@ pub(crate) struct Question<'a> {
     pub(crate) url: &'a Url,
     /// What is known already, so that the host need not send it again.
     pub(crate) known: Option<&'a Source>,
-    /// The kinds of text that are wanted.
+    /// The accepted media types.
     pub(crate) accept: &'static str,
     /// Whether a program from the network asks.
     pub(crate) is_remote: bool,
@@ -118,7 +118,7 @@ impl Web {
         let client = |only_public| {
             reqwest::Client::builder()
                 .tls_backend_preconfigured(tls.clone())
-                .dns_resolver(Resolver { names: settings.names.clone(), only_public })
+                .dns_resolver(DnsResolver { names: settings.names.clone(), only_public })
                 // Each redirect is judged before it is followed.
                 .redirect(redirect::Policy::none())
                 .referer(false)
@@ -133,14 +133,13 @@ impl Web {
         let mut open = client(false);
         let mut proxies = Matcher::builder().no(except.as_str());
         if let Some(proxy) = &settings.proxies.http {
-            let rule =
-                Proxy::http(proxy.reveal()).map_err(|_| "the address of the proxy for http:// is none")?;
+            let rule = Proxy::http(proxy.reveal()).map_err(|_| "the proxy address for http:// is invalid")?;
             open = open.proxy(rule.no_proxy(NoProxy::from_string(&except)));
             proxies = proxies.http(proxy.reveal());
         }
         if let Some(proxy) = &settings.proxies.https {
             let rule =
-                Proxy::https(proxy.reveal()).map_err(|_| "the address of the proxy for https:// is none")?;
+                Proxy::https(proxy.reveal()).map_err(|_| "the proxy address for https:// is invalid")?;
             open = open.proxy(rule.no_proxy(NoProxy::from_string(&except)));
             proxies = proxies.https(proxy.reveal());
         }
@@ -241,7 +240,7 @@ impl Web {
         let client = match (is_guarded, is_proxied) {
             (true, false) => &self.guarded,
             (true, true) => {
-                self.check_behind_proxy(url).await?;
+                self.check_after_proxy(url).await?;
                 &self.open
             }
             (false, _) => &self.open,
@@ -265,8 +264,8 @@ impl Web {
         self.step(response, url, known.is_some(), token.is_some(), from_public).await
     }
 
-    /// Behind a proxy, it is the proxy that looks up the host. So we look as well, and refuse what we do not see.
-    async fn check_behind_proxy(&self, url: &Url) -> Result<(), Failed> {
+    /// After a proxy, it is the proxy that looks up the host. So we look as well, and refuse what we do not see.
+    async fn check_after_proxy(&self, url: &Url) -> Result<(), Failed> {
         let Some(Host::Domain(host)) = url.host() else { return Ok(()) };
         let addresses =
             self.settings.names.lookup(host).await.map_err(|error| Unreachable::Name(error.to_string()))?;
@@ -394,9 +393,9 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// Whether bytes are the text of a program, as far as that can be told without reading it.
+/// Whether bytes are the text of a program, as far as can be decided without parsing it.
 ///
-/// The type that the host gives is no help: many a web server calls every file without an extension HTML, or a stream of bytes.
+/// The type that the host gives is not a help: many a web server calls every file without an extension HTML, or a stream of bytes.
 fn judge(bytes: Vec<u8>) -> Result<String, NotAProgram> {
     if bytes.contains(&0) {
         return Err(NotAProgram::Binary);
@@ -431,7 +430,7 @@ fn certificate(why: &rustls::CertificateError) -> String {
         NotValidYet | NotValidYetContext { .. } => {
             "it is not valid yet, or the clock of this machine is wrong".to_owned()
         }
-        UnknownIssuer => "nobody knows who issued it".to_owned(),
+        UnknownIssuer => "its issuer is unknown".to_owned(),
         NotValidForName | NotValidForNameContext { .. } => "it is for another host".to_owned(),
         why => format!("{why}"),
     }

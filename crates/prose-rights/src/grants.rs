@@ -1,4 +1,4 @@
-//! What is granted to which program.
+//! The rights that are granted to programs.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use prose_reference::{GitProgram, Reference};
 
 use crate::Right;
 
-/// What programs that were fetched may do.
+/// The rights of fetched programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grants {
-    /// What a person has just granted to all programs of a run.
+    /// Rights that the user has granted to all programs of a run.
     all: Vec<Right>,
-    /// What the settings grant, by the name of the program.
+    /// Rights that settings grant, by the name of the program.
     by_program: BTreeMap<String, Vec<Right>>,
 }
 
 impl Grants {
-    /// What settings grant, by the paths that programs are imported by.
+    /// Creates grants from settings, by the paths that programs are imported by.
     pub fn of_settings<'a>(granted: impl IntoIterator<Item = (&'a str, &'a [Right])>) -> Self {
         let mut grants = Self::default();
         for (path, rights) in granted {
@@ -25,34 +25,34 @@ impl Grants {
         grants
     }
 
-    /// The same, and all programs have these rights as well.
+    /// The same grants, with these rights for all programs in addition.
     pub fn with_all(mut self, rights: &[Right]) -> Self {
         self.all.extend_from_slice(rights);
         self
     }
 
-    /// The same without what settings grant.
+    /// The same grants without those of settings.
     pub fn without_settings(mut self) -> Self {
         self.by_program.clear();
         self
     }
 
-    /// Whether settings grant anything.
+    /// Whether settings grant any right.
     pub fn has_settings(&self) -> bool {
         self.by_program.values().any(|rights| !rights.is_empty())
     }
 
-    /// What a program is granted, by its name.
+    /// The rights of a program, by its name.
     pub fn of<'a>(&'a self, program: &str) -> impl Iterator<Item = &'a Right> {
         self.by_program.get(program).into_iter().flatten().chain(&self.all)
     }
 
-    /// What the settings grant to a program.
+    /// The rights that settings grant to a program.
     pub fn in_settings(&self, program: &str) -> &[Right] {
         self.by_program.get(program).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a program may do what needs a right.
+    /// Whether the rights of a program cover a right.
     pub fn cover(&self, program: &str, right: &Right) -> bool {
         self.of(program).any(|granted| granted.covers(right))
     }

@@ -1,11 +1,11 @@
-//! Which program it is that was fetched.
+//! The identity of a fetched program.
 
 use prose_reference::Reference;
 use sha2::{Digest, Sha256};
 
 use crate::grants::name;
 
-/// How a fetched program is known to the project: by what it is imported by, and by a folder of its own.
+/// The identity of a fetched program in a project: its name in settings, and its own folder for memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Its name in settings, such as `alice/research`.

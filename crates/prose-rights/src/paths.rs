@@ -1,6 +1,6 @@
 //! Paths as programs and settings write them.
 
-/// A path without `.`, `..` and empty parts, as far as that can be told from the path alone. One that leads out of the project keeps what it
+/// A path without `.`, `..` and empty parts, as far as the path alone shows. One that leads out of the project keeps what it
 /// starts with: `/`, `~/` or `../`.
 pub fn normalized(path: &str) -> String {
     let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };

@@ -18,7 +18,7 @@ pub enum Right {
     Skills(String),
 }
 
-/// Why a text is no right.
+/// Why a text is not a right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidRight(String);
 
@@ -118,7 +118,7 @@ impl FromStr for Right {
             return invalid(format!("`{text}` names nothing; expected a path after `{kind}:`"));
         }
         if let Err(error) = GlobBuilder::new(what).literal_separator(true).backslash_escape(true).build() {
-            return invalid(format!("`{what}` is not a glob: {}", error.kind()));
+            return invalid(format!("`{what}` is not a valid glob: {}", error.kind()));
         }
         // A folder stands for what is in it.
         let folder = what.strip_suffix('/').map(|folder| format!("{folder}/**"));
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(why("file:docs/**"), "`file:` is not a kind of right; did you mean `files:docs/**`?");
         assert_eq!(why("net:x"), "`net:` is not a kind of right; expected `files:`, `memory:` or `skills:`");
         assert_eq!(why("files: "), "`files: ` names nothing; expected a path after `files:`");
-        assert!(why("files:[").starts_with("`[` is not a glob: "));
+        assert!(why("files:[").starts_with("`[` is not a valid glob: "));
     }
 
     #[track_caller]

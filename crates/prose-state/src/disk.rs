@@ -116,15 +116,15 @@ impl Tree {
     }
 
     /// The same for a file that is probably not there yet, which is faster then.
-    pub(crate) fn write_first(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn write_new(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        self.with(|root| root.make_folder(folder)?.write_first(name, bytes))
+        self.with(|root| root.make_folder(folder)?.write_new(name, bytes))
     }
 
     /// The same for a file that no journal can bring back.
-    pub(crate) fn write_lasting(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn write_durable(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
         let (folder, name) = self.parts(relative)?;
-        self.with(|root| root.make_folder(folder)?.write_lasting(name, bytes))
+        self.with(|root| root.make_folder(folder)?.write_durable(name, bytes))
     }
 
     /// Makes a folder inside.
@@ -344,7 +344,7 @@ impl OwnFile<'_> {
     /// Makes it, for the user alone.
     pub(crate) fn create_new(&self) -> Result<File, StateError> {
         let (folder, name) = self.place()?;
-        Ok(folder.appender_of_new(name)?)
+        Ok(folder.new_appender(name)?)
     }
 
     /// Makes it in the place of what a process that was killed has left.

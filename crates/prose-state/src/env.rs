@@ -51,7 +51,7 @@ impl EnvFile {
     pub fn write(&self, project: &Project) -> Result<(), StateError> {
         let mut text = self.lines.join("\n");
         text.push('\n');
-        project.make_prose_folder()?.write_lasting(ENV_FILE, text.as_bytes())
+        project.make_prose_folder()?.write_durable(ENV_FILE, text.as_bytes())
     }
 }
 

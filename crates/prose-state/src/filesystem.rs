@@ -252,7 +252,7 @@ impl FilesystemStore {
                     let text = binding_file::write(binding, &value.to_string());
                     let files = self.writer.files();
                     match was {
-                        None => files.tree.write_first(&binding.path, text.as_bytes())?,
+                        None => files.tree.write_new(&binding.path, text.as_bytes())?,
                         Some(_) => files.tree.write(&binding.path, text.as_bytes())?,
                     }
                 }

@@ -89,7 +89,7 @@ impl Project {
         let tree = make_tree(&self.root.join(PROSE_FOLDER), &self.limits())?;
         if tree.folder().identity(IGNORE_FILE)?.is_none() {
             // As a whole: a part of it would stay, since one that is there is never written over.
-            tree.folder().write_first(IGNORE_FILE, IGNORED.as_bytes())?;
+            tree.folder().write_new(IGNORE_FILE, IGNORED.as_bytes())?;
         }
         Ok(tree)
     }

@@ -181,7 +181,7 @@ impl Memories {
         let text = serde_json::to_vec(&pending).map_err(|error| {
             StateError::io("write", &tree.folder().path().join(PENDING_FILE))(error.into())
         })?;
-        tree.write_lasting(PENDING_FILE, &text)?;
+        tree.write_durable(PENDING_FILE, &text)?;
         tree.sync_file(PENDING_FILE)?;
         finish_write(&tree)
     }
@@ -263,8 +263,8 @@ fn finish_write(tree: &Tree) -> Result<(), StateError> {
     let Some(bytes) = tree.read(PENDING_FILE, Limit::STATE)? else { return Ok(()) };
     // The file is put in its place as a whole, so that one that cannot be read is none of ours.
     if let Ok(Pending { memory, segment, record }) = serde_json::from_slice(&bytes) {
-        tree.write_lasting(&segment, record.as_bytes())?;
-        tree.write_lasting(MEMORY_FILE, memory.as_bytes())?;
+        tree.write_durable(&segment, record.as_bytes())?;
+        tree.write_durable(MEMORY_FILE, memory.as_bytes())?;
     }
     tree.remove(PENDING_FILE)
 }

@@ -1,4 +1,4 @@
-//! Lexing, parsing and walking, beside a flat tree built from the same tokens.
+//! Lexing, parsing and walking, next to a flat tree built from the same tokens.
 //!
 //! `PROSE_OFFICIAL` may name a folder of programs to join into the text; without it the repository's own examples are used.
 

@@ -1,26 +1,26 @@
-//! Braces in texts that are nearly those of an interpolation, such as `{ topic }`, and so are literal text.
+//! Broken interpolations in texts, such as `{ topic }`, which are literal text.
 
 use std::ops::Range;
 
 use crate::grammar::literals::interpolation_len;
 use crate::names;
 
-/// A name behind a brace that was probably to be filled in, and is not.
+/// A broken interpolation: a name after a brace that was probably to be interpolated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slip {
-    /// The bytes of the name.
+pub struct BrokenInterpolation {
+    /// The range of the name.
     pub name: Range<usize>,
-    /// The bytes from the brace to the end of what was probably meant.
+    /// The range from the brace to the end of the probable interpolation.
     pub range: Range<usize>,
     /// What is wrong with it.
-    pub kind: SlipKind,
-    /// How it was probably meant, if that is clear.
+    pub kind: BrokenInterpolationKind,
+    /// The probable intention, if it is clear.
     pub meant: Option<String>,
 }
 
 /// What is wrong with the braces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlipKind {
+pub enum BrokenInterpolationKind {
     /// `{topic`
     Unclosed,
     /// `{ topic }`
@@ -31,9 +31,9 @@ pub enum SlipKind {
     Expression,
 }
 
-/// The braces of the text of a one-line string, as it is written, that were probably meant to fill in a value. The caller knows which names
+/// The broken interpolations in the source of a one-line string. The caller knows which names
 /// are those of variables. Words, lists and keys in braces are left alone: those are meant for the model.
-pub fn slips(text: &str) -> Vec<Slip> {
+pub fn broken_interpolations(text: &str) -> Vec<BrokenInterpolation> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(step) = text[at..].find(['\\', '{']) {
@@ -54,7 +54,7 @@ pub fn slips(text: &str) -> Vec<Slip> {
     found
 }
 
-fn slip(text: &str, open: usize) -> Option<Slip> {
+fn slip(text: &str, open: usize) -> Option<BrokenInterpolation> {
     let behind = &text[open + 1..];
     let spaces = behind.len() - behind.trim_start_matches(' ').len();
     let start = open + 1 + spaces;
@@ -62,8 +62,9 @@ fn slip(text: &str, open: usize) -> Option<Slip> {
     let name = start..start + length;
     let end = path_end(text, name.end);
     let rest = &text[end..];
-    let slip =
-        |range_end, kind, meant| Some(Slip { name: name.clone(), range: open..range_end, kind, meant });
+    let slip = |range_end, kind, meant| {
+        Some(BrokenInterpolation { name: name.clone(), range: open..range_end, kind, meant })
+    };
     let path = &text[start..end];
     // As far as the brace that closes this one.
     let inside = rest.find(['{', '}']).filter(|at| rest[*at..].starts_with('}')).map(|at| &rest[..at]);
@@ -73,22 +74,22 @@ fn slip(text: &str, open: usize) -> Option<Slip> {
             let is_index = |inside: &str| interpolation_len(&format!("{{{path}{inside}]}}")).is_some();
             match inside {
                 _ if inside.trim_matches(' ').is_empty() => {
-                    slip(behind, SlipKind::Spaces, Some(format!("{{{path}}}")))
+                    slip(behind, BrokenInterpolationKind::Spaces, Some(format!("{{{path}}}")))
                 }
-                "." => slip(behind, SlipKind::Path, Some(format!("{{{path}}}"))),
+                "." => slip(behind, BrokenInterpolationKind::Path, Some(format!("{{{path}}}"))),
                 _ if inside.starts_with('[') && is_index(inside) => {
-                    slip(behind, SlipKind::Path, Some(format!("{{{path}{inside}]}}")))
+                    slip(behind, BrokenInterpolationKind::Path, Some(format!("{{{path}{inside}]}}")))
                 }
-                _ if inside.starts_with(['.', '[', ']']) => slip(behind, SlipKind::Path, None),
+                _ if inside.starts_with(['.', '[', ']']) => slip(behind, BrokenInterpolationKind::Path, None),
                 _ if inside.trim_start().starts_with(['(', '+', '?']) => {
-                    slip(behind, SlipKind::Expression, None)
+                    slip(behind, BrokenInterpolationKind::Expression, None)
                 }
                 _ => None,
             }
         }
-        // A sentence goes on behind it, but no list or object.
+        // A sentence continues after it, but no list or object.
         None if spaces == 0 && (rest.is_empty() || rest.starts_with([' ', '.', ';', '!', '?', ')', ']'])) => {
-            slip(end, SlipKind::Unclosed, Some(format!("{{{path}}}")))
+            slip(end, BrokenInterpolationKind::Unclosed, Some(format!("{{{path}}}")))
         }
         None => None,
     }
@@ -106,7 +107,7 @@ fn path_end(text: &str, mut end: usize) -> usize {
             }
             _ => None,
         };
-        // What has been taken is right if the braces could be closed behind it.
+        // What has been taken is right if the braces could be closed after it.
         match step.filter(|step| interpolation_len(&format!("{{x{}}}", &rest[..*step])).is_some()) {
             Some(step) => end += step,
             None => return end,
@@ -118,13 +119,13 @@ fn path_end(text: &str, mut end: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(SlipKind, Option<String>)> {
-        slips(text).into_iter().map(|slip| (slip.kind, slip.meant)).collect()
+    fn kinds(text: &str) -> Vec<(BrokenInterpolationKind, Option<String>)> {
+        broken_interpolations(text).into_iter().map(|slip| (slip.kind, slip.meant)).collect()
     }
 
     #[test]
     fn what_was_to_be_filled_in() {
-        use SlipKind::*;
+        use BrokenInterpolationKind::*;
         let meant = |text: &str| Some(text.to_owned());
         assert_eq!(kinds("about {topic"), [(Unclosed, meant("{topic}"))]);
         assert_eq!(kinds("about {plan.title, or"), []);

@@ -6,7 +6,7 @@ use crate::{SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
 
 /// The edits that make a statement of each session of an arrow chain, in their order. Where the chain is a value, its last session is.
 ///
-/// None where the sessions would then no longer run one after another, or where a comment stands between them. `text` is that of the tree.
+/// None where the sessions would then no longer run one after another, or where a comment is between them. `text` is that of the tree.
 pub fn as_statements(chain: &ArrowChain, text: &str) -> Option<Vec<TextEdit>> {
     let parent = chain.syntax().parent()?;
     let is_list = |node: &SyntaxNode| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::SOURCE_FILE);
@@ -18,7 +18,7 @@ pub fn as_statements(chain: &ArrowChain, text: &str) -> Option<Vec<TextEdit>> {
         Statement::ArrowChain(_) | Statement::Assignment(_) | Statement::Output(_) | Statement::Return(_) => {
             true
         }
-        // To take a session apart is a mistake, which is not for this to mend.
+        // To take a session apart is a mistake, which is not for this to fix.
         Statement::Let(node) => node.name().is_some(),
         _ => false,
     };

@@ -13,7 +13,7 @@ mod table;
 
 pub use table::Code;
 
-/// How grave the cases of a code are in a profile, or that they are not reported.
+/// The severity of a code in a profile, or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Reported as [`Severity::Error`].
@@ -29,10 +29,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// Every level, from the gravest.
+    /// Every level, from the most severe.
     pub const ALL: &[Level] = &[Level::Error, Level::Warning, Level::Information, Level::Hint, Level::Off];
 
-    /// The severity with which it is reported, if it is.
+    /// The severity, if it is reported.
     pub fn severity(self) -> Option<Severity> {
         match self {
             Level::Error => Some(Severity::Error),
@@ -78,12 +78,12 @@ impl Profile {
     }
 }
 
-/// How an editor shows the text of a diagnostic.
+/// How editors render the range of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tag {
-    /// Faded: it could go.
+    /// Faded: the code can be removed.
     Unnecessary,
-    /// Struck through: it still works, and there is a better way.
+    /// Struck through: the code still works, and there is a better form.
     Deprecated,
 }
 
@@ -97,7 +97,7 @@ impl Tag {
     }
 }
 
-/// What is known about one code.
+/// A row of the table of codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeInfo {
     /// The code as it is shown, such as `E001`.
@@ -106,23 +106,23 @@ pub struct CodeInfo {
     pub title: &'static str,
     /// The level in the default profile.
     pub default: Level,
-    /// The level in the default profile of the cases that programs in use show to be harmless. The checks tell them apart; see
+    /// The level in the default profile of cases that are known to be harmless. The checks decide which these are; see
     /// [`Diagnostic::lenient`](crate::Diagnostic::lenient).
     pub lenient: Level,
     /// The level in the `strict` profile.
     pub strict: Level,
-    /// How editors show its text.
+    /// How editors render its range.
     pub tag: Option<Tag>,
-    /// Why it is reported and what to do, as Markdown.
+    /// The explanation, as Markdown.
     pub explanation: &'static str,
-    /// A program that has the problem. Where it takes several files, a line `//- /path` starts each.
+    /// A program with the diagnostic. If it needs several files, a line `//- /path` starts each.
     pub wrong: &'static str,
-    /// The same program without it.
+    /// The corrected program.
     pub right: &'static str,
 }
 
 impl CodeInfo {
-    /// The level in a profile, for one of the harmless cases or for any other.
+    /// The level in a profile, for a lenient case or for any other.
     pub fn level(&self, profile: Profile, lenient: bool) -> Level {
         match profile {
             Profile::Strict => self.strict,
@@ -138,12 +138,12 @@ impl Code {
         self.info().name
     }
 
-    /// Whether it stands for a mistake, whatever settings make of it: its name starts with `E`.
+    /// Whether it is an error by its name (`E…`), regardless of settings.
     pub fn is_mistake(self) -> bool {
         self.as_str().starts_with('E')
     }
 
-    /// Whether it says that something is there in vain. Its fixes remove what somebody wrote, and a mistake elsewhere may be the
+    /// Whether it reports something unused. Its fixes remove code, and an error elsewhere may be the
     /// only reason that nothing uses it: `session: improve` for `do improve` leaves a block without a call.
     pub fn is_about_unused(self) -> bool {
         matches!(self, Code::W115 | Code::W116 | Code::W117 | Code::W118 | Code::W119 | Code::W120)
@@ -156,7 +156,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// The text names no code of the table.
+/// The text is not a code of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCode(pub String);
 

@@ -1,4 +1,4 @@
-//! What the tools say about a program: a coded, placed message with an optional fix.
+//! Diagnostics: a code, a range, a message and optional fixes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use rowan::{TextRange, TextSize};
 use crate::codes::{Code, Level, Profile};
 use crate::severity::Severity;
 
-/// One finding in one file.
+/// A diagnostic in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The entry of the code table; it gives the severity, the title and the explanation.
+    /// The code, whose row of the table has the severity, the title and the explanation.
     pub code: Code,
-    /// The bytes that are wrong. Never longer than what has to change, empty where something is missing.
+    /// The range to change, as short as possible; empty where something is missing.
     pub range: TextRange,
-    /// One sentence that says what is wrong and what was probably meant.
+    /// What is wrong in one clause, and how to fix it in a second: lower case, no full stop.
     pub message: String,
-    /// How to mend it, if a program can tell.
+    /// The preferred fix, if there is one.
     pub fix: Option<Fix>,
-    /// Other ways to mend it, for a person to choose from.
+    /// Alternative fixes, for the user to choose from.
     pub other_fixes: Vec<Fix>,
-    /// Other places that have to do with it, such as the first of two definitions.
+    /// Related locations, such as the first of two definitions.
     pub related: Vec<Related>,
-    /// Whether the case is one of those that the default profile takes more lightly, since programs in use show them to be harmless.
+    /// Whether the case has the lenient level in the default profile, since working programs show it to be harmless.
     pub lenient: bool,
     /// The name that decides what is wrong. The parser does not look names up, so this is for the analysis.
     pub undecided: Option<UndecidedName>,
@@ -49,26 +49,26 @@ pub enum NameRole {
     Statement,
 }
 
-/// A place that explains a diagnostic.
+/// A related location of a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {
-    /// The file; none where it is that of the diagnostic.
+    /// The file; none for the file of the diagnostic.
     pub path: Option<Arc<str>>,
-    /// The bytes in that file.
+    /// The range in that file.
     pub range: TextRange,
-    /// What is to be seen there, as a short phrase.
+    /// A short phrase about the location.
     pub message: String,
 }
 
 impl Related {
-    /// A place in a file, or in that of the diagnostic if none is given.
+    /// A location in a file, or in that of the diagnostic if none is given.
     pub fn new(path: Option<Arc<str>>, range: TextRange, message: impl Into<String>) -> Self {
         Self { path, range, message: shortened(message.into()) }
     }
 }
 
 impl Diagnostic {
-    /// A diagnostic with nothing but its message.
+    /// A diagnostic without fixes and related locations.
     pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -82,12 +82,12 @@ impl Diagnostic {
         }
     }
 
-    /// Says more behind the message.
+    /// Appends to the message.
     pub fn add_to_message(&mut self, more: impl Into<String>) {
         self.message += &shortened(more.into());
     }
 
-    /// The same diagnostic with a fix, if there is one. One that has a fix already gets another to choose from.
+    /// The same diagnostic with a fix, if there is one. A second fix becomes an alternative.
     pub fn with_fix(mut self, fix: impl Into<Option<Fix>>) -> Self {
         let fix = fix.into();
         match self.fix {
@@ -97,13 +97,13 @@ impl Diagnostic {
         self
     }
 
-    /// The same diagnostic with a place in the same file that explains it.
+    /// The same diagnostic with a related location in the same file.
     pub fn with_related(mut self, range: TextRange, message: impl Into<String>) -> Self {
         self.related.push(Related::new(None, range, message));
         self
     }
 
-    /// The same diagnostic, lenient if the case is one that programs in use show to be harmless.
+    /// The same diagnostic, lenient if the case is known to be harmless.
     pub fn with_lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
         self
@@ -119,7 +119,7 @@ impl Diagnostic {
         self.level(Profile::Default).severity().unwrap_or(Severity::Hint)
     }
 
-    /// The same diagnostic where its text has moved.
+    /// The same diagnostic with its ranges mapped by `by`.
     pub fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
         self.range = by(self.range);
         if let Some(name) = &mut self.undecided {
@@ -137,9 +137,9 @@ impl Diagnostic {
     }
 }
 
-/// The message with very long words cut in their middle: a name may be as long as its file, and nobody reads on behind it.
+/// The message with very long words shortened in their middle, since a name may be as long as its file.
 fn shortened(message: String) -> String {
-    /// Longer than any name or path that somebody wrote by hand.
+    /// Longer than any name or path written by hand.
     const MAX_WORD: usize = 160;
     const START: usize = 60;
     const END: usize = 20;
@@ -158,29 +158,29 @@ fn shortened(message: String) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A change of the text that mends a diagnostic.
+/// A fix of a diagnostic: edits with a title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What the change does, in the imperative: `Insert ':'`.
+    /// The title, in the imperative: `Insert ':'`.
     pub title: String,
-    /// Whether the change keeps the meaning that the author must have had.
+    /// Whether the fix surely has the intended meaning.
     pub safety: FixSafety,
-    /// Replacements that do not overlap, in the order of the text.
+    /// Edits that do not overlap, in the order of the text.
     pub edits: Vec<TextEdit>,
 }
 
 impl Fix {
-    /// A change that can be made without asking.
+    /// A fix that can be applied without asking.
     pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         Self { title: shortened(title.into()), safety: FixSafety::Safe, edits }
     }
 
-    /// A guess.
+    /// A fix that the user has to confirm.
     pub fn guess(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
         Self { title: shortened(title.into()), safety: FixSafety::Unsafe, edits }
     }
 
-    /// A guess that puts what was probably meant in the place of what is written.
+    /// An unsafe fix that replaces a range with the probable intention.
     pub fn change(range: TextRange, to: &str) -> Self {
         Self::guess(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
     }
@@ -189,28 +189,28 @@ impl Fix {
 /// Whether a fix may be applied without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixSafety {
-    /// Only one thing can have been meant.
+    /// The intention is certain.
     Safe,
-    /// A guess: a person should look at it.
+    /// A guess, which the user has to confirm.
     Unsafe,
 }
 
-/// Replaces the text of a range; an empty range inserts.
+/// An edit that replaces a range; an empty range inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// The bytes to replace, in the text before the change.
+    /// The range to replace, in the text before the edit.
     pub range: TextRange,
-    /// The text that takes their place.
+    /// The new text.
     pub new_text: String,
 }
 
 impl TextEdit {
-    /// Puts `new_text` at `offset`.
+    /// Inserts `new_text` at `offset`.
     pub fn insert(offset: TextSize, new_text: impl Into<String>) -> Self {
         Self { range: TextRange::empty(offset), new_text: new_text.into() }
     }
 
-    /// Puts `new_text` in the place of `range`.
+    /// Replaces `range` with `new_text`.
     pub fn replace(range: TextRange, new_text: impl Into<String>) -> Self {
         Self { range, new_text: new_text.into() }
     }

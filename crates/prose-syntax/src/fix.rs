@@ -1,4 +1,4 @@
-//! Applying fixes: which of them go together, and what comes of applying all that can be applied.
+//! Applying fixes: compatible ones together, and all of them until none is left.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -10,16 +10,16 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
 use crate::severity::Severity;
 
-/// A fix may uncover what another fix mends, and so on; but a program is never worth more rounds than this.
+/// The maximum number of passes. A fix may uncover another diagnostic with a fix, and so on.
 const MAX_PASSES: usize = 100;
 
-/// So many passes in a row may leave as many diagnostics as there were. What such a row did is then taken back: fixes that
-/// undo each other, or one that never helps, would go on forever.
+/// So many passes in a row may leave as many diagnostics as there were. What such a row did is then reverted: fixes that
+/// undo each other, or one that never helps, would continue forever.
 const MAX_IDLE_PASSES: usize = 10;
 
 const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
-/// A text with fixes applied.
+/// The result of applying fixes to a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The new text.
@@ -47,7 +47,7 @@ pub fn apply<'a>(text: &str, fixes: impl IntoIterator<Item = &'a Fix>) -> Applie
     Applied { text: chosen.apply(text), applied }
 }
 
-/// What ends the lines of a text: what ends its first line.
+/// The line ending of a text: that of its first line.
 pub fn line_ending(text: &str) -> &'static str {
     match text.find(LINE_BREAKS).map(|at| &text[at..]) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -135,7 +135,7 @@ pub trait Reported {
     /// What is reported.
     fn diagnostic(&self) -> &Diagnostic;
 
-    /// How grave it is.
+    /// Its severity.
     fn severity(&self) -> Severity;
 }
 
@@ -149,7 +149,7 @@ impl Reported for Diagnostic {
     }
 }
 
-/// A program after fixing all that can be fixed.
+/// The result of fixing a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed<D = Diagnostic> {
     /// The new text.

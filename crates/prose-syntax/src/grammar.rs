@@ -24,13 +24,13 @@ use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{MAX_DEPTH, Parser, fix, is_name, is_string};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// What a list of statements stands in.
+/// What a list of statements is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parent {
     File,
     Body,
     Choice,
-    /// Below a line that was reported: nothing tells what the lines here are, so properties, options and clauses are as
+    /// Below a line that was reported: the kind of the lines here is unknown, so properties, options and clauses are as
     /// good as statements (decision 8).
     Unknown,
 }
@@ -61,7 +61,7 @@ fn statements(p: &mut Parser<'_>, parent: Parent) {
     }
 }
 
-/// One of a list of statements. Tells whether what follows may belong to something that was not understood.
+/// One of a list of statements. Returns whether what follows may belong to something that was not understood.
 fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bool {
     // Several clauses can belong to one statement.
     let continues = matches!(p.kind(), ELIF_KW | ELSE_KW | CATCH_KW | FINALLY_KW | PIPE | ARROW);
@@ -257,7 +257,7 @@ fn keyword_statement(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent, af
     }
 }
 
-/// A statement that has a value, and so can also stand behind `=`.
+/// A statement that has a value, and so can also come after `=`.
 fn block_expression(p: &mut Parser<'_>, keyword: SyntaxKind) {
     match keyword {
         SESSION_KW | RESUME_KW => sessions::session_chain(p, keyword),
@@ -294,7 +294,7 @@ fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     starts.then(|| p.kind())
 }
 
-/// What stands behind `=`, `output` and `return`: a block expression, or an expression with its pipeline.
+/// What comes after `=`, `output` and `return`: a block expression, or an expression with its pipeline.
 fn right_hand_side(p: &mut Parser<'_>) {
     if yaml::is_list_below(p, 0) {
         return yaml::list(p, false);
@@ -351,9 +351,9 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
     end_of_statement(p);
 }
 
-/// Passes the end of the line; what still stands before it is reported.
+/// Passes the end of the line; what still comes before it is reported.
 fn end_of_statement(p: &mut Parser<'_>) {
-    if p.is_behind_line() || (p.one_line && p.at(PIPE)) {
+    if p.is_past_line() || (p.one_line && p.at(PIPE)) {
         return;
     }
     if p.is_among_items && p.at(COMMA) && p.nth(1) == LINE_END {
@@ -385,7 +385,7 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
         return;
     }
     if block_expression_keyword(p).is_some() {
-        // The body stands on the line of the header.
+        // The body is on the line of the header.
         let at = p.previous_end();
         p.error_with_fix(
             Code::E005,
@@ -432,7 +432,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
             return;
         }
         p.looked_ahead(header.start(), looked);
-        // Lines that are indented without reason may have left their body behind.
+        // Lines that are indented without reason may have been its body.
         // Of a choice without options the analysis says more.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {
             p.note(Code::W101, header, format!("`{owner}` has an empty body"), None);
@@ -446,7 +446,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
     }
 }
 
-/// The indented lines that begin behind the present line end.
+/// The indented lines that begin after the current line end.
 fn block_of(p: &mut Parser<'_>, parent: Parent) {
     let one_line = std::mem::replace(&mut p.one_line, false);
     p.eat(LINE_END);

@@ -36,7 +36,7 @@ struct Indentation {
     column: u32,
     /// A second column that is taken for the same, after an inconsistent dedent has been reported once.
     also: u32,
-    /// Whether the line above opens a block, as far as its form tells.
+    /// Whether the line above opens a block, as far as its form shows.
     is_expected: bool,
 }
 
@@ -93,16 +93,16 @@ impl LayoutPass<'_> {
         self.lexemes.push(Lexeme { kind, token: self.at as u32 });
     }
 
-    /// Goes to the first token of the next line that holds code, and tells its column.
+    /// Advances to the first token of the next line with code, and returns its column.
     fn next_line(&mut self) -> Option<u32> {
-        let behind_last = self.at;
+        let after_last = self.at;
         let (index, column) = self.first_of_line(self.at);
         self.at = index;
         if self.has_tabs {
             if self.lexemes.is_empty() && self.text[self.indentation()].contains('\t') {
                 self.margin = column;
             }
-            self.check_tabs(behind_last);
+            self.check_tabs(after_last);
         }
         (self.token(index).kind != END).then_some(column)
     }
@@ -169,15 +169,15 @@ impl LayoutPass<'_> {
         })
     }
 
-    /// Reports tabs before the present token, which starts a line. Comments between the lines may be indented as they like, but
-    /// no tab is left behind in them.
-    fn check_tabs(&mut self, behind_last: usize) {
-        let mut edits: Vec<TextEdit> = (behind_last + 1..self.at)
+    /// Reports tabs before the current token, which starts a line. Comments between the lines may be indented as they like, but
+    /// no tab is left after in them.
+    fn check_tabs(&mut self, after_last: usize) {
+        let mut edits: Vec<TextEdit> = (after_last + 1..self.at)
             .filter(|&index| self.token(index).kind == COMMENT)
             .filter_map(|comment| self.without_tabs(comment - 1))
             .collect();
         let code = match self.at.checked_sub(1) {
-            Some(before) if before >= behind_last && self.token(self.at).kind != END => {
+            Some(before) if before >= after_last && self.token(self.at).kind != END => {
                 self.without_tabs(before)
             }
             _ => None,
@@ -240,7 +240,7 @@ impl LayoutPass<'_> {
         }
     }
 
-    /// Whether the line above has the form of one with an indented block below it, or the present line that of a continuation.
+    /// Whether the line above has the form of one with an indented block below it, or the current line that of a continuation.
     /// Where neither is the case, something is wrong with the lines above, and the columns of the present ones say nothing.
     fn opens_block(&self) -> bool {
         let line = &self.lexemes[self.last_line.0.min(self.lexemes.len())..];
@@ -285,7 +285,7 @@ impl LayoutPass<'_> {
             }));
     }
 
-    /// The whitespace before the present token, which starts a line.
+    /// The whitespace before the current token, which starts a line.
     fn indentation(&self) -> TextRange {
         match self.at.checked_sub(1) {
             Some(before) if self.token(before).kind == WHITESPACE => self.tokens.range(before),
@@ -344,7 +344,7 @@ impl LayoutPass<'_> {
             && matches!(last_item, None | Some(COMMA))
     }
 
-    /// Whether the bracket at the present token is closed before a line that cannot belong to it.
+    /// Whether the bracket at the current token is closed before a line that cannot belong to it.
     fn is_closed(&self, column: u32) -> bool {
         let mut brackets = Brackets::default();
         let mut index = self.at;
@@ -367,7 +367,7 @@ impl LayoutPass<'_> {
         }
     }
 
-    /// The first token of the next line, where that line can go on with a bracket opened on a line at `column`: it is indented
+    /// The first token of the next line, where that line can continue with a bracket opened on a line at `column`: it is indented
     /// deeper, or starts with a closing bracket.
     fn continuation(&self, newline: usize, column: u32) -> Option<usize> {
         let (next, next_column) = self.first_of_line(newline);
@@ -408,7 +408,7 @@ impl Brackets {
 
     fn see(&mut self, kind: SyntaxKind) {
         if opens(kind) {
-            // Deeper ones are refused by the parser; not counting them keeps the search below short.
+            // Deeper ones are rejected by the parser; not counting them keeps the search below short.
             if self.0.len() < MAX_DEPTH {
                 self.0.push(kind);
             }

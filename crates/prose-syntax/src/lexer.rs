@@ -20,7 +20,7 @@ pub(crate) struct Tokens {
     /// The indices of the comments in the form of other languages, and of stray lines: what the grammar does not see, and is
     /// reported all the same.
     pub(crate) foreign_trivia: Vec<usize>,
-    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
+    /// For each literal whose end depends on text after it: its start, and how far the text was looked at.
     pub(crate) lookaheads: Vec<TextRange>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn lex(text: &str) -> Tokens {
                 lexer.bump(literal.end - lexer.span().end);
                 literal.kind
             }
-            // An address without quotes is no comment.
+            // An address without quotes is not a comment.
             Ok(Raw::SlashComment) if list.last().is_some_and(|last| last.kind == COLON) => UNKNOWN,
             Ok(Raw::SlashComment) => {
                 foreign_trivia.push(list.len());
@@ -203,7 +203,7 @@ pub(crate) fn lex(text: &str) -> Tokens {
     Tokens { list, foreign_trivia, lookaheads: lexer.extras.memory.into_lookaheads() }
 }
 
-/// Whether `mark`, which stands behind the tokens of `list` and before `rest`, makes a stray line of its line.
+/// Whether `mark`, which comes after the tokens of `list` and before `rest`, makes a stray line of its line.
 fn is_stray_line(list: &[Token], mark: &str, rest: &str) -> bool {
     let starts_line =
         |tokens: &[Token]| tokens.last().is_none_or(|last| matches!(last.kind, NEWLINE | BYTE_ORDER_MARK));
@@ -215,7 +215,7 @@ fn is_stray_line(list: &[Token], mark: &str, rest: &str) -> bool {
         let is_info = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '.');
         return starts_line(above) && rest_of_line(rest).trim().chars().all(is_info);
     }
-    // Git writes each of them at the start of a line, seven times, with a name behind a space at most.
+    // Git writes each of them at the start of a line, seven times, with a name after a space at most.
     starts_line(list) && matches!(rest.as_bytes(), [] | [b' ' | b'\n' | b'\r', ..])
 }
 

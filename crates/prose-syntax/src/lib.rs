@@ -38,7 +38,7 @@ pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, Syntax
 pub struct Parse {
     green: rowan::GreenNode,
     diagnostics: Vec<Diagnostic>,
-    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at. An edit there may
+    /// For each literal whose end depends on text after it: its start, and how far the text was looked at. An edit there may
     /// move its end.
     lookaheads: Vec<TextRange>,
 }

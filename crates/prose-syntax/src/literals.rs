@@ -25,9 +25,9 @@ pub(crate) type Scan = fn(&str, logos::Span, usize, &mut Memory) -> Literal;
 /// What earlier literals of the same text have shown.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// For each literal whose end depends on text behind it: its start, and how far the text was looked at.
+    /// For each literal whose end depends on text after it: its start, and how far the text was looked at.
     lookaheads: Vec<TextRange>,
-    /// Markers that were searched for in vain from a place up to the end of the text: searching again from a later place would find
+    /// Markers that were not found from a place up to the end of the text: searching again from a later place would find
     /// nothing either, and would make a text of many unterminated literals take quadratic time.
     exhausted: Vec<(&'static str, usize)>,
 }
@@ -60,7 +60,7 @@ pub(crate) fn one_line_string(text: &str, opener: logos::Span, _: usize, _: &mut
             }
             Some(_) => at += 1,
         }
-        // Only escapes can leave `at` inside a character; the bytes searched for are ASCII, so going on is safe.
+        // Only escapes can leave `at` inside a character; the bytes searched for are ASCII, so continuing is safe.
     }
 }
 
@@ -146,12 +146,12 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     let before_opener = &text[line_start..opener.start];
     let indent = indent_of(text, line_start);
     let content = rest.trim_end();
-    // A marker that stands alone was probably to close something, and one behind a word that takes no condition is none.
+    // A marker that is alone was probably to close something, and one after a word that takes no condition is none.
     let can_span_lines = match before_opener.trim().is_empty() {
         true => !content.is_empty(),
         false => opens_discretion(before_opener),
     };
-    // A condition holds no property, so markers behind one are in the text of that.
+    // A condition holds no property, so markers after one are in the text of that.
     let opens_string = |line: &str| line.split_once("\"\"\"").is_some_and(|(before, _)| is_header(before));
     let unterminated = |limit: usize| {
         let end = match content.is_empty() && can_span_lines {
@@ -199,7 +199,7 @@ pub(crate) fn discretion(text: &str, opener: logos::Span, line_start: usize, mem
     Literal { kind: DISCRETION_LITERAL, end: close_end }
 }
 
-/// Whether `rest` is what can stand behind a condition on its line, and not the text between two markers.
+/// Whether `rest` is what can come after a condition on its line, and not the text between two markers.
 fn ends_header(rest: &str) -> bool {
     let rest = rest.trim_start();
     rest.is_empty() || rest.starts_with([':', '(', '#', ')', ']', '}', ','])
@@ -281,7 +281,7 @@ fn is_word(text: &str) -> bool {
     text.chars().all(|c| names::is_part(c) || c == '-')
 }
 
-/// Whether `run` stands alone on the line below the header of an `assert`, where its message does.
+/// Whether `run` is alone on the line below the header of an `assert`, where its message does.
 fn opens_message(text: &str, run_line: usize, run: &logos::Span) -> bool {
     if run_line + indent_of(text, run_line) != run.start {
         return false;
@@ -306,7 +306,7 @@ fn last_word(code: &str) -> &str {
     &code[code.trim_end_matches(is_word).len()..]
 }
 
-/// The content of an unterminated `**` without what belongs to the header behind it: `the tests pass (max: 3):`.
+/// The content of an unterminated `**` without what belongs to the header after it: `the tests pass (max: 3):`.
 fn without_header_end(content: &str) -> &str {
     let Some(header) = content.strip_suffix(':') else { return content };
     let header = header.trim_end();
@@ -324,7 +324,7 @@ fn is_modifier(text: &str) -> bool {
 }
 
 /// The end of an unterminated literal that may span lines: its own line and those below that are `is_inside`, up to `limit`.
-/// Blank lines and those of comments are inside where others are behind them.
+/// Blank lines and those of comments are inside where others are after them.
 fn end_of_lines(text: &str, from: usize, limit: usize, is_inside: impl Fn(&str) -> bool) -> usize {
     let mut end = from + rest_of_line(text, from).trim_end().len();
     let mut at = from + rest_of_line(text, from).len();
@@ -349,7 +349,7 @@ fn is_indented(line: &str, indent: usize) -> bool {
     !line.trim().is_empty() && indent_of(line, 0) > indent
 }
 
-/// Whether `line` reads as a sentence or an item of a list, and as no statement, not even a misspelt one.
+/// Whether `line` reads as a sentence or an item of a list, and as no statement, not even a misspelled one.
 fn is_prose(line: &str) -> bool {
     let line = line.trim();
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -369,7 +369,7 @@ fn is_prose(line: &str) -> bool {
     };
     let mut words = line.trim_end_matches(':').split_ascii_whitespace();
     let is_sentence = match (words.next(), words.next()) {
-        // A word alone is no statement, unless it is one of the keywords that were excluded above.
+        // A word alone is not a statement, unless it is one of the keywords that were excluded above.
         (Some(one), None) => {
             is_spoken(one)
                 && (one.ends_with(['.', '!', '?', ','])
@@ -385,7 +385,7 @@ fn first_word(code: &str) -> &str {
     code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default()
 }
 
-/// Whether nothing but whitespace stands behind `at` on its line. A line can be long, and hold many literals.
+/// Whether nothing but whitespace comes after `at` on its line. A line can be long, and hold many literals.
 fn ends_line(text: &str, at: usize) -> bool {
     text[at..]
         .chars()

@@ -1,4 +1,4 @@
-//! What names are made of: the letters and digits of any script that Unicode has for identifiers, `_`, and `-` between two of them (L12).
+//! The syntax of names: letters and digits of Unicode identifiers, `_`, and `-` between two of these (L12).
 //! The reference says "valid identifiers" and no more.
 
 /// Whether a name can start with the character.
@@ -6,7 +6,7 @@ pub fn is_start(c: char) -> bool {
     c == '_' || unicode_ident::is_xid_start(c)
 }
 
-/// Whether the character can stand in a name; a hyphen can only between two of these.
+/// Whether the character can be in a name; a hyphen can only between two of these.
 pub fn is_part(c: char) -> bool {
     unicode_ident::is_xid_continue(c)
 }

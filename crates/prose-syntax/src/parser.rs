@@ -17,7 +17,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 /// ours nor that of a caller who walks the tree.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// What parsing a text gave.
+/// The result of parsing a text.
 pub(crate) struct Parsed {
     pub(crate) green: GreenNode,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -67,40 +67,40 @@ pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: &'a Tokens,
     lexemes: &'a [Lexeme],
-    /// The present lexeme.
+    /// The current lexeme.
     at: usize,
     /// The first raw token that is not yet in the tree.
     next_token: usize,
     builder: GreenNodeBuilder<'static>,
     diagnostics: Vec<Diagnostic>,
-    /// The token at which the present line was reported, if it was: what follows on the line is a consequence.
+    /// The token at which the current line was reported, if it was: what follows on the line is a consequence.
     reported_at: Option<usize>,
     /// Whether the logical line above was reported, wherever on it.
     pub(crate) line_above_has_error: bool,
-    /// Whether the present logical line was reported, wherever on it.
+    /// Whether the current logical line was reported, wherever on it.
     pub(crate) is_line_reported: bool,
     pub(crate) depth: usize,
-    /// How many loops enclose the present statement, within its block definition.
+    /// How many loops enclose the current statement, within its block definition.
     pub(crate) loops: usize,
-    /// Whether the present statement is a body on its header's line, which ends with that line.
+    /// Whether the current statement is a body on its header's line, which ends with that line.
     pub(crate) one_line: bool,
-    /// Whether the present logical line has a bracket that is never closed.
+    /// Whether the current logical line has a bracket that is never closed.
     pub(crate) is_bracket_open: bool,
     /// Whether the logical line above has a bracket that is never closed.
     pub(crate) is_below_open_bracket: bool,
-    /// Whether the lines of the present block may be items of such a bracket.
+    /// Whether the lines of the current block may be items of such a bracket.
     pub(crate) is_among_items: bool,
-    /// Whether nothing tells what the present statement stands in.
+    /// Whether the parent of the current statement is unknown.
     pub(crate) is_place_unknown: bool,
-    /// Whether the present statement is part of an expression. The lines below belong to the statement that the expression is in.
+    /// Whether the current statement is part of an expression. The lines below belong to the statement that the expression is in.
     pub(crate) in_expression: bool,
-    /// Whether a clause of the present statement has a header that was reported.
+    /// Whether a clause of the current statement has a header that was reported.
     pub(crate) clause_has_error: bool,
     /// The diagnostic of a `try` that just ended without a handler.
     pub(crate) handlerless_try: Option<usize>,
-    /// Whether the present statement stands in a body that is not indented.
+    /// Whether the current statement is in a body that is not indented.
     pub(crate) is_body_unindented: bool,
-    /// The bodies of the present statement that are not indented, which are reported behind it.
+    /// The bodies of the current statement that are not indented, which are reported after it.
     pub(crate) unindented: Option<grammar::Unindented>,
     /// For each header without an indented body: its start, and how far the lines below it were
     /// looked at.
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         self.lexemes[self.at].kind
     }
 
-    /// The kind of the lexeme `ahead` places on; `END` behind the last.
+    /// The kind of the lexeme `ahead` places on; `END` after the last.
     pub(crate) fn nth(&self, ahead: usize) -> SyntaxKind {
         self.lexemes.get(self.at + ahead).map_or(END, |lexeme| lexeme.kind)
     }
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         self.kind() == kind
     }
 
-    /// Whether the present lexeme can be a name. All keywords can (L14).
+    /// Whether the current lexeme can be a name. All keywords can (L14).
     pub(crate) fn at_name(&self) -> bool {
         is_name(self.kind())
     }
@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         matches!(self.kind(), LINE_END | INDENT | DEDENT | END)
     }
 
-    /// Whether the lines below are indented, and are those of the present statement.
+    /// Whether the lines below are indented, and are those of the current statement.
     pub(crate) fn at_lines_below(&self) -> bool {
         !self.in_expression && self.at(LINE_END) && self.nth(1) == INDENT
     }
@@ -146,13 +146,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the line is over: its end was just passed, as part of a construct that spans lines.
-    pub(crate) fn is_behind_line(&self) -> bool {
+    pub(crate) fn is_past_line(&self) -> bool {
         self.at
             .checked_sub(1)
             .is_some_and(|before| matches!(self.lexemes[before].kind, LINE_END | INDENT | DEDENT))
     }
 
-    /// The text of the present token; empty for layout.
+    /// The text of the current token; empty for layout.
     pub(crate) fn token_text(&self) -> &'a str {
         self.nth_text(0)
     }
@@ -197,12 +197,12 @@ impl<'a> Parser<'a> {
             .map_or(TextRange::empty(TextSize::new(0)), |lexeme| self.tokens.range(lexeme.token as usize))
     }
 
-    /// Whether nothing stands between the previous token and the present one.
+    /// Whether nothing is between the previous token and the present one.
     pub(crate) fn is_glued(&self) -> bool {
         self.nth_is_glued(0)
     }
 
-    /// Whether nothing stands between the token `ahead` places on and the one before it.
+    /// Whether nothing is between the token `ahead` places on and the one before it.
     pub(crate) fn nth_is_glued(&self, ahead: usize) -> bool {
         let index = self.at + ahead;
         index > 0
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
             .count()
     }
 
-    /// Whether a bracket is open that stands before the present token on its logical line.
+    /// Whether a bracket is open that comes before the current token on its logical line.
     pub(crate) fn is_in_brackets(&self) -> bool {
         let line = self.lexemes[..self.at].iter().rev().take_while(|lexeme| lexeme.kind != LINE_END);
         let depth: i32 = line
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
         depth > 0
     }
 
-    /// The range from the present token to the last of the logical line.
+    /// The range from the current token to the last of the logical line.
     pub(crate) fn rest_of_line_range(&self) -> TextRange {
         match self.rest_of_line() {
             0 => self.range(),
@@ -277,7 +277,7 @@ impl Parser<'_> {
         self.next_token += 1;
     }
 
-    /// Puts the trivia before the present token into the open node.
+    /// Puts the trivia before the current token into the open node.
     fn flush_trivia(&mut self) {
         let until = self.lexemes[self.at].token as usize;
         while self.next_token < until {
@@ -340,17 +340,17 @@ impl Parser<'_> {
         self.builder.finish_node();
     }
 
-    /// The column of the present token, in bytes.
+    /// The column of the current token, in bytes.
     pub(crate) fn column(&self) -> usize {
         self.indentation_at(self.range().start()).len()
     }
 
-    /// Passes the present lexeme, and puts it into the tree if it is a token.
+    /// Passes the current lexeme, and puts it into the tree if it is a token.
     pub(crate) fn bump(&mut self) {
         self.bump_as(self.kind());
     }
 
-    /// Passes the present token under another kind: a keyword that is a name here, or a misspelt keyword.
+    /// Passes the current token under another kind: a keyword that is a name here, or a misspelled keyword.
     pub(crate) fn bump_as(&mut self, kind: SyntaxKind) {
         match self.kind() {
             LINE_END => {
@@ -384,7 +384,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Passes the present literal, split into its parts.
+    /// Passes the current literal, split into its parts.
     fn literal(&mut self) {
         self.flush_trivia();
         let range = self.range();
@@ -393,7 +393,7 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    /// Passes the present string, which holds nothing but a name, with that as a token of its own.
+    /// Passes the current string, which holds nothing but a name, with that as a token of its own.
     pub(crate) fn bump_unquoted(&mut self) {
         self.flush_trivia();
         let range = self.range();
@@ -522,7 +522,7 @@ impl Parser<'_> {
             .any(|diagnostic| diagnostic.severity() == Severity::Error && diagnostic.range.start() <= end)
     }
 
-    /// Takes back what was reported since there were `before` diagnostics, when it was about text that is no code.
+    /// Takes back what was reported since there were `before` diagnostics, when it was about text that is not code.
     pub(crate) fn retract_since(&mut self, before: usize) {
         self.diagnostics.truncate(before);
     }
@@ -539,7 +539,7 @@ impl From<SyntaxKind> for rowan::SyntaxKind {
     }
 }
 
-/// Safe, if only one thing can have been meant.
+/// Safe, if the intention is certain.
 pub(crate) fn safe_if(is_clear: bool) -> FixSafety {
     if is_clear { FixSafety::Safe } else { FixSafety::Unsafe }
 }

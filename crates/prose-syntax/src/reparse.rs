@@ -1,8 +1,8 @@
 //! Parsing again after an edit, in time that depends on the edit and not on the file.
 //!
 //! A file is a list of top-level statements. One that starts at column 0 with a word that cannot continue the statement above is a
-//! *boundary*: layout and grammar behind it do not depend on what stands before it. So only the statements around an edit
-//! are parsed again, and the green nodes of all others are kept. Literals alone look further, and tell how far
+//! *boundary*: layout and grammar after it do not depend on what comes before it. So only the statements around an edit
+//! are parsed again, and the green nodes of all others are kept. Only literals look further, and record how far
 //! they looked.
 
 use rowan::{GreenNodeData, GreenTokenData, NodeOrToken, TextRange, TextSize};
@@ -60,7 +60,7 @@ impl Edit<'_> {
         loop {
             behind = nth_boundary(&children, behind, step);
             let needs_next = |behind: usize| {
-                // Whether a `try` without handler is reported depends on the statement behind it.
+                // Whether a `try` without handler is reported depends on the statement after it.
                 ends_with_try(children[first..behind].iter().map(|child| child.element))
             };
             while behind < children.len() && needs_next(behind) {
@@ -83,7 +83,7 @@ impl Edit<'_> {
         }
     }
 
-    /// Where `offset`, which lies behind the edit, is in the new text.
+    /// Where `offset`, which lies after the edit, is in the new text.
     fn moved(&self, offset: TextSize) -> TextSize {
         offset - self.old_range.len() + self.inserted
     }
@@ -123,9 +123,9 @@ impl Edit<'_> {
         let behind = |range: TextRange| TextRange::new(self.moved(range.start()), self.moved(range.end()));
         let kept = &self.parse.diagnostics;
         let before = kept.partition_point(|diagnostic| diagnostic.range.start() < old.start());
-        // What is missing at the end of the file is reported behind its last byte.
-        let is_behind = |at: TextSize| at >= old.end() && old.end() < self.parse.green.text_len();
-        let after = kept.partition_point(|diagnostic| !is_behind(diagnostic.range.start()));
+        // What is missing at the end of the file is reported after its last byte.
+        let is_after = |at: TextSize| at >= old.end() && old.end() < self.parse.green.text_len();
+        let after = kept.partition_point(|diagnostic| !is_after(diagnostic.range.start()));
         let diagnostics = kept[..before]
             .iter()
             .cloned()
@@ -155,7 +155,7 @@ impl Child<'_> {
     }
 }
 
-/// The `count`th boundary at or behind `from`, or the end.
+/// The `count`th boundary at or after `from`, or the end.
 fn nth_boundary(children: &[Child<'_>], from: usize, count: usize) -> usize {
     (from..children.len())
         .filter(|&index| is_boundary(children, index))
@@ -189,8 +189,8 @@ fn follows_try(children: &[Child<'_>], index: usize) -> bool {
     ends_with_try(children[..index].iter().map(|child| child.element))
 }
 
-/// Whether the last statement is a `try`, binds one to a name, or has one last in its body. Behind it may be the rest of a line
-/// that is no part of it.
+/// Whether the last statement is a `try`, binds one to a name, or has one last in its body. After it may be the rest of a line
+/// that is not a part of it.
 fn ends_with_try<'a>(children: impl DoubleEndedIterator<Item = GreenElement<'a>>) -> bool {
     children
         .rev()

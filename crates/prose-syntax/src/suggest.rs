@@ -1,4 +1,4 @@
-//! "Did you mean": the nearest of a set of words.
+//! Suggestions: the nearest of a set of words.
 
 /// The candidate nearest to `word`, if it is so near that it was probably meant: one edit for words of up to three letters, two for
 /// longer ones; a difference in case alone always is.
@@ -7,7 +7,7 @@ pub fn nearest<T>(
     candidates: impl IntoIterator<Item = T>,
     text: impl Fn(&T) -> &str,
 ) -> Option<T> {
-    // The distance takes quadratic time, and no longer word is a slip of the pen.
+    // The distance takes quadratic time, and no longer word is a typo.
     const MAX_WORD: usize = 64;
     if word.is_empty() || word.len() > MAX_WORD {
         return None;

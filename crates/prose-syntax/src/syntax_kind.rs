@@ -163,7 +163,7 @@ syntax_kinds! {
         SINGLE_QUOTED,
         /// `//` up to the end of the line, which other languages take for a comment.
         SLASH_COMMENT,
-        /// A line that is no part of the program and stands in it all the same: a Markdown fence, or a marker of a merge conflict.
+        /// A line that is not a part of the program and is in it all the same: a Markdown fence, or a marker of a merge conflict.
         STRAY_LINE,
 
         // Whole literals as the lexer sees them. The parser splits them into the tokens above, so they are not in the tree.
@@ -239,7 +239,7 @@ syntax_kinds! {
         RESUME,
         /// `session "a" -> session "b"`
         ARROW_CHAIN,
-        /// The indented properties of an agent or a session, or those in parentheses behind a session.
+        /// The indented properties of an agent or a session, or those in parentheses after a session.
         PROPERTY_LIST,
         /// `model: opus`
         PROPERTY,

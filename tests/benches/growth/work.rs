@@ -8,7 +8,7 @@ use std::sync::Arc;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_ide::{HintsWanted, PathCandidates};
+use prose_ide::{HintOptions, PathCandidates};
 use prose_syntax::{SyntaxKind, TextRange, TextSize};
 
 use crate::machine;
@@ -108,7 +108,7 @@ fn asking_of_the_file(text: &str) -> Ready {
             prose_ide::semantic_tokens(db, file).len(),
             prose_ide::folding_ranges(&root).len(),
             prose_ide::document_symbols(&root).len(),
-            prose_ide::inlay_hints(db, file, all, HintsWanted::ALL, 10).len(),
+            prose_ide::inlay_hints(db, file, all, HintOptions::ALL, 10).len(),
             prose_ide::document_links(db, file, |_| true).len(),
             prose_ide::runnable_blocks(db, file).len(),
             prose_ide::variables_in(db, file, all).len(),

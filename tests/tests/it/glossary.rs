@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use prose_config::Config;
+use prose_fixture::wording::{contains_word, retired_words};
 use prose_harness::registry::HARNESSES;
 use prose_syntax::keywords::REFERENCE;
 use prose_syntax::options::{FAILURE_POLICIES, OPTIONS, STRATEGIES};
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 #[test]
 fn retired_words_are_in_no_text_that_users_read() {
-    let retired = retired_words();
+    let retired: Vec<_> = retired_words().collect();
     let texts = texts();
     assert!(retired.len() > 20 && texts.len() > 500, "{} words, {} texts", retired.len(), texts.len());
     let found: Vec<String> = texts
@@ -31,7 +32,7 @@ fn retired_words_are_in_no_text_that_users_read() {
 
 #[test]
 fn retired_words_are_on_no_page() {
-    let retired = retired_words();
+    let retired: Vec<_> = retired_words().collect();
     let mut found = Vec::new();
     let pages = pages();
     assert!(pages.len() > 30, "{} pages", pages.len());
@@ -59,48 +60,8 @@ fn each_term_is_defined_once() {
     assert!(terms.len() > 40, "{terms:?}");
 }
 
-#[test]
-fn a_word_is_found_as_a_whole_word_and_not_in_code() {
-    let check = |text: &str, word: &str, expected: bool| {
-        assert_eq!(contains_word(text, word), expected, "{word}: {text}");
-    };
-    check("Stands behind it", "behind", true);
-    check("Behind it", "behind", true);
-    check("lefthand, behindhand", "behind", false);
-    check("the run goes on, as before", "goes on", true);
-    check("it goes only here", "goes on", false);
-    check("the event `behind` and `a behind b`", "behind", false);
-    check("an odd ` before behind", "behind", true);
-    check("the set-up of", "set-up", true);
-}
-
 fn glossary() -> String {
     fs::read_to_string(repository().join("docs/glossary.md")).unwrap()
-}
-
-/// The retired words with what the glossary says instead.
-fn retired_words() -> Vec<(String, String)> {
-    let glossary = glossary();
-    let (_, section) = glossary.split_once("\n## Retired words\n").unwrap();
-    let rows =
-        section.lines().filter_map(|row| row.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | "));
-    rows.flat_map(|(words, instead)| words.split("`, `").map(|word| (word.to_owned(), instead.to_owned())))
-        .collect()
-}
-
-/// Whether a text has a word as a whole word, in any case and outside of `code`.
-fn contains_word(text: &str, word: &str) -> bool {
-    let parts: Vec<&str> = text.split('`').collect();
-    // Without a closing backtick, the rest is text.
-    let is_code = |index: usize| index % 2 == 1 && index + 1 < parts.len();
-    let prose = parts.iter().enumerate().filter(|(index, _)| !is_code(*index)).map(|(_, part)| *part);
-    let is_part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    prose.map(str::to_lowercase).any(|part| {
-        part.match_indices(word).any(|(start, _)| {
-            !part[..start].ends_with(is_part_of_word)
-                && !part[start + word.len()..].starts_with(is_part_of_word)
-        })
-    })
 }
 
 /// The texts that users read, each with its place.

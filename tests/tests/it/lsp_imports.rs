@@ -116,9 +116,9 @@ fn what_goes_wrong_is_told_at_the_path() {
     wait_for_import(&mut workspace, "known.prose");
     for (name, code, says) in [
         ("missing.prose", "E139", "did you mean `alice/research`?"),
-        ("page.prose", "E143", "is a page for browsers"),
+        ("page.prose", "E143", "is a web page"),
         ("broken.prose", "E145", "has an error"),
-        ("gone.prose", "W143", "takes no connection"),
+        ("gone.prose", "W143", "cannot be connected to"),
         ("open.prose", "E144", "`https://`"),
     ] {
         workspace.open_saved(name);
@@ -203,14 +203,14 @@ fn the_lock_file_counts_in_the_editor_as_soon_as_it_is_there() {
     let params = json!({ "command": "prose.run", "arguments": [argument] });
     let answer = workspace.client.request("workspace/executeCommand", params);
     assert!(
-        answer["error"]["message"].as_str().unwrap().contains("is another text than the one in prose.lock"),
+        answer["error"]["message"].as_str().unwrap().contains("differs from the text in prose.lock"),
         "{answer}"
     );
 
     workspace.write_watched("prose.lock", "<<<<<<< HEAD\n");
     let told = wait_for(&mut workspace, "main.prose", &["E146"]);
     let message = told["diagnostics"][0]["message"].as_str().unwrap();
-    assert!(message.contains("is refused, since prose.lock is no lock file"), "{message}");
+    assert!(message.contains("is rejected, since prose.lock is not a valid lock file"), "{message}");
 
     workspace.remove_watched("prose.lock");
     wait_for(&mut workspace, "main.prose", &["E028"]);
@@ -248,7 +248,7 @@ fn what_a_fetched_program_asks_for_is_shown_and_has_to_be_granted() {
     wait_for(&mut workspace, "main.prose", &[]);
     let asks = |workspace: &mut Workspace| {
         let hover = workspace.at("textDocument/hover", "main.prose", (0, 8)).to_string();
-        hover.contains("Rights it asks for:\\n- alice/hungry: files:docs/a.md")
+        hover.contains("Requested rights:\\n- alice/hungry: files:docs/a.md")
     };
     // What it imports may still be looked up.
     let is_shown = (0..500).any(|_| {
@@ -551,7 +551,7 @@ fn an_imported_file_without_a_text_is_told() {
     let mut workspace = Workspace::new(&[("main.prose", main), ("folder.prose/a.prose", "")]);
     workspace.open_saved("main.prose");
     let told = wait_for(&mut workspace, "main.prose", &["E143"]);
-    assert_eq!(told["diagnostics"][0]["message"], "`./folder.prose` is a folder where a file was expected");
+    assert_eq!(told["diagnostics"][0]["message"], "`./folder.prose` is a folder, not a file");
 }
 
 #[test]

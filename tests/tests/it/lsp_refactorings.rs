@@ -82,14 +82,14 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
     let found = actions(&mut workspace, "main.prose", ((3, 0), (5, 0)), Some(&["refactor"]));
     expect![[r#"
         "refactor.extract" "Extract a block"
-        "refactor.rewrite" "Run the sessions at once"
+        "refactor.rewrite" "Run the sessions concurrently"
         "refactor.rewrite" "Surround with `try` and `catch`"
     "#]]
     .assert_eq(&shown(&found));
     check(
         PROGRAM,
         &found,
-        "Run the sessions at once",
+        "Run the sessions concurrently",
         &uri,
         expect![[r#"
         use "./b.prose"
@@ -126,7 +126,7 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
     check(
         PROGRAM,
         &chain,
-        "Write the arrow chain",
+        "Convert the arrow chain",
         &uri,
         expect![[r#"
         use "./b.prose"
@@ -147,7 +147,7 @@ fn refactorings_are_offered_by_kind_and_can_be_applied() {
     check(
         PROGRAM,
         &imports,
-        "Put the imports in order",
+        "Organize imports",
         &uri,
         expect![[r#"
         use "./a.prose"
@@ -201,7 +201,7 @@ fn programs_in_documents_are_refactored_where_they_are() {
     check(
         text,
         &imports,
-        "Put the imports in order",
+        "Organize imports",
         &uri,
         expect![[r##"
         # Guide
@@ -265,7 +265,7 @@ fn the_made_up_name_can_be_chosen_by_clients_that_ask_for_it() {
         let after = applied(text, action, &uri);
         assert_eq!(chosen(&after, action, &uri), expected, "{title}\n{after}");
         // What makes no name has nothing to choose.
-        let others = found.iter().filter(|action| action["title"] == "Write the string over several lines");
+        let others = found.iter().filter(|action| action["title"] == "Convert to a triple-quoted string");
         assert!(others.into_iter().all(|action| action.get("command").is_none()));
         workspace.close(name);
     }

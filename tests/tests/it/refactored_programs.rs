@@ -472,7 +472,7 @@ fn generated_programs_do_the_same() {
         "Join",
         "Surround",
         "Write the arrow",
-        "Write the string",
+        "Convert to a triple-quoted",
     ] {
         let count: usize =
             counts.iter().filter(|(found, _)| found.starts_with(label)).map(|(_, count)| count).sum();

@@ -201,7 +201,7 @@ fn levels_and_settings() {
             name: "settings that are too large",
             files: &[("main.prose", "session \"x\"\n")],
             prepare: |world| fs::write(world.path("prose.toml"), vec![b'#'; (1 << 20) + 1]).unwrap(),
-            expected: Refused("prose.toml` is too large: a file of settings has at most 1 MiB"),
+            expected: Refused("prose.toml` is too large: a settings file may have at most 1 MiB"),
             ..Case::default()
         },
     ]);
@@ -255,7 +255,7 @@ fn files_that_cannot_be_read() {
         Case {
             name: "a program that is too large",
             prepare: |world| fs::write(world.path("main.prose"), vec![b'#'; (16 << 20) + 1]).unwrap(),
-            expected: Refused("`main.prose` is too large: a program has at most 16 MiB"),
+            expected: Refused("`main.prose` is too large: a program may have at most 16 MiB"),
             ..Case::default()
         },
     ]);
@@ -620,6 +620,6 @@ fn that_an_earlier_text_is_used_is_said_at_the_start_of_a_run() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{stderr}");
         assert!(stderr.contains("warning[W143]"), "{stderr}");
-        assert!(stderr.contains("; the last text known is used"), "{stderr}");
+        assert!(stderr.contains("; the cached text is used"), "{stderr}");
     }
 }

@@ -1,6 +1,6 @@
 //! Braces in texts that fill in nothing although they are nearly right, and those of other languages, of which a part stays in the text.
 
-use prose_syntax::braces::{SlipKind, slips};
+use prose_syntax::braces::{BrokenInterpolationKind, broken_interpolations};
 use prose_syntax::{Code, Diagnostic, Fix, TextRange, TextSize};
 
 use super::Checker;
@@ -14,7 +14,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         // Most braces hold a value, and the source is read for the others alone.
         let is_literal = |value: &str| value.matches('{').count() > text.interpolations.len();
         if body.string(id).is_some_and(is_literal) && text.content != data.range {
-            checker.slips(text.content);
+            checker.broken_interpolations(text.content);
         }
     }
 }
@@ -62,9 +62,9 @@ impl Checker<'_, '_> {
         self.report(Diagnostic::new(Code::W149, range, message).with_fix(fix));
     }
 
-    fn slips(&mut self, content: TextRange) {
+    fn broken_interpolations(&mut self, content: TextRange) {
         let source = self.source(content).to_owned();
-        let slips = slips(&source);
+        let slips = broken_interpolations(&source);
         if slips.is_empty() {
             return;
         }
@@ -79,17 +79,18 @@ impl Checker<'_, '_> {
             let range = TextRange::new(at(slip.range.start), at(slip.range.end));
             let is_doubled =
                 source[..slip.range.start].ends_with('{') && source[slip.range.end..].starts_with('}');
-            if let (SlipKind::Spaces, true, Some(meant)) = (slip.kind, is_doubled, &slip.meant) {
+            if let (BrokenInterpolationKind::Spaces, true, Some(meant)) = (slip.kind, is_doubled, &slip.meant)
+            {
                 let both = TextRange::new(range.start() - TextSize::of('{'), range.end() + TextSize::of('}'));
                 self.other_braces(both, meant.trim_matches(['{', '}']));
                 continue;
             }
             let written = &source[slip.range];
             let why = match slip.kind {
-                SlipKind::Unclosed => "the closing `}` is missing",
-                SlipKind::Spaces => "remove the spaces between the braces",
-                SlipKind::Path => "only `.field`, `[0]` and `[name]` may follow the name",
-                SlipKind::Expression => "compute the value before with `let`",
+                BrokenInterpolationKind::Unclosed => "the closing `}` is missing",
+                BrokenInterpolationKind::Spaces => "remove the spaces between the braces",
+                BrokenInterpolationKind::Path => "only `.field`, `[0]` and `[name]` may follow the name",
+                BrokenInterpolationKind::Expression => "compute the value before with `let`",
             };
             let message = format!("`{written}` does not interpolate `{name}`; {why}");
             let fix = slip.meant.map(|meant| Fix::change(range, &meant));

@@ -22,7 +22,7 @@ impl Checker<'_, '_> {
     fn branches(&mut self, list: ListId) {
         let body = self.body;
         let list = &body[list];
-        // The branch that a part of the text stands in.
+        // The branch that a part of the text is in.
         let branch = |at| {
             let behind = list.stmts.partition_point(|stmt| body[*stmt].range.end() <= at);
             list.stmts.get(behind).copied()
@@ -43,7 +43,7 @@ impl Checker<'_, '_> {
             }
             let message =
                 format!("`{}` is bound by another branch of this `parallel`, so it is empty here", data.text);
-            // In a block, an earlier call may have left the name behind.
+            // In a block, an earlier call may have bound the name.
             let is_certain = !data.place.is_text() && body.frame(data.scope) == ScopeId(0);
             let code = if is_certain { Code::E150 } else { Code::W125 };
             let diagnostic = Diagnostic::new(code, data.range, message)
@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
         if named.lost {
             return None;
         }
-        // The sites stand in the order of the text.
+        // The sites are in the order of the text.
         let first = named.variables.first()?;
         if first.site.statement != self.statement {
             return None;

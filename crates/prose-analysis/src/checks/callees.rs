@@ -1,4 +1,4 @@
-//! What is called: only imported programs are. Parentheses behind any other value are a call to the grammar all the same, also where
+//! What is called: only imported programs are. Parentheses after any other value are a call to the grammar all the same, also where
 //! they were meant to hold options.
 
 use std::cell::OnceCell;
@@ -21,7 +21,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 }
 
 impl Checker<'_, '_> {
-    /// Reports a callee that is no program. Whether a name that no variable has is that of a program is checked with the names.
+    /// Reports a callee that is not a program. Whether a name that no variable has is that of a program is checked with the names.
     fn callee(&mut self, call: ExprId, callee: ExprId, loops: &OnceCell<FxHashMap<ExprId, bool>>) {
         let body = self.body;
         let mut root = None;
@@ -87,14 +87,14 @@ impl Checker<'_, '_> {
             true => "`parallel for` takes no options; handle a failing item with `try:` in its body",
             false => "`for` takes no options; for a bound use `loop until **…** (max: 3):`",
         };
-        let diagnostic = match self.behind_parenthesis(end) {
+        let diagnostic = match self.after_parenthesis(end) {
             Some(inside) => {
                 let options = TextRange::new(inside - TextSize::of('('), call.end());
                 let edit = TextEdit::delete(TextRange::new(end, call.end()));
                 let fix = Fix::guess("Remove the parentheses", vec![edit]);
                 Diagnostic::new(Code::E004, options, message).with_fix(fix)
             }
-            // The collection stands in parentheses of its own, whose end is not that of the value.
+            // The collection is in parentheses of its own, whose end is not that of the value.
             None => Diagnostic::new(Code::E004, call, message),
         };
         self.report(diagnostic);

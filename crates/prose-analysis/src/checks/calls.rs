@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::names::did_you_mean;
 use super::{Checker, Finding};
-use crate::contract::{contract, inputs, may_give};
+use crate::contract::{contract, inputs, may_have_output};
 use crate::db::SourceFile;
 use crate::imports::{Imported, imported};
 use crate::index::{Site, Symbol, lookup};
@@ -254,7 +254,7 @@ impl<'db> Checker<'_, 'db> {
         required.map(|input| &input.name).filter(|name| self.is_always_asked(program, name)).collect()
     }
 
-    /// Whether an input stands outside of all bodies, which may not run.
+    /// Whether an input is outside of all bodies, which may not run.
     fn is_always_asked(&self, program: &Program, name: &SmolStr) -> bool {
         self.input_sites(program, name).any(|site| {
             summary(self.db, site.statement).name(site.name).is_some_and(|bound| bound.list.is_none())
@@ -271,12 +271,12 @@ impl<'db> Checker<'_, 'db> {
         inputs.into_iter()
     }
 
-    /// Whether the word stands on a line of the program that was not understood, and may be declared there.
+    /// Whether the word is on a line of the program that was not understood, and may be declared there.
     fn is_lost_in(&self, program: &Program, name: &SmolStr) -> bool {
         lookup(self.db, program.file, name).is_some_and(|named| named.lost)
     }
 
-    /// Reports inputs that are given without a name, all of a call at once; `free` are those that they may be. Gives how many there are.
+    /// Reports inputs that are given without a name, all of a call at once; `free` are those that they may be. Returns how many there are.
     fn positional_inputs(&mut self, arguments: &[Argument], free: &[&SmolStr]) -> usize {
         let positional: Vec<&Argument> =
             arguments.iter().filter(|argument| argument.name.is_none()).collect();
@@ -359,13 +359,13 @@ impl<'db> Checker<'_, 'db> {
         let given = names.iter().map(value).collect::<Vec<_>>().join(", ");
         let edit = match arguments.last() {
             Some(last) => TextEdit::insert(last.range.end(), format!(", {given}")),
-            None => TextEdit::insert(self.behind_parenthesis(callee.end())?, given),
+            None => TextEdit::insert(self.after_parenthesis(callee.end())?, given),
         };
         Some(Fix::guess(format!("Pass {}", listed(names, "and")), vec![edit]))
     }
 
-    /// The place behind the parenthesis that opens next.
-    pub(super) fn behind_parenthesis(&self, at: TextSize) -> Option<TextSize> {
+    /// The place after the parenthesis that opens next.
+    pub(super) fn after_parenthesis(&self, at: TextSize) -> Option<TextSize> {
         let statement = self.source(TextRange::up_to(self.statement.len(self.db)));
         let mut rest = statement.get(usize::from(at)..)?.trim_start();
         while rest.starts_with('#') {
@@ -419,7 +419,7 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    /// Whether a use stands in the value that its own name gets at the place, once in a run of the program.
+    /// Whether a use is in the value that its own name gets at the place, once in a run of the program.
     fn is_made_from(&self, site: &crate::index::VariableSite<'db>, variable: RefId) -> bool {
         if site.site.statement != self.statement || site.block.is_some() {
             return false;
@@ -448,7 +448,7 @@ impl<'db> Checker<'_, 'db> {
     }
 
     fn output(&mut self, program: &Program, range: TextRange, output: &SmolStr) {
-        if may_give(self.db, Symbol::new(self.db, program.file, output.clone())) {
+        if may_have_output(self.db, Symbol::new(self.db, program.file, output.clone())) {
             return;
         }
         let outputs = &contract(self.db, program.file).outputs;
@@ -551,7 +551,7 @@ fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> 
 /// More names than these are not read, and the messages about each of many would be as long as the program.
 const MAX_LISTED: usize = 40;
 
-/// Names one behind the other, as in a sentence.
+/// Names one after the other, as in a sentence.
 pub(super) fn listed(names: &[impl AsRef<str>], conjunction: &str) -> String {
     let (shown, others) = names.split_at(names.len().min(MAX_LISTED));
     let others = (!others.is_empty()).then(|| format!("{} more", others.len()));

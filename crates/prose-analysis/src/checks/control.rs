@@ -73,7 +73,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// The places where each variable of a scope is bound, in the order of the text, once somebody has asked for it.
+/// The places where each variable of a scope is bound, in the order of the text, computed on demand.
 #[derive(Default)]
 struct NamesOfScopes<'a>(Option<FxHashMap<(&'a SmolStr, ScopeId), Vec<NameId>>>);
 
@@ -390,7 +390,7 @@ impl<'a> Checker<'a, '_> {
             };
             let Some(site) = here.or_else(in_file) else { continue };
             told.insert(&data.text);
-            // Branches in branches would tell it once more.
+            // Nested branches would report it again.
             if !shared.insert(id) {
                 continue;
             }

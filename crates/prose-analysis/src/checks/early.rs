@@ -115,7 +115,7 @@ pub(super) fn check<'db>(
     }
 }
 
-/// Whether a name stands in the statement that binds it, before it is bound.
+/// Whether a name is in the statement that binds it, before it is bound.
 fn is_bound_around(body: &Body, name: NameId, range: TextRange) -> bool {
     let stmt = &body[body[name].stmt];
     stmt.range.contains_range(range)
@@ -137,9 +137,9 @@ fn is_early<'db>(db: &'db dyn Db, file: SourceFile, statement: TopStatement<'db>
     let is_here = |site: Site<'db>| {
         site.statement == statement && {
             let name = &body[site.name];
-            let is_behind =
+            let is_after =
                 name.range.start() > data.range.start() || is_bound_around(body, site.name, data.range);
-            name.scope == frame && name.kind != NameKind::Param && is_behind
+            name.scope == frame && name.kind != NameKind::Param && is_after
         }
     };
     // The statements farther down run later, if they are no blocks.
@@ -204,7 +204,7 @@ fn first_calls<'db>(
     let positions: FxHashMap<_, _> =
         statements.iter().enumerate().map(|(position, (statement, _))| (*statement, position)).collect();
     let mut first: FxHashMap<SmolStr, FirstCall<'db>> = FxHashMap::default();
-    // The calls stand in the order of the text.
+    // The calls are in the order of the text.
     for call in graph.root.iter().filter(|call| call.is_certain) {
         let Some(position) = positions.get(&call.statement).copied() else { continue };
         let mut waiting = vec![call.block.clone()];

@@ -10,7 +10,7 @@ use super::Finding;
 use super::imports::{display, with_imports};
 use crate::db::{Db, SourceFile};
 use crate::diagnostics::error_count;
-use crate::imports::{ImportSite, Imported, circle_ahead, cycle, import_sites, imported, imported_programs};
+use crate::imports::{ImportSite, Imported, cycle, first_cycle, import_sites, imported, imported_programs};
 use crate::location::Origin;
 use crate::model::Stmt;
 use crate::statements::{TopStatement, body};
@@ -20,13 +20,13 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Fin
     let mut found = Vec::new();
     for import in import_sites(db, file) {
         let Imported::Program(program) = imported(db, file, import.path.clone()) else { continue };
-        // What leads back is told as that, and each of those in the circle tells its own errors.
+        // A cycle is reported as such, and each program in it reports its own errors.
         if cycle(db, file, program).is_some() {
             continue;
         }
         let Some((statement, range)) = path_of(db, import) else { continue };
         let Some((faulty, errors)) = first_faulty(db, program) else {
-            let circle = circle_ahead(db, program).map(|way| circle(db, file, import, range, &way));
+            let circle = first_cycle(db, program).map(|way| circle(db, file, import, range, &way));
             found.extend(circle.map(|finding| (statement, finding)));
             continue;
         };

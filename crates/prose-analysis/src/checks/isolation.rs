@@ -1,6 +1,6 @@
-//! Sessions that speak of earlier work and are passed nothing: a session sees its prompt and its `context:`, and nothing else (R35).
+//! Sessions whose prompt refers to earlier work without a `context:`: a session receives its prompt and its `context:` only (R35).
 //!
-//! What a prompt speaks of is found for each statement alone. Only where it speaks of something are the statements before looked at.
+//! The phrases of a prompt are found for each statement alone. Only if there are some are the earlier statements examined.
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
@@ -257,7 +257,7 @@ impl<'db> Place<'_, 'db> {
         let here = body[session].range;
         let is_before = |name: NameId| {
             let data = &body[name];
-            let is_own = body[data.stmt].range.contains_range(here) && is_bound_behind(&body[data.stmt].stmt);
+            let is_own = body[data.stmt].range.contains_range(here) && is_bound_after(&body[data.stmt].stmt);
             data.range.end() <= here.start()
                 && !is_own
                 && data.kind != NameKind::Index
@@ -292,7 +292,7 @@ impl<'db> Place<'_, 'db> {
         in_statement || frame == ScopeId(0) && self.order.first_work() < self.position
     }
 
-    /// Whether two statements stand on branches that exclude each other, or that run at once.
+    /// Whether two statements are on branches that exclude each other, or that run at once.
     fn is_apart(&self, one: StmtId, other: StmtId) -> bool {
         let body = self.body;
         let (one, other) = (body[one].range, body[other].range);
@@ -367,7 +367,7 @@ impl<'db> Place<'_, 'db> {
         let mut at = session;
         loop {
             let range = body[at].range;
-            // A statement that is a value stands in the list of the one that it is the value of.
+            // A statement that is a value is in the list of the one that it is the value of.
             let around =
                 body.stmts().filter(|(_, data)| data.list.is_some() && data.range.contains_range(range));
             let Some((listed, data)) = around.last() else { break };
@@ -390,11 +390,11 @@ impl<'db> Place<'_, 'db> {
 }
 
 /// Whether the names of a statement are bound only when it ends.
-fn is_bound_behind(stmt: &Stmt) -> bool {
+fn is_bound_after(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Let { .. } | Stmt::Assign { .. } | Stmt::Output { .. } | Stmt::Session { .. })
 }
 
-/// Whether a statement asks somebody.
+/// Whether a statement runs a session.
 fn is_work(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Session { .. } | Stmt::Resume { .. } | Stmt::Call { .. } | Stmt::Expr(_))
 }

@@ -1,4 +1,4 @@
-//! Used names: whether they are bound, and whether to what is wanted.
+//! Used names: whether they are bound, and to the expected kind of definition.
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
@@ -204,7 +204,7 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    /// The condition that a name stands in, if that is made of several words of which none is the name of anything, as in `it is nice`, or that say what
+    /// The condition that a name is in, if that is made of several words of which none is the name of anything, as in `it is nice`, or that say what
     /// a variable is like, as in `draft is good`.
     fn condition_in_words(&self, data: &RefData, known: &mut Conditions) -> Option<TextRange> {
         if data.kind != RefKind::Variable {
@@ -344,7 +344,7 @@ impl<'db> Checker<'_, 'db> {
         finding.with_repair(Repair::AddInput { name: name.clone() })
     }
 
-    /// Whether a condition of the statement is nothing but what stands in a range.
+    /// Whether a condition of the statement is nothing but what is in a range.
     fn is_condition(&self, stmt: StmtId, range: TextRange) -> bool {
         match &self.body[stmt].stmt {
             Stmt::If { branches, .. } => {
@@ -492,9 +492,9 @@ impl<'db> Checker<'_, 'db> {
         (data.kind == RefKind::Variable && !is_more).then_some(named.local).flatten()
     }
 
-    /// Reports a variable that is gone behind its body (R18).
+    /// Reports a variable that is gone after its body (R18).
     fn gone(&mut self, data: &RefData, site: Site<'db>) {
-        // The session of an agent may stand in the body.
+        // The session of an agent may be in the body.
         if matches!(data.place, Place::Agent { .. }) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What stands between the parentheses of a header, and the numbers and collections of loops.
+//! What is between the parentheses of a header, and the numbers and collections of loops.
 
 use prose_syntax::options::{self, FAILURE_POLICIES, Header, HeaderOption, OptionValue, STRATEGIES};
 use prose_syntax::suggest::nearest;
@@ -191,7 +191,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The word that a value is, and whether it has no quotes. Anything else is reported, unless it is filled in at run time.
+    /// The word that a value is, and whether it has no quotes. Anything else is reported, unless it is interpolated at run time.
     fn word(&mut self, value: ExprId, what: &str, words: &[options::Word]) -> Option<(String, bool)> {
         let data = &self.body[value];
         match &data.expr {
@@ -314,7 +314,7 @@ enum Known {
     Nothing,
     /// It is this.
     Word(&'static str),
-    /// It is wrong, and reported, or filled in at run time.
+    /// It is wrong, and reported, or interpolated at run time.
     Wrong,
 }
 

@@ -19,7 +19,7 @@ use crate::statements::chunks::summarized;
 use crate::statements::{TopStatement, body, summary};
 use crate::summary::{Bound, Persist, Summary};
 
-/// More places than these beside a finding help nobody.
+/// The maximum number of related locations of a finding.
 const MAX_RELATED: usize = 5;
 
 pub(super) type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
@@ -43,9 +43,9 @@ struct Order<'a, 'db> {
     db: &'db dyn Db,
     file: SourceFile,
     statements: &'a [(TopStatement<'db>, &'db Summary)],
-    /// Where each statement stands among the others, once somebody has asked for it: few programs declare a name again.
+    /// Where each statement stands among the others, computed on demand: few programs declare a name again.
     positions: OnceCell<FxHashMap<TopStatement<'db>, usize>>,
-    /// The names of the agents, once somebody has asked for them.
+    /// The names of the agents, computed on demand.
     agents: OnceCell<Agents<'db>>,
 }
 
@@ -204,7 +204,7 @@ impl<'db> Order<'_, 'db> {
     fn declarations(&self, found: &mut Found<'db>) {
         // In one list of statements; a list of its own for each statement, and one for the top level.
         let mut in_list: First<'_, (List<'_>, &SmolStr, Group)> = First::default();
-        // In the statement itself, which other declarations may stand in.
+        // In the statement itself, which other declarations may be in.
         let mut in_header: First<'_, (TopStatement<'_>, &SmolStr)> = First::default();
         let mut in_file: First<'_, (&SmolStr, Group)> = First::default();
         // The variables of the file or of a block that enclose a list, for shadowing.
@@ -412,7 +412,7 @@ impl<'db> Order<'_, 'db> {
         found.push((site.statement, finding.with_site(Some(outer), "the shadowed variable is bound here")));
     }
 
-    /// Inputs behind a statement that runs (B1).
+    /// Inputs after a statement that runs (B1).
     fn late_inputs(&self, found: &mut Found<'db>) {
         let mut runs = false;
         for (statement, summary) in self.statements {

@@ -10,7 +10,7 @@ use super::properties::{Expected, Shape, quote};
 use super::{Checker, Finding};
 use crate::model::{self, *};
 
-/// Each pattern is compared with each other one, so not in lists that nobody writes by hand.
+/// Each pattern is compared with each other one, so not in generated lists.
 const MAX_PATTERNS: usize = 256;
 
 impl Checker<'_, '_> {
@@ -48,10 +48,10 @@ impl Checker<'_, '_> {
         };
         let fix = self.indentation(property.range).filter(|_| !lines.is_empty()).map(|indentation| {
             let lines: String = lines.iter().map(|line| format!("\n{indentation}  {line}")).collect();
-            let behind_name = TextRange::new(property.name.range.end(), range.end());
+            let after_name = TextRange::new(property.name.range.end(), range.end());
             Fix::guess(
                 "Write one permission per line",
-                vec![TextEdit::replace(behind_name, format!(":{lines}"))],
+                vec![TextEdit::replace(after_name, format!(":{lines}"))],
             )
         });
         Diagnostic::new(Code::E015, range, message).with_fix(fix)
@@ -258,7 +258,7 @@ fn covers(kind: &str, pattern: &str, other: &str) -> bool {
     if pattern == other || (kind == "network" && pattern == "*") {
         return true;
     }
-    // Classes, alternatives and braces that are filled in could stand for anything.
+    // Classes, alternatives and braces that are interpolated could stand for anything.
     let is_plain = |text: &str| !text.contains(['{', '[', '!', '\\']);
     if !is_plain(pattern) || !is_plain(other) {
         return false;
@@ -295,7 +295,7 @@ fn matches_all<T>(
     is_one: impl Fn(&T, &T) -> bool,
 ) -> bool {
     let (mut at, mut other_at) = (0, 0);
-    // Where to go on if the parts behind the last star do not match: it takes one part more.
+    // Where to continue if the parts after the last star do not match: it takes one part more.
     let mut star: Option<(usize, usize)> = None;
     while other_at < other.len() {
         if pattern.get(at).is_some_and(&is_star) {

@@ -104,7 +104,7 @@ impl<'db> Checker<'_, 'db> {
     ) -> Finding<'db> {
         let range = property.range;
         let is_on_line = |between: TextRange| !self.source(between).contains(['\n', '\r']);
-        // Properties may also stand on the line of their session, with commas between them.
+        // Properties may also be on the line of their session, with commas between them.
         // Both ends of them are in the order of the text.
         let before = properties.partition_point(|other| other.range.end() <= range.start());
         let before = before.checked_sub(1).map(|at| properties[at].range.end());
@@ -128,7 +128,7 @@ impl<'db> Checker<'_, 'db> {
         &self.text.get_or_init(|| self.statement.syntax(self.db).text().to_string())[range]
     }
 
-    /// The spaces before a part of the statement, if nothing else stands before it on its line.
+    /// The spaces before a part of the statement, if nothing else comes before it on its line.
     pub(super) fn indentation(&self, range: TextRange) -> Option<&str> {
         let before = self.source(TextRange::up_to(range.start()));
         let indentation = before.trim_end_matches([' ', '\t']).len();
@@ -520,7 +520,7 @@ fn unknown(property: &Property, is_reached: impl FnOnce() -> bool) -> Diagnostic
     }
 }
 
-/// Whether a word is a property's name with one letter wrong, missing, too many, or in the place of its neighbour.
+/// Whether a word is a property's name with one letter wrong, missing, too many, or in place of its neighbour.
 fn is_slip(word: &str, name: &str) -> bool {
     // The names of properties are short, and a long word is none of them.
     word.len() <= name.len() + 1 && strsim::osa_distance(word, name) == 1
@@ -539,7 +539,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// The diagnostic about `word`, which is empty where the value is no word; with a fix if an accepted word is meant.
+    /// The diagnostic about `word`, which is empty where the value is not a word; with a fix if an accepted word is meant.
     pub(super) fn diagnostic(
         &self,
         code: Code,

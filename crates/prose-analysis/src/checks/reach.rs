@@ -17,7 +17,7 @@ use crate::statements::chunks::summarized;
 pub(crate) struct Reached<'db> {
     /// The first statement that may end the program before its end.
     last: Option<TopStatement<'db>>,
-    /// The statements behind that one.
+    /// The statements after that one.
     unsure: FxHashSet<TopStatement<'db>>,
     /// The blocks that are called for sure.
     blocks: FxHashSet<SmolStr>,
@@ -69,7 +69,7 @@ impl Checker<'_, '_> {
             _ => false,
         };
         let mut around = self.body.exprs().filter(|(_, data)| data.range.contains_range(range));
-        let is_condition_behind = match &self.body[stmt].stmt {
+        let is_condition_after = match &self.body[stmt].stmt {
             Stmt::If { branches, .. } => branches
                 .iter()
                 .skip(1)
@@ -77,7 +77,7 @@ impl Checker<'_, '_> {
                 .any(|condition| self.body[condition].range.contains_range(range)),
             _ => false,
         };
-        !is_condition_behind && !around.any(|(_, data)| may_be_skipped(data))
+        !is_condition_after && !around.any(|(_, data)| may_be_skipped(data))
     }
 
     /// Whether every run of the program comes to a statement, unless something fails before. Agents are defined in each of them.

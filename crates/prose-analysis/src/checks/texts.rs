@@ -1,4 +1,4 @@
-//! What sessions and agents are told: texts that say nothing or too much, and sessions that nobody tells anything.
+//! Texts of sessions and prompts of agents: empty or very long ones, and sessions without any.
 
 use prose_syntax::{Code, Diagnostic, TextRange, TextSize};
 
@@ -70,7 +70,7 @@ impl Checker<'_, '_> {
         if text.chars <= LONG_PROMPT {
             return;
         }
-        // The mark stands at the opening quotes: to mark all of a text that is too long helps nobody.
+        // The mark is at the opening quotes: marking all of a long text is not useful.
         let opening = TextRange::new(range.start(), text.content.start());
         let message = format!(
             "prompt of {} characters, more than {}; split the task, or move material to `context:`",

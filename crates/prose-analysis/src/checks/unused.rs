@@ -29,7 +29,7 @@ fn names(checker: &mut Checker<'_, '_>) {
             continue;
         }
         let uses = named.uses;
-        // The slip of the pen is reported where it is.
+        // The typo is reported where it is.
         let is_meant = || is_meant_elsewhere(checker.db, checker.file, name);
         let whole = body[data.stmt].range;
         let remove =
@@ -144,8 +144,8 @@ fn unreachable(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// Top-level statements behind one that always ends the program. What is known wherever it stands divides them.
-pub(super) fn behind_the_end<'db>(
+/// Top-level statements after one that always ends the program. What is known wherever it stands divides them.
+pub(super) fn after_the_end<'db>(
     db: &'db dyn Db,
     file: SourceFile,
     found: &mut Vec<(TopStatement<'db>, Finding<'db>)>,
@@ -176,7 +176,7 @@ pub(super) fn behind_the_end<'db>(
 }
 
 impl Body {
-    /// Whether nothing behind the statement in its list is ever reached.
+    /// Whether nothing after the statement in its list is ever reached.
     pub(crate) fn leaves(&self, stmt: StmtId) -> bool {
         let list_leaves = |list: &Option<ListId>| {
             list.is_some_and(|list| self[list].stmts.iter().any(|stmt| self.leaves(*stmt)))

@@ -112,7 +112,7 @@ impl Lowering {
             chars: text.len() as u32,
             blank: false,
             nested_quotes: None,
-            // Nothing stands around a bare word, which tells it from a string.
+            // A bare word has no quotes, which distinguishes it from a string.
             content: range,
             interpolations: Vec::new(),
             value: Some(text.into()),
@@ -215,13 +215,13 @@ impl Lowering {
         let root_token = node.root()?.token()?;
         let root = self.reference(&root_token, RefKind::Variable, place);
         let mut path = Vec::new();
-        let mut behind_dot = false;
+        let mut after_dot = false;
         for token in node.path() {
             match token.kind() {
-                SyntaxKind::DOT => behind_dot = true,
-                SyntaxKind::IDENT if behind_dot => {
+                SyntaxKind::DOT => after_dot = true,
+                SyntaxKind::IDENT if after_dot => {
                     path.push(Step::Field(word(&token)));
-                    behind_dot = false;
+                    after_dot = false;
                 }
                 SyntaxKind::IDENT => path.push(Step::Name(self.reference(&token, RefKind::Variable, place))),
                 SyntaxKind::NUMBER => path.push(Step::Number(word(&token))),

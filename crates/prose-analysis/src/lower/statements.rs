@@ -300,7 +300,7 @@ impl Lowering {
     fn property(&mut self, node: &ast::Property, in_permissions: bool) -> Option<Property> {
         let name = name_word(node.name())?;
         let in_context = self.in_context;
-        // A misspelt property is one mistake. What it holds is read as what was meant.
+        // A misspelled property is one mistake. What it holds is read as what was meant.
         let meant = properties::meant(&name.text).map_or("", |property| property.name);
         self.in_context |= meant == "context";
         let takes_words = in_permissions
@@ -331,7 +331,7 @@ impl Lowering {
         modifiers
             .map(|modifier| {
                 let name = name_word(modifier.name());
-                // A strategy or policy without quotes is no variable; a count may be one.
+                // A strategy or policy without quotes is not a variable; a count may be one.
                 let is_count = name.as_ref().is_some_and(|name| {
                     options::OPTIONS
                         .iter()
@@ -361,7 +361,7 @@ pub(super) fn is_triple(node: &impl Template) -> bool {
     node.syntax().first_token().is_some_and(|token| token.kind() == SyntaxKind::TRIPLE_QUOTE)
 }
 
-/// Whether something else than a property stands where those of the statement do, or than a parameter behind the name of a block.
+/// Whether something else than a property stands where those of the statement do, or than a parameter after the name of a block.
 fn has_lost_property(node: &SyntaxNode) -> bool {
     if node.kind() == SyntaxKind::BLOCK_DEF {
         return super::has_broken_header(&node.green());

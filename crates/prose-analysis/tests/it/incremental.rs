@@ -351,7 +351,7 @@ fn an_output_concerns_the_importers_that_ask_for_it() {
             inputs 1
             isolated 1
             layout 1
-            may_give 2
+            may_have_output 2
             members 1
             named 1
             parse 1

@@ -355,7 +355,7 @@ fn session_that_ignores_memory() {
 
 /// When a block runs is not known, so its sessions start no memory that one behind it would drop.
 #[test]
-fn a_session_behind_a_block_with_one() {
+fn a_session_after_a_block_with_one() {
     check_strict(
         r#"
         agent writer:

@@ -153,8 +153,8 @@ pub(crate) fn fixes(fixture: &str, code: Code) -> String {
         let same = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
         let left = before.len().min(after.len()) - same;
         let pairs = before.iter().rev().zip(after.iter().rev());
-        let same_behind = pairs.take(left).take_while(|(a, b)| a == b).count();
-        let changed = &after[same..after.len() - same_behind];
+        let same_after = pairs.take(left).take_while(|(a, b)| a == b).count();
+        let changed = &after[same..after.len() - same_after];
         let safety = match fix.safety {
             prose_syntax::FixSafety::Safe => "safe",
             prose_syntax::FixSafety::Unsafe => "guess",

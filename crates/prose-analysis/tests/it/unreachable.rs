@@ -4,7 +4,7 @@ use crate::support::{check, check_fixes, check_related};
 use expect_test::expect;
 
 #[test]
-fn behind_the_end_of_the_program() {
+fn after_the_end_of_the_program() {
     check(
         r#"
         session "One"
@@ -92,7 +92,7 @@ fn all_that_is_never_reached_is_removed() {
 }
 
 #[test]
-fn behind_the_end_of_a_body() {
+fn after_the_end_of_a_body() {
     check(
         r#"
         loop until **it works** (max: 3):

@@ -295,7 +295,7 @@ mod unix {
         workspace.prose(&["check"]).check(expect![[r#"
             status: 2
             ---- stderr
-            error: `huge.prose` is too large: a program has at most 16 MiB
+            error: `huge.prose` is too large: a program may have at most 16 MiB
             1 file is clean; 1 could not be checked.
         "#]]);
     }
@@ -357,6 +357,6 @@ fn what_is_imported_and_no_text_is_told() {
         status: 1
         ---- stdout
         main.prose:1:6: error[E143]: `./latin.prose` is not valid UTF-8: byte 0xe9 at offset 12, in line 1
-        main.prose:2:6: error[E143]: `./folder.prose` is a folder where a file was expected
+        main.prose:2:6: error[E143]: `./folder.prose` is a folder, not a file
     "#]]);
 }

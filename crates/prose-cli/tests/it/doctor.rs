@@ -324,7 +324,7 @@ fn runs_that_wait_to_be_resumed_and_broken_pins_are_told() {
         ok       runs: their files go to .prose/runs
         note     runs: 1 run can be resumed; `prose resume RUN` goes on with the last one
         ok       imports: the cache is no-cache
-        problem  imports: prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        problem  imports: prose.lock is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
                  help: `prose lock` writes it anew once it is repaired or removed
         ---- stderr
         1 problem found.
@@ -355,7 +355,7 @@ fn the_registry_is_asked_only_when_that_is_wanted() {
         ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
         ok       runs: their files go to .prose/runs
         ok       imports: the cache is no-cache
-        problem  registry: http://127.0.0.1:1/ cannot be reached: takes no connection (Connection refused (os error 111))
+        problem  registry: http://127.0.0.1:1/ cannot be reached: cannot be connected to (Connection refused (os error 111))
                  help: look at the network, the proxy (HTTPS_PROXY), and `url` below [registry] in prose.toml
         ---- stderr
         1 problem found.

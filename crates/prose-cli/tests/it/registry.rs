@@ -171,7 +171,7 @@ fn by_hand_the_cache_alone_is_used_until_one_asks_for_more() {
         expect![[r#"
         status: 0
         ---- stdout
-        main.prose:1:6: info[W143]: `alice/research` was not fetched yet; `prose fetch` does that
+        main.prose:1:6: info[W143]: `alice/research` is not fetched yet; run `prose fetch`
     "#]],
     );
     world.prose(&["fetch"]).check(expect![[r#"
@@ -239,7 +239,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
     world.check(&["--offline"], expect![[r#"
         status: 0
         ---- stdout
-        main.prose:1:6: info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
         warning: nothing is fetched, so imported programs are as the cache has them, however old
     "#]]);
@@ -247,7 +247,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
     world.run(command.env("PROSE_OFFLINE", "1")).check(expect![[r#"
         status: 0
         ---- stdout
-        main.prose:1:6: info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
         warning: nothing is fetched, so imported programs are as the cache has them, however old
     "#]]);
@@ -322,7 +322,7 @@ fn only_what_is_locked_is_run() {
     run().check(expect![[r#"
         status: 2
         ---- stderr
-        error[E146]: `alice/research` is not in prose.lock; `prose lock` adds it
+        error[E146]: `alice/research` is not in prose.lock; run `prose lock` to add it
          --> main.prose:1:6
           |
         1 | use "alice/research"
@@ -344,7 +344,7 @@ fn only_what_is_locked_is_run() {
     run().check(expect![[r#"
         status: 2
         ---- stderr
-        error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+        error[E146]: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
          --> main.prose:1:6
           |
         1 | use "alice/research"
@@ -382,22 +382,22 @@ fn a_lock_file_counts_also_for_those_who_do_not_ask_for_it() {
         let run = world.prose(command);
         assert_eq!(run.status, 2, "{run:?}");
         assert!(
-            run.stderr.contains("error[E146]: `alice/research` is another text than the one in prose.lock"),
+            run.stderr.contains("error[E146]: `alice/research` differs from the text in prose.lock"),
             "{run:?}"
         );
         assert!(run.stderr.contains("(SHA-256 …, here …)"), "{run:?}");
-        assert!(run.stderr.contains("`prose lock --update=alice/research` accepts it"), "{run:?}");
+        assert!(run.stderr.contains("run `prose lock --update=alice/research` to accept it"), "{run:?}");
     }
     world.check(&["main.prose"], expect![[r#"
         status: 1
         ---- stdout
-        main.prose:1:6: error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+        main.prose:1:6: error[E146]: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
     world.prose(&["fetch"]).check(expect![[r#"
         status: 1
         ---- stdout
         `alice/other` was fetched
-        `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+        `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
     world.prose(&["lock", "--update=alice/research"]).check(expect![[r#"
         status: 0
@@ -430,7 +430,7 @@ fn a_vendored_copy_of_another_text_than_the_locked_one_is_refused() {
     world.check(&[], expect![[r#"
         status: 1
         ---- stdout
-        main.prose:1:6: error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+        main.prose:1:6: error[E146]: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
 }
 
@@ -441,15 +441,15 @@ fn a_lock_file_that_cannot_be_read_is_an_error_wherever_imports_are_used() {
     world.check(&[], expect![[r#"
         status: 2
         ---- stdout
-        main.prose:1:6: error[E146]: `alice/research` is refused, since prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        main.prose:1:6: error[E146]: `alice/research` is rejected, since prose.lock is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
         ---- stderr
-        error: `prose.lock` is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        error: `prose.lock` is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
     "#]]);
     world.prose(&["run", "main.prose"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: `prose.lock` is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
-        error[E146]: `alice/research` is refused, since prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`: line 1: key with no value, expected `=`
+        error: `prose.lock` is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
+        error[E146]: `alice/research` is rejected, since prose.lock is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
          --> main.prose:1:6
           |
         1 | use "alice/research"
@@ -460,7 +460,7 @@ fn a_lock_file_that_cannot_be_read_is_an_error_wherever_imports_are_used() {
     for command in [&["fetch"][..], &["vendor", "vendor"], &["compile", "main.prose"]] {
         let run = world.prose(command);
         assert_ne!(run.status, 0, "{run:?}");
-        assert!(run.stderr.contains("`prose.lock` is no lock file"), "{run:?}");
+        assert!(run.stderr.contains("`prose.lock` is not a valid lock file"), "{run:?}");
     }
     // Nobody was asked under pins that nobody knows.
     assert_eq!(world.prose(&["cache", "list"]).stdout, "");
@@ -478,7 +478,7 @@ fn only_what_is_locked_is_used() {
         expect![[r#"
         status: 1
         ---- stdout
-        main.prose:1:6: error[E146]: `alice/research` is not in prose.lock; `prose lock` adds it
+        main.prose:1:6: error[E146]: `alice/research` is not in prose.lock; run `prose lock` to add it
     "#]],
     );
     world.prose(&["lock"]).check(expect![[r#"
@@ -518,7 +518,7 @@ fn only_what_is_locked_is_used() {
         expect![[r#"
             status: 1
             ---- stdout
-            main.prose:1:6: error[E146]: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+            main.prose:1:6: error[E146]: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
         "#]],
     );
     world.prose(&["lock"]).check(expect![[r#"
@@ -526,7 +526,7 @@ fn only_what_is_locked_is_used() {
         ---- stdout
         prose.lock: left as it is.
         ---- stderr
-        error: `alice/research` is another text than the one in prose.lock, which is of … (SHA-256 …, here …); read what has changed, then `prose lock --update=alice/research` accepts it
+        error: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
     world.prose(&["lock", "--update=alice/nobody"]).check(expect![[r#"
         status: 2
@@ -556,7 +556,7 @@ fn only_what_is_locked_is_used() {
     world.workspace.write("project/prose.lock", b"<<<<<<< HEAD\n");
     let run = world.prose(&["check", "--locked"]);
     assert_eq!(run.status, 2, "{run:?}");
-    assert!(run.stderr.contains("is no lock file"), "{run:?}");
+    assert!(run.stderr.contains("is not a valid lock file"), "{run:?}");
     assert_eq!(world.prose(&["lock"]).status, 2);
     assert_eq!(std::fs::read(world.workspace.path("project/prose.lock")).unwrap(), b"<<<<<<< HEAD\n");
 }
@@ -641,7 +641,7 @@ fn copies_come_before_everything_else() {
     world.prose(&["check", "--offline"]).check(expect![[r#"
         status: 0
         ---- stdout
-        info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
          --> flows/main.prose:1:6
           |
         1 | use "alice/research"
@@ -656,9 +656,9 @@ fn copies_come_before_everything_else() {
     world.check(&["--offline"], expect![[r#"
         status: 2
         ---- stdout
-        flows/main.prose:1:6: info[W143]: `alice/research` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        flows/main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
-        error: `lib/vendor/index.toml` is no index of vendored programs; write it anew with `prose vendor`: line 3: key with no value, expected `=`
+        error: `lib/vendor/index.toml` is not an index of vendored programs; recreate it with `prose vendor`: line 3: key with no value, expected `=`
         warning: nothing is fetched, so imported programs are as the cache has them, however old
     "#]]);
 }
@@ -674,7 +674,7 @@ fn problems_with_tokens_are_told_once() {
     world.run(command.env("PROSE_REGISTRY_TOKENS", "no-address")).check(expect![[r#"
         status: 0
         ---- stderr
-        warning: PROSE_REGISTRY_TOKENS has a token that is not used: it belongs to no address; each is written `https://registry.example.com=TOKEN`
+        warning: PROSE_REGISTRY_TOKENS has a token that is not used: it has no address; write `https://registry.example.com=TOKEN`
         All 2 files are clean.
     "#]]);
 }
@@ -686,7 +686,7 @@ fn a_cache_that_cannot_be_written_is_told() {
     let mut command = world.command(&["check"]);
     let run = world.run(command.env("PROSE_CACHE_DIR", world.workspace.path("file")));
     assert_eq!(run.status, 0);
-    assert!(run.stderr.contains("warning: imported programs are not kept on the disk"), "{run:?}");
+    assert!(run.stderr.contains("warning: imported programs are not cached"), "{run:?}");
 }
 
 #[test]

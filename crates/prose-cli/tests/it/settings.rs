@@ -259,7 +259,7 @@ fn nothing_is_checked_under_settings_that_cannot_be_read() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: `.` is a folder where a file was expected
+        error: `.` is a folder, not a file
     "#]],
     );
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A program as a list of lines, each with what stands below it.
+/// A program as a list of lines, each with what is below it.
 #[derive(Debug, Clone)]
 pub(crate) struct Program(Vec<Line>);
 

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use prose_format::edits_after_typing;
 use prose_syntax::{TextSize, parse};
 
-/// The program after what stands before `$0` has been typed.
+/// The program after what comes before `$0` has been typed.
 #[track_caller]
 fn check(fixture: &str, after: Expect) {
     let at = fixture.find("$0").unwrap();

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use prose_format::range_edits;
 use prose_syntax::{TextRange, TextSize, parse};
 
-/// Formats what stands between the two `$0`.
+/// Formats what is between the two `$0`.
 #[track_caller]
 fn check(fixture: &str, after: Expect) {
     let (start, end) = (fixture.find("$0").unwrap(), fixture.rfind("$0").unwrap() - 2);

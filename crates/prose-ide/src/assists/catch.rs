@@ -1,4 +1,4 @@
-//! Handlers of errors, which at first do what happens without them.
+//! Surrounding statements with `try` and `catch`.
 
 use prose_syntax::ast::{AstNode, Try};
 use prose_syntax::{SyntaxKind, TextEdit};
@@ -36,7 +36,7 @@ pub(super) fn add_catch(source: &Source<'_>) -> Option<Assist> {
 /// Selected statements in a `try` with a `catch`.
 pub(super) fn surround(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
-    // A branch or an input cannot stand in a body, and a definition does nothing that could fail.
+    // A branch or an input cannot be in a body, and a definition does nothing that could fail.
     let is_branch = selection.list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL);
     let can_fail = |node: &prose_syntax::SyntaxNode| {
         !matches!(

@@ -13,7 +13,7 @@ pub(super) fn to_statements(source: &Source<'_>) -> Option<Assist> {
     if source.has_errors(chain.syntax().text_range()) {
         return None;
     }
-    Some(Assist::rewrite("Write the arrow chain as statements", as_statements(&chain, source.text)?))
+    Some(Assist::rewrite("Convert the arrow chain to statements", as_statements(&chain, source.text)?))
 }
 
 /// Selected sessions that follow each other as one arrow chain.
@@ -24,7 +24,7 @@ pub(super) fn to_chain(source: &Source<'_>) -> Option<Assist> {
     if earlier.is_empty() || is_branch {
         return None;
     }
-    // Below a session with properties, only a statement could go on with the chain.
+    // Below a session with properties, only a statement could continue with the chain.
     let is_plain = |node: &SyntaxNode| match Statement::cast(node.clone()) {
         Some(Statement::Session(session)) => is_on_one_line(source, &session),
         Some(Statement::Resume(resume)) => resume.properties().next().is_none(),
@@ -57,7 +57,7 @@ pub(super) fn to_chain(source: &Source<'_>) -> Option<Assist> {
         }
         edits.push(TextEdit::replace(gap, " -> "));
     }
-    Some(Assist::rewrite("Join the sessions to an arrow chain", edits))
+    Some(Assist::rewrite("Convert the sessions to an arrow chain", edits))
 }
 
 fn is_on_one_line(source: &Source<'_>, session: &Session) -> bool {
@@ -70,8 +70,8 @@ mod tests {
 
     use super::super::testing::{check, check_none};
 
-    const SPLIT: &str = "Write the arrow chain";
-    const JOIN: &str = "Join the sessions";
+    const SPLIT: &str = "Convert the arrow chain";
+    const JOIN: &str = "Convert the sessions";
 
     #[test]
     fn a_chain_becomes_statements() {

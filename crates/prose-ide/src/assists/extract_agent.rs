@@ -1,4 +1,4 @@
-//! A prompt as an agent of its own.
+//! Extracting a prompt to an agent.
 
 use prose_analysis::resolve::Resolved;
 use prose_syntax::ast::{AstNode, Property, PropertyList, Session};

@@ -1,4 +1,4 @@
-//! Statements as a block that is called in their place.
+//! Extracting statements to a block.
 
 use prose_analysis::model::{NameKind, RefKind};
 use prose_analysis::resolve::Resolved;
@@ -11,7 +11,7 @@ use super::source::{Bound, INDENT, Names, Selection, Source, Used};
 use super::{Assist, AssistKind};
 use crate::entity::{Entity, EntityKind};
 
-/// Selected statements as a block. What they read is passed to it, and what is used behind them is given back (R80, R86).
+/// Selected statements as a block. What they read is passed to it, and what is used after them is given back (R80, R86).
 pub(super) fn extract_block(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
     let is_branch = selection.list.parent().is_some_and(|owner| owner.kind() == PARALLEL);
@@ -60,21 +60,21 @@ pub(super) fn extract_block(source: &Source<'_>) -> Option<Assist> {
     let gap = source.gap_above(at);
     let block = format!("{gap}{head}{line_break}{body}{line_break}{value}{line_break}");
     let start = selection.range.start();
-    // Where nothing stands between the two edits, they are one.
+    // Where nothing is between the two edits, they are one.
     let edits = match source.text[TextRange::new(at, start)].is_empty() {
         true => vec![TextEdit::replace(selection.range, block + &call)],
         false => vec![TextEdit::insert(at, block), TextEdit::replace(selection.range, call)],
     };
     let is_kept_back = results.len() < bound.len() || selection.statements.iter().any(Source::says_unnamed);
-    let label = match is_kept_back && source.asks_behind(&selection, None) {
+    let label = match is_kept_back && source.asks_after(&selection, None) {
         false => "Extract a block",
-        true => "Extract a block, whose other results conditions outside do not know",
+        true => "Extract a block (conditions outside no longer see its other results)",
     };
     let assist = Assist::new(label, AssistKind::Extract, edits);
     Some(assist.naming(0, gap.len() + "block ".len(), &name))
 }
 
-/// Whether something in a statement goes elsewhere than to the next one, or cannot stand in a block.
+/// Whether something in a statement goes elsewhere than to the next one, or cannot be in a block.
 fn leaves(statement: &SyntaxNode, list: &SyntaxNode) -> bool {
     let is_within = |node: &SyntaxNode, kinds: &[SyntaxKind]| {
         node.ancestors().take_while(|around| around != list).any(|around| kinds.contains(&around.kind()))
@@ -191,7 +191,7 @@ fn params<'db>(
 /// Whether the statements may read a variable of theirs before they bind it: what an earlier round of a loop has left in it, which a block forgets.
 fn is_read_before(source: &Source<'_>, names: &Names<'_>, selection: &Selection, own: &Entity<'_>) -> bool {
     let is_inside = |range: TextRange| selection.range.contains_range(range);
-    // The statement behind which the variable is there. The branches of a `parallel` bind theirs together (R19).
+    // The statement after which the variable is there. The branches of a `parallel` bind theirs together (R19).
     let binding = |bound: &Bound<'_>| {
         let lists = source.lists_of(bound.range);
         let list = lists.iter().find(|list| list.parent().is_none_or(|owner| owner.kind() != PARALLEL))?;
@@ -206,7 +206,7 @@ fn is_read_before(source: &Source<'_>, names: &Names<'_>, selection: &Selection,
 /// Whether a variable is bound for sure before some statements run.
 fn is_bound_before(source: &Source<'_>, bound: &Bound<'_>, selection: &Selection) -> bool {
     let around: Vec<SyntaxNode> = selection.list.ancestors().collect();
-    // What blocks read of the file may stand below them.
+    // What blocks read of the file may be below them.
     let is_called =
         bound.entity.kind == EntityKind::Root && around.iter().any(|around| around.kind() == BLOCK_DEF);
     if bound.range.start() > selection.range.start() && !is_called {
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn it_is_said_where_conditions_know_less() {
-        let label = "Extract a block, whose other results conditions outside do not know";
+        let label = "Extract a block (conditions outside no longer see its other results)";
         check(
             label,
             "$0session \"Review\"$0\nif **the review is good**:\n  session \"b\"\n",

@@ -1,4 +1,4 @@
-//! A block in place of its call.
+//! Inlining a block.
 
 use prose_analysis::index::lookup;
 use prose_analysis::model::{NameKind, RefKind};
@@ -42,7 +42,7 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
     let mut statements = statements(source, &body, &at, &source.text[head])?;
     let tail = comments_at_end(source, &body, &at.indent);
     let behind = &source.text[TextRange::new(end(&statement), source.line_end(end(&statement)))];
-    // They would have to stand behind the comment behind the call.
+    // They would have to come after the comment after the call.
     if !tail.is_empty() && !behind.trim().is_empty() {
         return None;
     }
@@ -66,7 +66,7 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         }
     }
     text += &statements;
-    // A comment behind the call is kept behind what has come in its place.
+    // A comment after the call is kept after what has come in its place.
     let replaced = TextRange::new(statement.text_range().start(), end(&statement));
     let mut edits = vec![TextEdit::replace(replaced, text)];
     if is_only_call {
@@ -84,8 +84,8 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
     let mut label = format!("Inline `{name}`");
     // The block's own conditions know its parameters by what they ask alone, and variables besides.
     let known = taken.is_empty().then(|| block.syntax().text_range());
-    if adds && source.asks_behind(&at, known) {
-        label += ", of which conditions get to know more";
+    if adds && source.asks_after(&at, known) {
+        label += " (conditions see more of its results)";
     }
     Some(Assist::new(label, AssistKind::Inline, edits))
 }
@@ -204,7 +204,7 @@ fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
         })
 }
 
-/// The statements of the block where it is called; the last of them gives the value behind `head`.
+/// The statements of the block where it is called; the last of them gives the value after `head`.
 fn statements(source: &Source<'_>, body: &Selection, at: &Selection, head: &str) -> Option<String> {
     let last = body.statements.last()?;
     let header = body.list.parent()?.text_range().start();
@@ -250,12 +250,12 @@ fn statements(source: &Source<'_>, body: &Selection, at: &Selection, head: &str)
     Some(text.strip_prefix(at.indent.as_str())?.to_owned())
 }
 
-/// Whether a statement has a value, so that it may stand behind `=`.
+/// Whether a statement has a value, so that it may come after `=`.
 fn is_statement(node: &SyntaxNode) -> bool {
     matches!(node.kind(), SESSION | RESUME | ARROW_CHAIN | DO_CALL | DO_BLOCK | PARALLEL | PARALLEL_FOR)
 }
 
-/// The comments behind and below the last statement of a block, for other lines.
+/// The comments after and below the last statement of a block, for other lines.
 fn comments_at_end(source: &Source<'_>, body: &Selection, indent: &str) -> String {
     let Some((last, header)) = body.statements.last().zip(body.list.parent()) else { return String::new() };
     let own_indent = source.indent(&header).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Loops that are left by hand.
+//! Converting a loop with a `break` to `loop until`.
 
 use prose_syntax::ast::{AstNode, Block, If, Loop, Repeat, Statement};
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange};
@@ -8,7 +8,7 @@ use super::source::{Source, end};
 
 /// `loop until **done** (max: 5)` in place of a loop with that bound that has `if **done**: break` first or last in its body.
 ///
-/// The condition of a loop is asked for before the first round and behind the last (R60). So it is asked once more: behind the last round where the `if` is
+/// The condition of a loop is asked for before the first round and after the last (R60). So it is asked once more: after the last round where the `if` is
 /// the first in the body, before the first round where it is the last. The label says so.
 pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let Header { node, body, bound, index } = header(source)?;
@@ -40,9 +40,9 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     // What is said about the exit is kept.
     let comments: String = kept_comments(source, removed, indent);
     let label = if is_asked_first {
-        "Convert to `loop until`, which asks behind the last round, too"
+        "Convert to `loop until` (also judges after the last iteration)"
     } else {
-        "Convert to `loop until`, which asks before the first round, too"
+        "Convert to `loop until` (also judges before the first iteration)"
     };
     Some(Assist::rewrite(label, vec![TextEdit::replace(header, text), TextEdit::replace(removed, comments)]))
 }
@@ -101,7 +101,7 @@ fn depends_on_round(source: &Source<'_>, condition: &SyntaxNode, node: &SyntaxNo
     })
 }
 
-/// The comments in some lines, each on a line of its own behind an indentation.
+/// The comments in some lines, each on a line of its own after an indentation.
 fn kept_comments(source: &Source<'_>, lines: TextRange, indent: &str) -> String {
     let tokens = source.root.descendants_with_tokens().filter_map(|element| element.into_token());
     let comments = tokens
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_loop_that_is_left_first_asks_once_more_at_its_end() {
         check(
-            "Convert to `loop until`, which asks behind",
+            "Convert to `loop until` (also judges after",
             r#"
             let draft = session "Draft"
             rep$0eat 5 as i:  # at most
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_loop_that_is_left_last_says_what_changes() {
         check(
-            "Convert to `loop until`, which asks",
+            "Convert to `loop until` (also judges before",
             "block b:\r\n  lo$0op (max: 3):\r\n    session \"x\"\r\n    if **done**:\r\n      break\r\n  session \"y\"\r\n",
             expect![[r#"
                 block b:␍
@@ -166,7 +166,7 @@ mod tests {
             "re$0peat 3:\n  session \"x\"\n  if **done**:\n    break\n  else:\n    session \"y\"\n",
             "re$0peat 3:\n  session \"x\"\n  if **done**:\n    break\n  session \"y\"\n",
             "loop until **x** (ma$0x: 3):\n  session \"x\"\n  if **done**:\n    break\n",
-            // Before the first round there is no draft, and what counts the rounds is one further behind each.
+            // Before the first round there is no draft, and what counts the rounds is one further after each.
             "re$0peat 3:\n  let draft = session \"x\"\n  if **{draft} is good**:\n    break\n",
             "re$0peat 3 as i:\n  session \"x\"\n  if **{i} is enough**:\n    break\n",
             "repeat 3:\n  sess$0ion \"x\"\n  if **done**:\n    break\n",

@@ -1,4 +1,4 @@
-//! `let` as `output`.
+//! Converting `let` to `output`.
 
 use prose_syntax::ast::{AstNode, Let};
 use prose_syntax::{SyntaxKind, TextEdit, TextRange};

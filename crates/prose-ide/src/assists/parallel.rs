@@ -1,4 +1,4 @@
-//! Sessions at once where none needs what another gives, and one after another.
+//! Converting between independent sessions in sequence and branches of a `parallel`.
 
 use prose_analysis::model::{NameKind, Place, RefKind};
 use prose_analysis::resolve::Resolved;
@@ -32,7 +32,7 @@ pub(super) fn to_parallel(source: &Source<'_>) -> Option<Assist> {
     // A branch is a name, `=` and what gives the value, without a keyword.
     edits.extend(branches.iter().filter_map(|branch| Some(TextEdit::replace(branch.keyword?, ""))));
     edits.sort_by_key(|edit| (edit.range.start(), edit.range.end()));
-    Some(Assist::rewrite("Run the sessions at once", edits))
+    Some(Assist::rewrite("Run the sessions concurrently", edits))
 }
 
 /// The branches of a `parallel` as statements.
@@ -69,7 +69,7 @@ pub(super) fn to_sequence(source: &Source<'_>) -> Option<Assist> {
         with_comment = format!("{}{}{}", outer.indent, &behind[at..], source.line_break());
     }
     edits.insert(0, TextEdit::replace(header, with_comment));
-    Some(Assist::rewrite("Run the branches one after another", edits))
+    Some(Assist::rewrite("Run the branches sequentially", edits))
 }
 
 /// A statement that can be a branch.
@@ -104,7 +104,7 @@ impl Branch {
     }
 }
 
-/// Whether two of the sessions are of one agent that remembers, or one of them goes on with what is remembered.
+/// Whether two of the sessions are of one agent that remembers, or one of them continues with what is remembered.
 fn share_memory(source: &Source<'_>, branches: &[Branch]) -> bool {
     let remembers = |name: &str| {
         let agents = source.root.descendants().filter_map(Agent::cast);
@@ -129,7 +129,7 @@ fn data_flows(names: &Names<'_>, selection: &Selection) -> bool {
     let bound: Vec<_> = names.bound.iter().filter(|bound| is_inside(bound.range)).collect();
     let variables = || bound.iter().filter(|bound| bound.kind.is_variable() && !bound.kind.is_local());
     let is_used_here = |used: &&Used<'_>| {
-        // The texts of an agent are filled in by the sessions of it, and a block may use all that its callers have.
+        // The texts of an agent are interpolated by the sessions of it, and a block may use all that its callers have.
         let is_elsewhere = matches!(used.place, Place::Agent { .. });
         (is_inside(used.range) || is_elsewhere) && variables().any(|bound| bound.entity.name == used.name)
     };
@@ -151,7 +151,7 @@ fn is_parallel(list: &SyntaxNode) -> bool {
     list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL)
 }
 
-/// Whether the value of the last of the statements may be the value of what they stand in. A `parallel` has another one.
+/// Whether the value of the last of the statements may be the value of what they are in. A `parallel` has another one.
 fn gives_its_last(selection: &Selection) -> bool {
     let is_in_value = selection.list.ancestors().any(|node| {
         matches!(
@@ -174,8 +174,8 @@ mod tests {
 
     use super::super::testing::{check, check_none};
 
-    const AT_ONCE: &str = "Run the sessions at once";
-    const IN_TURN: &str = "Run the branches one";
+    const AT_ONCE: &str = "Run the sessions concurrently";
+    const IN_TURN: &str = "Run the branches seq";
 
     #[test]
     fn sessions_without_data_between_them_run_at_once() {

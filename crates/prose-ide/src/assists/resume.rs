@@ -1,4 +1,4 @@
-//! `session: agent` that goes on with what the agent remembers, and one that starts afresh (R43).
+//! Converting between `session: agent` and `resume: agent` (R43).
 
 use prose_syntax::ast::{Agent, AstNode, Resume, Session};
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit};
@@ -17,7 +17,7 @@ pub(super) fn resume(source: &Source<'_>) -> Option<Assist> {
     }
     let resume: Resume = source.node()?;
     let agent = resume.agent()?.text();
-    let label = format!("Start `{agent}` afresh, without its memory");
+    let label = format!("Start `{agent}` without its memory");
     replaced(source, resume.syntax(), SyntaxKind::RESUME_KW, "session", label)
 }
 

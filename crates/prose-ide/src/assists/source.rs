@@ -18,7 +18,7 @@ use crate::entity::{Entity, EntityKind};
 /// A level of indentation.
 pub(super) const INDENT: &str = "  ";
 
-/// A program, and where in it something is wanted.
+/// A program, and the position in it that assists are requested for.
 pub(super) struct Source<'db> {
     pub(super) db: &'db dyn Db,
     pub(super) file: SourceFile,
@@ -33,9 +33,9 @@ pub(super) struct Selection {
     /// The body, or the file.
     pub(super) list: SyntaxNode,
     pub(super) statements: Vec<SyntaxNode>,
-    /// From the first statement to the end of the line of the last, with a comment that stands there, and those below that are further right.
+    /// From the first statement to the end of the line of the last, with a comment that is there, and those below that are further right.
     pub(super) range: TextRange,
-    /// The spaces that the statements stand behind.
+    /// The spaces that the statements come after.
     pub(super) indent: String,
     /// Whether the last of them is the last of the body that is executed.
     pub(super) is_last: bool,
@@ -61,7 +61,7 @@ impl<'db> Source<'db> {
         };
         let found = match self.trimmed() {
             Some(range) => vec![self.root.covering_element(range)],
-            // A cursor behind a word is at the word.
+            // A cursor after a word is at the word.
             None => {
                 let tokens = self.root.token_at_offset(self.range.start());
                 let mut tokens: Vec<_> = tokens.filter(|token| !token.kind().is_trivia()).collect();
@@ -98,7 +98,7 @@ impl<'db> Source<'db> {
         at + size(rest.find(['\n', '\r']).unwrap_or(rest.len()))
     }
 
-    /// Where the line behind that of an offset starts.
+    /// Where the line after that of an offset starts.
     pub(super) fn next_line(&self, at: TextSize) -> TextSize {
         let end = self.line_end(at);
         let rest = &self.text[usize::from(end)..];
@@ -137,7 +137,7 @@ impl<'db> Source<'db> {
         if usize::from(start) == 0 && self.text.starts_with('\u{feff}') { size(3) } else { start }
     }
 
-    /// The end of the last line of a node behind an indentation, or of the comments below that stand further right and so belong to its body.
+    /// The end of the last line of a node after an indentation, or of the comments below that stand further right and so belong to its body.
     pub(super) fn end_with_comments(&self, node: &SyntaxNode, indent: &str) -> TextSize {
         let mut found = self.line_end(end(node));
         let mut start = self.next_line(found);
@@ -154,7 +154,7 @@ impl<'db> Source<'db> {
         found
     }
 
-    /// A line break where something stands in the line above that of an offset, so that a definition there is apart from it.
+    /// A line break where something is in the line above that of an offset, so that a definition there is apart from it.
     pub(super) fn gap_above(&self, at: TextSize) -> &'static str {
         let start = self.line_start(at);
         let above = self.line_start(start - size(self.line_break().len()).min(start));
@@ -210,7 +210,7 @@ impl<'db> Source<'db> {
 
     /// Whether a condition may be judged once some statements have run, by all that is known where it stands (R64). Those in the statements
     /// themselves, or in the definition that they come from, know what they knew.
-    pub(super) fn asks_behind(&self, statements: &Selection, definition: Option<TextRange>) -> bool {
+    pub(super) fn asks_after(&self, statements: &Selection, definition: Option<TextRange>) -> bool {
         let range = statements.range;
         // The outermost loop around them may have them run before any condition in it.
         let loops = statements.list.ancestors();
@@ -358,7 +358,7 @@ pub(super) struct Used<'db> {
 }
 
 impl Names<'_> {
-    /// Whether an agent's texts use a name. They are filled in where the agent is spawned, with all that is known there (A11).
+    /// Whether an agent's texts use a name. They are interpolated where the agent is spawned, with all that is known there (A11).
     pub(super) fn is_in_agent(&self, name: &str) -> bool {
         self.used.iter().any(|used| matches!(used.place, Place::Agent { .. }) && used.name == name)
     }

@@ -1,4 +1,4 @@
-//! What the tests of the assists have in common.
+//! Helpers for the tests of the assists.
 
 use expect_test::Expect;
 use prose_analysis::diagnostics::diagnostics;

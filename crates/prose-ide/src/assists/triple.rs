@@ -1,4 +1,4 @@
-//! A string over several lines in place of one on a line.
+//! Converting a string to a triple-quoted one.
 
 use prose_syntax::ast::{AstNode, Part, Property, Str, Template};
 use prose_syntax::{SyntaxKind, TextEdit, TextRange};
@@ -19,7 +19,7 @@ pub(super) fn to_triple(source: &Source<'_>) -> Option<Assist> {
         SyntaxKind::PROPERTY => Property::cast(owner)?.name()?.text() == "prompt",
         _ => false,
     };
-    // What goes on behind the string would have to go on behind the closing quotes.
+    // What continues after the string would have to continue after the closing quotes.
     let rest = &source.text[TextRange::new(end(node), source.line_end(end(node)))];
     let goes_on = !rest.trim().is_empty() && !rest.trim_start().starts_with('#');
     if !can_be_long || goes_on {
@@ -65,7 +65,7 @@ pub(super) fn to_triple(source: &Source<'_>) -> Option<Assist> {
     text += &margin;
     text += "\"\"\"";
     Some(Assist::rewrite(
-        "Write the string over several lines",
+        "Convert to a triple-quoted string",
         vec![TextEdit::replace(node.text_range(), text)],
     ))
 }
@@ -81,7 +81,7 @@ mod tests {
 
     use super::super::testing::{check, check_none};
 
-    const LABEL: &str = "Write the string over";
+    const LABEL: &str = "Convert to a triple-quoted";
 
     #[test]
     fn a_prompt_gets_its_line_breaks() {

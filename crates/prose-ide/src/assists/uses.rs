@@ -1,4 +1,4 @@
-//! The imports of a program in one place and in order.
+//! Organizing imports.
 
 use prose_syntax::ast::{AstNode, Statement, Template, Use};
 use prose_syntax::{SyntaxNode, TextEdit, TextRange};
@@ -65,7 +65,7 @@ pub(super) fn organize(source: &Source<'_>) -> Option<Assist> {
         edits.push(TextEdit::replace(removed(source, lines[0].1), ""));
     }
     edits.extend(lines.iter().skip(1).map(|(_, range)| TextEdit::replace(removed(source, *range), "")));
-    Some(Assist::new("Put the imports in order", AssistKind::Organize, edits))
+    Some(Assist::new("Organize imports", AssistKind::Organize, edits))
 }
 
 /// A line that goes, with the blank lines below it if there are some above it.
@@ -96,7 +96,7 @@ mod tests {
 
     use super::super::testing::{check, check_none};
 
-    const LABEL: &str = "Put the imports";
+    const LABEL: &str = "Organize imports";
 
     #[test]
     fn imports_are_sorted_with_their_comments() {

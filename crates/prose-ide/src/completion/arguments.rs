@@ -18,7 +18,7 @@ pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside:
         return values::operand(context, value);
     }
     let mut given: Vec<&str> = names_before_colons(inside);
-    given.extend(context.cursor.names_behind());
+    given.extend(context.cursor.names_after());
     let Some(callee) = before.last() else { return };
     let is_block = before.len() > 1 && before[before.len() - 2].kind == DO_KW;
     if is_block {
@@ -43,7 +43,7 @@ pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside:
 }
 
 fn argument(context: &Context<'_>, name: &str, detail: &str) -> Completion {
-    let has_colon = context.cursor.behind_word().trim_start_matches(' ').starts_with(':');
+    let has_colon = context.cursor.after_word().trim_start_matches(' ').starts_with(':');
     let text = if has_colon { name.to_owned() } else { format!("{name}: ") };
     context.item(CompletionKind::Parameter, name).text(text).detail(detail).continues()
 }

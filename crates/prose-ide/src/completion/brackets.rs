@@ -7,7 +7,7 @@ use prose_syntax::properties::Owner;
 use super::{CompletionKind, Context, arguments, calls, properties, values};
 use crate::cursor::{Piece, PropertyOwner, last_item, names_before_colons, statement_start};
 
-/// What can stand behind the open bracket at `open` of the line's pieces.
+/// What can come after the open bracket at `open` of the line's pieces.
 pub(super) fn complete(context: &mut Context<'_>, open: usize) {
     let pieces = context.cursor.pieces.clone();
     let (before, inside) = (&pieces[..open], &pieces[open + 1..]);
@@ -77,7 +77,7 @@ fn parentheses(context: &mut Context<'_>, before: &[Piece<'_>], inside: &[Piece<
     }
 }
 
-/// Whether the parenthesis behind the piece is that of a call.
+/// Whether the parenthesis after the piece is that of a call.
 fn is_callee(piece: &Piece<'_>, context: &Context<'_>) -> bool {
     let is_glued = context.cursor.text[usize::from(piece.range.end())..].starts_with('(');
     piece.is_name() && is_glued
@@ -102,7 +102,7 @@ fn options(context: &mut Context<'_>, header: Header, inside: &[Piece<'_>]) {
         _ => return,
     }
     let mut given = names_before_colons(inside);
-    given.extend(context.cursor.names_behind());
+    given.extend(context.cursor.names_after());
     if header == Header::Parallel && inside.is_empty() {
         for strategy in STRATEGIES {
             let item = context
@@ -119,7 +119,7 @@ fn options(context: &mut Context<'_>, header: Header, inside: &[Piece<'_>]) {
             .detail("option")
             .documentation(option.summary)
             .continues();
-        let has_colon = context.cursor.behind_word().trim_start_matches(' ').starts_with(':');
+        let has_colon = context.cursor.after_word().trim_start_matches(' ').starts_with(':');
         context.add(match option.value {
             _ if has_colon => item,
             OptionValue::Count => item.snippet(format!("{}: ${{1:5}}", option.name)),
@@ -128,12 +128,12 @@ fn options(context: &mut Context<'_>, header: Header, inside: &[Piece<'_>]) {
     }
 }
 
-/// The properties in parentheses behind the text of a session.
+/// The properties in parentheses after the text of a session.
 fn inline_properties(context: &mut Context<'_>, inside: &[Piece<'_>]) {
     match last_item(inside) {
         [] => {
             let mut given = names_before_colons(inside);
-            given.extend(context.cursor.names_behind());
+            given.extend(context.cursor.names_after());
             properties::names(context, Owner::Session, &given);
         }
         [name, colon, value @ ..] if colon.kind == COLON => {
@@ -148,7 +148,7 @@ fn destructuring(context: &mut Context<'_>, inside: &[Piece<'_>]) {
     if !last_item(inside).is_empty() {
         return;
     }
-    let behind = context.cursor.pieces_behind();
+    let behind = context.cursor.pieces_after();
     let equals = behind.iter().position(|piece| piece.kind == EQ);
     match equals.map(|equals| &behind[equals + 1..]) {
         Some([keyword, block, ..]) if keyword.kind == DO_KW => {

@@ -132,7 +132,7 @@ fn is_persistent(facts: &AgentFacts) -> bool {
     matches!(facts.persist, Persist::Run | Persist::Longer)
 }
 
-/// The agents behind `session:`.
+/// The agents after `session:`.
 pub(super) fn agents_to_start(context: &mut Context<'_>) {
     for agent in agents(&context.cursor) {
         let item = context.item(CompletionKind::Agent, agent.name.as_str());
@@ -140,7 +140,7 @@ pub(super) fn agents_to_start(context: &mut Context<'_>) {
     }
 }
 
-/// The agents behind `resume:`: those with a memory, since any other would be an error there (E017).
+/// The agents after `resume:`: those with a memory, since any other would be an error there (E017).
 pub(super) fn agents_to_resume(context: &mut Context<'_>) {
     for agent in agents(&context.cursor).into_iter().filter(|agent| is_persistent(agent.facts)) {
         let item = context.item(CompletionKind::Agent, agent.name.as_str());
@@ -168,7 +168,7 @@ pub(super) fn sessions_of_agents(context: &mut Context<'_>) {
     }
 }
 
-/// The blocks, each with `before` before it, which is empty behind `do`.
+/// The blocks, each with `before` before it, which is empty after `do`.
 pub(super) fn blocks_to_call(context: &mut Context<'_>, before: &str) {
     let has_arguments = !context.cursor.is_at_end();
     for block in blocks(&context.cursor) {
@@ -304,7 +304,7 @@ pub(super) fn parts_of_variable(context: &mut Context<'_>, variable: &str) {
             }
             Composite::Parallel(..) => "branch".to_owned(),
             Composite::Object(..) => "entry".to_owned(),
-            Composite::Error => "part of the error".to_owned(),
+            Composite::Error => "field of the error".to_owned(),
         };
         parts(context, composite, &detail);
     }

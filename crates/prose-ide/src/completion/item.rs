@@ -1,8 +1,8 @@
-//! One thing that can be written, and the snippets it may be written with.
+//! A completion and its snippet.
 
 use prose_syntax::TextRange;
 
-/// What a completion is, for its symbol in the list.
+/// The kind of a completion, for its icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompletionKind {
     /// A keyword, perhaps with what follows it
@@ -23,34 +23,34 @@ pub enum CompletionKind {
     Property,
     /// A word that stands for itself: a model, a strategy, a permission
     Value,
-    /// An output of a program, behind a dot
+    /// An output of a program, after a dot
     Field,
     /// The path of a program
     File,
-    /// What is written around a value
+    /// A postfix completion
     Snippet,
 }
 
-/// One thing that can be written at the cursor.
+/// A completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// What the list shows.
+    /// The label in the list.
     pub label: String,
     /// What it is.
     pub kind: CompletionKind,
-    /// A few words behind the label.
+    /// The detail after the label.
     pub detail: Option<String>,
-    /// What is to be known of it, as Markdown.
+    /// Its documentation, as Markdown.
     pub documentation: Option<String>,
-    /// What is replaced: the whole word around the cursor.
+    /// The range to replace: the whole word around the cursor.
     pub range: TextRange,
-    /// What is written.
+    /// The text to insert.
     pub text: String,
-    /// What is written instead where snippets are understood. The lines behind the first are indented relative to the present line.
+    /// The snippet to insert where snippets are supported. Its lines after the first are indented relative to the current line.
     pub snippet: Option<String>,
-    /// What the word is compared with; the label where there is none.
+    /// The text to filter by; none for the label.
     pub filter: Option<String>,
-    /// Whether something else can be completed right behind what is written.
+    /// Whether completion is triggered again after the insertion.
     pub continues: bool,
     /// Its place in the list.
     pub order: u32,
@@ -93,7 +93,7 @@ impl Completion {
         self
     }
 
-    /// Writes a snippet; where snippets are not understood, what stands before its first gap.
+    /// Writes a snippet; where snippets are not understood, what comes before its first gap.
     pub(super) fn snippet(mut self, snippet: impl Into<String>) -> Self {
         let snippet = snippet.into();
         self.text = before_gap(&snippet);

@@ -7,7 +7,7 @@ use prose_syntax::names;
 use super::{CompletionKind, Context, calls, paths, properties, statements, values};
 use crate::cursor::{Piece, PropertyOwner, Start, statement_start};
 
-/// What can stand behind the pieces of the line.
+/// What can come after the pieces of the line.
 pub(super) fn complete(context: &mut Context<'_>) {
     let pieces = context.cursor.pieces.clone();
     if let Some(owner) = context.cursor.property_owner()
@@ -19,7 +19,7 @@ pub(super) fn complete(context: &mut Context<'_>) {
     let statement = &pieces[start..];
     match (why, statement) {
         (Start::Line, []) if below_choice(context) => statements::option(context),
-        // Directly behind the colon of a header one goes on with Enter, which would take the first of what is offered.
+        // Directly after the colon of a header one continues with Enter, which would take the first of what is offered.
         (Start::Body, [])
             if pieces.last().is_some_and(|colon| colon.range.end() == context.replaced.start()) => {}
         (Start::Line | Start::Body, []) => statements::complete(context),
@@ -39,7 +39,7 @@ fn below_choice(context: &Context<'_>) -> bool {
         && header.is_some_and(|header| header.pieces.iter().all(|piece| piece.kind != OPTION_KW))
 }
 
-/// A line below an agent, a session or `permissions:`. Tells whether the line can be nothing else.
+/// A line below an agent, a session or `permissions:`. Returns whether the line can be nothing else.
 fn property_line(context: &mut Context<'_>, owner: PropertyOwner, pieces: &[Piece<'_>]) -> bool {
     match pieces {
         [] => {
@@ -64,16 +64,16 @@ fn property_line(context: &mut Context<'_>, owner: PropertyOwner, pieces: &[Piec
     }
 }
 
-/// What can stand behind `|`.
+/// What can come after `|`.
 fn stage(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
     if pieces.len() != 1 {
         return;
     }
     const STAGES: [(prose_syntax::SyntaxKind, &str, &str); 4] = [
         (MAP_KW, "map:\n  $0", "a value for each `item`"),
-        (FILTER_KW, "filter:\n  $0", "those `item`s for which the body says yes"),
-        (PMAP_KW, "pmap:\n  $0", "a value for each `item`, all at once"),
-        (REDUCE_KW, "reduce(${1:total}, ${2:item}):\n  $0", "one value of all items"),
+        (FILTER_KW, "filter:\n  $0", "the `item`s for which the body answers yes"),
+        (PMAP_KW, "pmap:\n  $0", "a value for each `item`, concurrently"),
+        (REDUCE_KW, "reduce(${1:total}, ${2:item}):\n  $0", "one value from all items"),
     ];
     for (keyword, snippet, detail) in STAGES {
         let item = context.item(CompletionKind::Keyword, statements::text_of(keyword));
@@ -81,7 +81,7 @@ fn stage(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
     }
 }
 
-/// What can stand behind the beginning of a statement or value.
+/// What can come after the beginning of a statement or value.
 fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
     let kinds: Vec<_> = statement.iter().map(|piece| piece.kind).collect();
     let last_ends_value = statement.last().is_some_and(|last| last.ends_value());
@@ -95,11 +95,11 @@ fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
         [DO_KW] => calls::blocks_to_call(context, ""),
         [USE_KW] => paths::quoted(context),
         [USE_KW, STRING] => alias(context, statement[1]),
-        [IMPORT_KW, STRING] => values::keyword(context, "from", "where the skill comes from"),
+        [IMPORT_KW, STRING] => values::keyword(context, "from", "the source of the skill"),
         [PARALLEL_KW] => {
             values::keyword(context, "for", "a branch for each item");
             options(context, "(\"first\")", "(\"${1:first}\"):", "strategy");
-            options(context, "(on-fail: …)", "(on-fail: \"${1:continue}\"):", "what a failure does");
+            options(context, "(on-fail: …)", "(on-fail: \"${1:continue}\"):", "the failure policy");
         }
         [PARALLEL_KW, FOR_KW, rest @ ..] | [FOR_KW, rest @ ..] => each(context, statement, rest.len()),
         [REPEAT_KW] => values::variables(context),
@@ -108,7 +108,7 @@ fn behind(context: &mut Context<'_>, statement: &[Piece<'_>]) {
         [LOOP_KW, ..] => in_loop(context, statement),
         [CHOICE_KW] => values::condition(context),
         [IF_KW | ELIF_KW | ASSERT_KW, rest @ ..] => {
-            values::condition_behind(context, &statement[statement.len() - rest.len()..]);
+            values::condition_after(context, &statement[statement.len() - rest.len()..]);
         }
         [RETURN_KW | OUTPUT_KW] => values::to_give(context),
         [THROW_KW] => values::variables(context),
@@ -126,7 +126,7 @@ fn each(context: &mut Context<'_>, statement: &[Piece<'_>], len: usize) {
         Some(at) if at > 0 => values::operand(context, &rest[at + 1..]),
         _ => {
             if rest.last().is_some_and(|last| last.is_name()) {
-                values::keyword(context, "in", "what is gone through");
+                values::keyword(context, "in", "the collection");
             }
         }
     }
@@ -137,7 +137,7 @@ fn in_loop(context: &mut Context<'_>, statement: &[Piece<'_>]) {
     let rest = &statement[1..];
     let Some(last) = rest.last() else {
         for (word, detail) in
-            [("until", "goes on until the condition holds"), ("while", "goes on while it holds")]
+            [("until", "repeats until the condition holds"), ("while", "repeats while the condition holds")]
         {
             let item =
                 context.item(CompletionKind::Keyword, word).snippet(format!("{word} **$1**")).detail(detail);
@@ -163,7 +163,7 @@ fn in_loop(context: &mut Context<'_>, statement: &[Piece<'_>]) {
 }
 
 fn maximum(context: &mut Context<'_>) {
-    options(context, "(max: …)", "(max: ${1:5})", "how often at most");
+    options(context, "(max: …)", "(max: ${1:5})", "the maximum number of iterations");
 }
 
 fn options(context: &mut Context<'_>, label: &str, snippet: &str, detail: &str) {
@@ -177,7 +177,7 @@ fn index(context: &mut Context<'_>) {
     context.add(item);
 }
 
-/// `as name` behind a path that gives a name, or for one that gives none.
+/// `as name` after a path that gives a name, or for one that gives none.
 fn alias(context: &mut Context<'_>, path: Piece<'_>) {
     let token = context.cursor.literal_at(path.range).and_then(Str::cast);
     let text = token.map(|token| token.text()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The paths that `use` takes.
+//! Completion of the path of a `use`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use prose_syntax::TextRange;
 use super::{CompletionKind, Context};
 use crate::cursor::size;
 
-/// The programs that `use` may name. Who completes looks into no folder and no cache.
+/// The candidates for the path of a `use`. Completion itself reads no folder and no cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PathCandidates {
-    /// The paths of programs on this machine, such as those in folders near the file. Not those of files that show what was fetched.
+    /// The paths of local programs, such as those in folders near the file, without copies of fetched ones.
     pub local: Vec<PathBuf>,
-    /// What names programs that are not on this machine, such as those in the cache: `alice/research`.
+    /// The references of programs that are not local, such as those in the cache: `alice/research`.
     pub known: Vec<String>,
 }
 
@@ -67,9 +67,9 @@ fn candidates(context: &Context<'_>) -> Vec<(String, &'static str)> {
 /// Where a program lies that is not on this machine.
 fn place(reference: &Reference) -> Option<&'static str> {
     match reference {
-        Reference::Registry(_) => Some("program of the registry"),
-        Reference::Url(_) => Some("program of the web"),
-        Reference::Git(_) => Some("program of a git repository"),
+        Reference::Registry(_) => Some("program in a registry"),
+        Reference::Url(_) => Some("program at an address"),
+        Reference::Git(_) => Some("program in a git repository"),
         Reference::Local(_) => None,
     }
 }

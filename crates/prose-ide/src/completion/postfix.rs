@@ -1,4 +1,4 @@
-//! What is written around a value behind its dot: `xs.map` becomes a pipeline.
+//! Postfix completions: `xs.map` becomes a pipeline.
 
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::TextRange;
@@ -13,7 +13,7 @@ struct Template {
     name: &'static str,
     snippet: &'static str,
     summary: &'static str,
-    /// Whether it is a statement that is no value.
+    /// Whether it is a statement that is not a value.
     stands_alone: bool,
 }
 
@@ -27,25 +27,25 @@ const TEMPLATES: &[Template] = &[
     Template {
         name: "pmap",
         snippet: "% | pmap:\n  session \"${1:Work on} {item}\"",
-        summary: "A session for each item, all at once",
+        summary: "A session for each item, concurrently",
         stands_alone: false,
     },
     Template {
         name: "filter",
         snippet: "% | filter:\n  session \"${1:Is} {item} ${2:good}? Answer true or false.\"",
-        summary: "The items that a session says yes to",
+        summary: "The items for which a session answers yes",
         stands_alone: false,
     },
     Template {
         name: "reduce",
         snippet: "% | reduce(${1:result}, ${2:item}):\n  session \"${3:Combine} {${1:result}} and {${2:item}}\"",
-        summary: "One value of all items",
+        summary: "One value from all items",
         stands_alone: false,
     },
     Template {
         name: "session",
         snippet: "session \"$1\"\n  context: %",
-        summary: "A session that is given the value",
+        summary: "A session with the value as context",
         stands_alone: false,
     },
     Template {
@@ -57,13 +57,13 @@ const TEMPLATES: &[Template] = &[
     Template {
         name: "pfor",
         snippet: "parallel for ${1:item} in %:\n  $0",
-        summary: "A body for each item, all at once",
+        summary: "A body for each item, concurrently",
         stands_alone: true,
     },
     Template {
         name: "if",
         snippet: "if **{%} ${1:is good}**:\n  $0",
-        summary: "A body for when a model judges so",
+        summary: "A body that runs if a model judges the condition true",
         stands_alone: true,
     },
     Template {

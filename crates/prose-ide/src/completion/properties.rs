@@ -35,18 +35,18 @@ pub(super) fn permissions(context: &mut Context<'_>, given: &[&str]) {
 
 /// Lets a name be written with its colon, and with the snippet of its value, unless the colon is there already.
 fn with_value(context: &Context<'_>, item: Completion, name: &str, value: Option<&str>) -> Completion {
-    let has_colon = context.cursor.behind_word().trim_start_matches(' ').starts_with(':');
+    let has_colon = context.cursor.after_word().trim_start_matches(' ').starts_with(':');
     match value {
         _ if has_colon => item,
         _ if !context.cursor.is_at_end() => item.text(format!("{name}:")),
-        // Only a block stands on the lines below.
+        // Only a block is on the lines below.
         Some(value) if value.starts_with('\n') => item.snippet(format!("{name}:{value}")),
         Some(value) => item.snippet(format!("{name}: {value}")),
         None => item.text(format!("{name}: ")).continues(),
     }
 }
 
-/// The values of a property; `value` is what of it stands before the word.
+/// The values of a property; `value` is what of it comes before the word.
 pub(super) fn values(context: &mut Context<'_>, name: &str, value: &[Piece<'_>]) {
     if name == "context" {
         return match value {
@@ -75,7 +75,7 @@ pub(super) fn permission_values(context: &mut Context<'_>, value: &[Piece<'_>]) 
             .snippet("[\"${1:**}\"]")
             .text("[")
             .filter("[")
-            .detail("patterns of what is allowed");
+            .detail("patterns that are allowed");
         context.add(patterns);
     }
 }

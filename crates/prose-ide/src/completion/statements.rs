@@ -25,7 +25,7 @@ struct Form {
     keyword: SyntaxKind,
     snippet: &'static str,
     place: Place,
-    /// Whether it has a value, and so can stand behind `=`.
+    /// Whether it has a value, and so can come after `=`.
     has_value: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn complete(context: &mut Context<'_>) {
         first_keyword(header).is_some_and(|keyword| matches!(keyword, LOOP_KW | REPEAT_KW | FOR_KW))
             || header.pieces.windows(2).any(|two| two[0].kind == PARALLEL_KW && two[1].kind == FOR_KW)
     });
-    // Clauses start lines; behind a colon there is no line above to belong to.
+    // Clauses start lines; after a colon there is no line above to belong to.
     let above = cursor.sibling.as_ref().filter(|_| cursor.pieces.is_empty()).and_then(first_keyword);
     let fits = |form: &&Form| match form.place {
         Place::Anywhere => true,

@@ -17,11 +17,11 @@ pub(super) fn complete(context: &mut Context<'_>) {
     whole_literal(context);
 }
 
-/// The start of a reference in braces that the cursor stands in.
+/// The start of a reference in braces that the cursor is in.
 struct Reference {
     /// The names before the one that is being typed.
     path: Vec<String>,
-    /// Where the braces are: in an agent's text anything may be filled in.
+    /// Where the braces are: in an agent's text anything may be interpolated.
     in_agent: bool,
 }
 
@@ -37,7 +37,7 @@ impl Reference {
             return None;
         }
         let mut path: Vec<String> = before[open + 1..].split('.').map(str::to_owned).collect();
-        // What stands behind the last dot is the word itself.
+        // What comes after the last dot is the word itself.
         let last = path.pop()?;
         let is_sound = last.is_empty() && path.iter().all(|name| !name.is_empty());
         let in_agent = cursor.property_owner() == Some(PropertyOwner::Statement(Owner::Agent));
@@ -45,7 +45,7 @@ impl Reference {
     }
 
     fn complete(self, context: &mut Context<'_>) {
-        let is_closed = context.cursor.behind_word().starts_with(['}', '.', '[']);
+        let is_closed = context.cursor.after_word().starts_with(['}', '.', '[']);
         let first = context.items.len();
         match self.path.as_slice() {
             [] => {
@@ -76,7 +76,7 @@ fn whole_literal(context: &mut Context<'_>) {
         return;
     }
     let end = literal.content.end().max(cursor.offset);
-    // What is not closed goes on to the end of the line, and may hold what was meant to be code.
+    // What is not closed continues to the end of the line, and may hold what was meant to be code.
     let end = match literal.is_closed {
         true => end,
         false => end.min(cursor.word.end().max(cursor.offset)),

@@ -6,14 +6,14 @@ use super::variables::visible;
 use super::{CompletionKind, Context, calls, statements};
 use crate::cursor::Piece;
 
-/// Everything that can stand behind `=`: what is kept under a name is most often made there.
+/// Everything that can come after `=`: what is kept under a name is most often made there.
 pub(super) fn to_keep(context: &mut Context<'_>) {
     made_by_statements(context);
     variables(context);
     literals(context);
 }
 
-/// Everything that can stand behind `return` or `output`: what is given back is most often there already.
+/// Everything that can come after `return` or `output`: what is given back is most often there already.
 pub(super) fn to_give(context: &mut Context<'_>) {
     variables(context);
     made_by_statements(context);
@@ -34,7 +34,7 @@ pub(super) fn all(context: &mut Context<'_>) {
     literals(context);
 }
 
-/// What can stand at the start of a condition.
+/// What can be at the start of a condition.
 pub(super) fn condition(context: &mut Context<'_>) {
     let discretion = context
         .item(CompletionKind::Keyword, "**…**")
@@ -44,7 +44,7 @@ pub(super) fn condition(context: &mut Context<'_>) {
         .detail("a condition that a model judges");
     context.add(discretion);
     variables(context);
-    keyword(context, "not", "the opposite");
+    keyword(context, "not", "the negated condition");
 }
 
 /// The variables that can be seen.
@@ -69,7 +69,7 @@ pub(super) fn variables_but(context: &mut Context<'_>, given: &[&str]) {
 pub(super) fn of_context(context: &mut Context<'_>) {
     variables(context);
     for (label, snippet, detail) in
-        [("[…]", "[$1]", "several values"), ("{…}", "{ $1 \\}", "several values by their names")]
+        [("[…]", "[$1]", "several values"), ("{…}", "{ $1 \\}", "several named values")]
     {
         let open = &label[..1];
         let item = context.item(CompletionKind::Value, label).snippet(snippet).filter(open).detail(detail);
@@ -84,7 +84,7 @@ fn literals(context: &mut Context<'_>) {
     }
 }
 
-/// What goes on with a value that `pieces` is the start of.
+/// What continues with a value that `pieces` is the start of.
 pub(super) fn operand(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
     match pieces.last() {
         None => all(context),
@@ -93,8 +93,8 @@ pub(super) fn operand(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
     }
 }
 
-/// What goes on with a condition.
-pub(super) fn condition_behind(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
+/// What continues with a condition.
+pub(super) fn condition_after(context: &mut Context<'_>, pieces: &[Piece<'_>]) {
     match pieces.last() {
         Some(last) if last.ends_value() => operators(context),
         _ => condition(context),
@@ -104,11 +104,11 @@ pub(super) fn condition_behind(context: &mut Context<'_>, pieces: &[Piece<'_>]) 
 /// The operators that are words.
 pub(super) fn operators(context: &mut Context<'_>) {
     keyword(context, "and", "both hold");
-    keyword(context, "or", "one of the two holds");
+    keyword(context, "or", "at least one holds");
     keyword(context, "is", "the same as `==`");
 }
 
-/// A keyword with a space behind it.
+/// A keyword with a space after it.
 pub(super) fn keyword(context: &mut Context<'_>, word: &str, detail: &str) {
     let item =
         context.item(CompletionKind::Keyword, word).text(format!("{word} ")).detail(detail).continues();

@@ -72,7 +72,7 @@ pub(super) fn visible<'a>(cursor: &Cursor<'a>) -> Vec<Variable<'a>> {
     found.list
 }
 
-/// The variables that a text of an agent may mean: it is filled in where the agent is started (A11).
+/// The variables that a text of an agent may mean: it is interpolated where the agent is started (A11).
 pub(super) fn anywhere<'a>(cursor: &Cursor<'a>) -> Vec<Variable<'a>> {
     let mut found = Found::default();
     of_file(cursor, &mut found);
@@ -131,7 +131,7 @@ impl<'c, 'a> Around<'c, 'a> {
     fn new(cursor: &'c Cursor<'a>) -> Option<Self> {
         let outermost = cursor.headers.last().map_or(cursor.line.start(), |header| header.range.start());
         let anchor = match cursor.headers.is_empty() {
-            // The line itself may be a header with a body behind its colon.
+            // The line itself may be a header with a body after its colon.
             true => cursor.pieces.first()?.range.start(),
             false => outermost,
         };
@@ -181,7 +181,7 @@ impl<'c, 'a> Around<'c, 'a> {
         }
     }
 
-    /// The scope of the block whose header stands on a line.
+    /// The scope of the block whose header is on a line.
     fn frame_of(&self, line: TextRange) -> Option<ScopeId> {
         let (_, data) = self.body.stmts().find(|(_, data)| {
             matches!(data.stmt, Stmt::Block { .. }) && line.contains(data.range.start() + self.start)
@@ -236,7 +236,7 @@ fn of_file<'a>(cursor: &Cursor<'a>, found: &mut Found<'a>) {
         of_statement(cursor, placed, true, found);
     }
     let below = &list[here.saturating_sub(1)..];
-    // A block may be called behind what is bound below it. Elsewhere only a loop around the cursor comes back to what is bound below
+    // A block may be called after what is bound below it. Elsewhere only a loop around the cursor comes back to what is bound below
     // (W125).
     let is_in_block = cursor
         .headers

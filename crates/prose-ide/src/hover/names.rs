@@ -25,15 +25,13 @@ use crate::lines::line_number;
 use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
 
-/// What is to be known of what a word stands for.
+/// Documentation of what a word stands for.
 pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {
     if let Word::Used(id) = word
         && resolve(db, statement).of(*id) == Resolved::Literal
     {
         let name = inline(&format!("{{{}}}", body(db, statement)[*id].text));
-        return Some(format!(
-            "{name} is text: nothing in this file has that name, so it stays as it is written."
-        ));
+        return Some(format!("{name} is literal text: nothing in this file has this name."));
     }
     let entities = Entity::of_word(db, statement, word);
     let of_entity = |entity: &Entity<'db>| {
@@ -61,7 +59,7 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
     (!found.is_empty()).then(|| found.join("\n\n---\n\n"))
 }
 
-/// What is to be known of the program at the path of a `use`.
+/// Documentation of the program at the path of a `use`.
 pub(super) fn of_path<'db>(db: &'db dyn Db, statement: TopStatement<'db>, import: StmtId) -> Option<String> {
     let Stmt::Use { path: Some(path), .. } = body(db, statement)[import].stmt else { return None };
     let start = statement.start(db)?;
@@ -83,7 +81,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         facts.push(format!("- Model: {}{alias}", inline(&model)));
     }
     if value("model").is_none() {
-        facts.push("- Model: the one that the host decides on".to_owned());
+        facts.push("- Model: chosen by the host".to_owned());
     }
     facts.extend(memory(db, site));
     if let Some(skills) = value("skills").and_then(|skills| skills.value) {
@@ -123,7 +121,7 @@ fn memory<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         Persist::Longer => match persist_value(body, site.name)?.as_str() {
             "project" => ("with the project", format!(".prose/agents/{name}/")),
             "user" => ("for all your projects", format!("~/.prose/agents/{name}/")),
-            path => ("at a path of its own", path.to_owned()),
+            path => ("at its own path", path.to_owned()),
         },
     };
     Some(format!("- Memory: kept {lasts}, in {}", inline(&path)))
@@ -154,8 +152,8 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
     let is_recursive = call_graph(db, entity.file).is_recursive(&entity.name);
     let has_limit = body_has_limit(body, data.stmt);
     let depth = match (is_recursive, has_limit) {
-        (true, false) => "It calls itself and has no `max_depth:`, so at most 100 calls may be open at once.",
-        (true, true) => "It calls itself, as often as `max_depth:` allows.",
+        (true, false) => "Recursive, without `max_depth:`: at most 100 nested calls.",
+        (true, true) => "Recursive, up to `max_depth:`.",
         (false, _) => "",
     };
     Some(paragraphs([
@@ -222,10 +220,10 @@ fn import_at(db: &dyn Db, file: SourceFile, import: TextRange, path: &str) -> St
         Imported::Program(program) => program_contract(db, program),
         Imported::Missing => "There is no program at this path.".to_owned(),
         Imported::Unknown => match reference(db, file, path) {
-            Ok(Reference::Registry(_)) => "A program of the registry".to_owned(),
-            Ok(Reference::Git(_)) => "A program of a git repository".to_owned(),
-            Ok(Reference::Url(_)) => "A program of the web".to_owned(),
-            Ok(Reference::Local(_)) => "A local program that was not read yet".to_owned(),
+            Ok(Reference::Registry(_)) => "A program in a registry".to_owned(),
+            Ok(Reference::Git(_)) => "A program in a git repository".to_owned(),
+            Ok(Reference::Url(_)) => "A program at an address".to_owned(),
+            Ok(Reference::Local(_)) => "A local program that is not loaded yet".to_owned(),
             Err(_) => String::new(),
         },
     };
@@ -251,9 +249,9 @@ fn program_contract(db: &dyn Db, program: SourceFile) -> String {
         first_comment(db, program),
         list("Inputs", inputs.collect()),
         list("Outputs", outputs.collect()),
-        if gives_nothing { "It gives no result.".to_owned() } else { String::new() },
+        if gives_nothing { "No outputs.".to_owned() } else { String::new() },
         list(
-            "Rights it asks for",
+            "Requested rights",
             requests(db, program).iter().map(|requests| request_entry(db, program, requests)).collect(),
         ),
     ])
@@ -375,7 +373,7 @@ fn description<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
         return String::new();
     };
     let text = body.text(*description).map(|text| source_of(db, site.statement, text.content));
-    // One that stands on the line is shown with it.
+    // One that is on the line is shown with it.
     let text = text.filter(|text| text.contains(['\n', '\r']));
     text.map(|text| fenced("text", &excerpt(&text))).unwrap_or_default()
 }
@@ -409,7 +407,7 @@ fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site
     if ranges.peek().is_none() {
         return String::new();
     }
-    format!("Set again in {}", lines(db, entity.file, ranges.map(|range| range.start())))
+    format!("Assigned again in {}", lines(db, entity.file, ranges.map(|range| range.start())))
 }
 
 /// The lines of its own file that use the value of a variable.

@@ -46,7 +46,7 @@ fn a_block_that_calls_itself_has_a_limit() {
         block dig(n):
         ```
 
-        It calls itself and has no `max_depth:`, so at most 100 calls may be open at once.
+        Recursive, without `max_depth:`: at most 100 nested calls.
 
         Called by block `dig` in line 2, the program in line 3
     "#]],
@@ -60,7 +60,7 @@ fn a_block_that_calls_itself_has_a_limit() {
         block dig(n) (max_depth: 3):
         ```
 
-        It calls itself, as often as `max_depth:` allows.
+        Recursive, up to `max_depth:`.
 
         Called by block `dig` in line 2
     "#]],
@@ -121,8 +121,8 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent plain:
             ```
 
-            - Model: the one that the host decides on
-            - Memory: kept at a path of its own, in `.memory/plain`
+            - Model: chosen by the host
+            - Memory: kept at its own path, in `.memory/plain`
         "#]],
     );
     check(
@@ -134,7 +134,7 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent b:
             ```
 
-            - Model: the one that the host decides on
+            - Model: chosen by the host
             - Memory: kept with the run, in `.prose/runs/…/agents/b/`
         "#]],
     );
@@ -163,7 +163,7 @@ fn a_block_is_shown_with_its_calls() {
 
             Outputs: `verdict`, `reason`
 
-            It calls itself, as often as `max_depth:` allows.
+            Recursive, up to `max_depth:`.
 
             Called by block `review` in line 6, the program in line 7
         "#]],
@@ -204,7 +204,7 @@ fn a_variable_is_shown_with_its_bindings() {
 
             The text that is worked on.
 
-            Set again in line 5
+            Assigned again in line 5
 
             Read in line 6
         "#]],
@@ -389,7 +389,7 @@ fn an_import_is_shown_with_its_contract() {
             use "alice/research"
             ```
 
-            A program of the registry
+            A program in a registry
         "#]],
     );
     check(
@@ -536,9 +536,9 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
             /main.prose:1: loop until «**»done** (max: 3):
 
-            **`**…**`** — Text that a model judges.
+            **`**…**`** — A condition that a model judges.
 
-            It is judged by its meaning, with all results so far in view. If the model is not sure, a condition does not hold. Names in braces are filled in. Between `***` the text may have several lines, and `**` in it.
+            It is judged by its meaning, with all results so far in view. If the model is not sure, the condition does not hold. Names in braces are interpolated. Between `***` the text may span several lines and contain `**`.
 
             ```prose
             if **the report names no sources**:
@@ -551,7 +551,7 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
             /main.prose:2: model: «opus»
 
-            **`opus`** — a model of the language. The host decides which version answers.
+            **`opus`** — a built-in model. The host chooses the version.
         "#]],
     );
     check(
@@ -559,7 +559,7 @@ fn words_of_the_language_are_explained() {
         expect![[r#"
                 /main.prose:2: model: «"vendor/model-1"»
 
-                **`vendor/model-1`** — a model by its id, which is passed to the host as it is
+                **`vendor/model-1`** — a model id, passed to the host unchanged
             "#]],
     );
 }
@@ -611,7 +611,7 @@ fn words_in_braces_are_names_or_text() {
         expect![[r#"
             /main.prose:2: Greet {«name»}
 
-            `{name}` is text: nothing in this file has that name, so it stays as it is written.
+            `{name}` is literal text: nothing in this file has this name.
         "#]],
     );
     check(
@@ -794,12 +794,12 @@ fn the_text_of_an_input_is_not_judged() {
     check(
         "input topic: $0**What to read on**\n",
         expect![[r#"
-        /main.prose:1: input topic: «**»What to read on**
+            /main.prose:1: input topic: «**»What to read on**
 
-        **`**…**`** — What the input is for, in words that a model may put better.
+            **`**…**`** — A description of the input, which a model may rephrase.
 
-        A text in quotes is shown to the user as it is written. Names in braces are filled in.
-    "#]],
+            A text in quotes is shown to the user unchanged. Names in braces are interpolated.
+        "#]],
     );
 }
 
@@ -819,7 +819,7 @@ fn inputs_of_several_lines_are_shown_with_their_first() {
             Inputs:
             - `depth` (optional): Optional: how deep
 
-            It gives no result.
+            No outputs.
         "#]],
     );
 }

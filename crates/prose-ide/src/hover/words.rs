@@ -7,13 +7,13 @@ use prose_syntax::{Code, SyntaxKind, keywords};
 
 use crate::markdown::{fenced, inline, paragraphs};
 
-/// What is to be known of a keyword.
+/// Documentation of a keyword.
 pub(super) fn of_keyword(kind: SyntaxKind) -> Option<String> {
     let keyword = keywords::find(kind)?;
     Some(entry(keyword.text(), keyword.summary, keyword.docs, keyword.example))
 }
 
-/// What is to be known of a property, or of an entry of one.
+/// Documentation of a property, or of an entry of one.
 pub(super) fn of_property(parent: Option<&str>, name: &str) -> Option<String> {
     let property = property(parent, name)?;
     Some(entry(&format!("{name}:"), property.summary, property.docs, property.example))
@@ -27,7 +27,7 @@ fn property(parent: Option<&str>, name: &str) -> Option<&'static Property> {
     }
 }
 
-/// What is to be known of a word that a property is set to.
+/// Documentation of a word that a property is set to.
 pub(super) fn of_property_value(parent: Option<&str>, name: &str, value: &str) -> Option<String> {
     let word = property(parent, name)?.word(value)?;
     Some(format!("**{}** of {} — {}", inline(value), inline(&format!("{name}:")), word.summary))
@@ -37,7 +37,7 @@ fn entry(title: &str, summary: &str, docs: &str, example: &str) -> String {
     paragraphs([format!("**{}** — {summary}", inline(title)), docs.to_owned(), fenced("prose", example)])
 }
 
-/// What is to be known of an option in the parentheses of a header.
+/// Documentation of an option in the parentheses of a header.
 pub(super) fn of_option(statement: SyntaxKind, name: &str) -> Option<String> {
     let header = match statement {
         SyntaxKind::PARALLEL => Header::Parallel,
@@ -58,7 +58,7 @@ pub(super) fn of_option(statement: SyntaxKind, name: &str) -> Option<String> {
     Some(paragraphs([format!("**{title}** of {} — {}", inline(header.keyword()), option.summary), values]))
 }
 
-/// What is to be known of a word that an option is set to.
+/// Documentation of a word that an option is set to.
 pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value: &str) -> Option<String> {
     let words = match (statement, option) {
         (SyntaxKind::PARALLEL, None) => STRATEGIES,
@@ -69,33 +69,33 @@ pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value
     Some(format!("**{}** — {}", inline(&format!("\"{value}\"")), word.summary))
 }
 
-/// What is to be known of the value of a `model:`.
+/// Documentation of the value of a `model:`.
 pub(super) fn of_model(db: &dyn Db, file: SourceFile, name: &str) -> String {
     let title = format!("**{}**", inline(name));
     match file.settings(db).models(db).get(name) {
         Some(model) if model.is_empty() => {
-            format!("{title} — a name for a model, to which `prose.toml` gives a wrong value")
+            format!("{title} — a model alias with an invalid value in `prose.toml`")
         }
-        Some(model) => format!("{title} — the model {}, as `prose.toml` says", inline(model)),
+        Some(model) => format!("{title} — an alias of the model {} in `prose.toml`", inline(model)),
         None if matches!(name, "sonnet" | "opus" | "haiku") => {
-            format!("{title} — a model of the language. The host decides which version answers.")
+            format!("{title} — a built-in model. The host chooses the version.")
         }
-        None => format!("{title} — a model by its id, which is passed to the host as it is"),
+        None => format!("{title} — a model id, passed to the host unchanged"),
     }
 }
 
-/// What is to be known of the code of a diagnostic.
+/// Documentation of the code of a diagnostic.
 pub(super) fn of_code(code: Code) -> String {
     let info = code.info();
     paragraphs([format!("**{}** — {}", inline(info.name), info.title), info.explanation.to_owned()])
 }
 
-/// What is to be known of the markers of a discretion.
+/// The documentation of the markers of a discretion.
 pub(super) fn of_discretion() -> String {
     paragraphs([
-        "**`**…**`** — Text that a model judges.".to_owned(),
-        "It is judged by its meaning, with all results so far in view. If the model is not sure, a condition does not hold. Names in \
-         braces are filled in. Between `***` the text may have several lines, and `**` in it."
+        "**`**…**`** — A condition that a model judges.".to_owned(),
+        "It is judged by its meaning, with all results so far in view. If the model is not sure, the condition does not hold. Names \
+         in braces are interpolated. Between `***` the text may span several lines and contain `**`."
             .to_owned(),
         fenced(
             "prose",
@@ -104,10 +104,10 @@ pub(super) fn of_discretion() -> String {
     ])
 }
 
-/// What is to be known of the markers of a text that says what an input is for.
+/// The documentation of the markers of the description of an input.
 pub(super) fn of_description() -> String {
     paragraphs([
-        "**`**…**`** — What the input is for, in words that a model may put better.".to_owned(),
-        "A text in quotes is shown to the user as it is written. Names in braces are filled in.".to_owned(),
+        "**`**…**`** — A description of the input, which a model may rephrase.".to_owned(),
+        "A text in quotes is shown to the user unchanged. Names in braces are interpolated.".to_owned(),
     ])
 }

@@ -1,10 +1,10 @@
-//! Trying a rename on copies of the programs.
+//! Checking a rename on copies of the programs.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::location::{Fetched, FetchedProgram, Location, Origin, Remote};
 use prose_analysis::model::{Body, NameKind, RefKind};
 use prose_analysis::statements::{body, statements};
@@ -34,24 +34,24 @@ pub(super) fn check(
     let is_reread = facts.clone().any(|((before, after), moves)| before.moved_words(moves) != after.words);
     if is_reread && SyntaxKind::from_keyword(new_name).is_some() {
         return refuse(format!(
-            "`{new_name}` is a keyword, and would be read as one in a place where `{}` stands",
+            "`{new_name}` is a keyword and would be parsed as one in place of `{}`",
             spoken.name()
         ));
     }
     if is_reread && new_name.contains('-') {
         return refuse(format!(
-            "`{new_name}` has a hyphen, which is not read as a part of a name in a place where `{}` stands, as behind a dot in braces; `{}` would do",
+            "`{new_name}` has a hyphen, which is not allowed in some uses of `{}`; use `{}`",
             spoken.name(),
             new_name.replace('-', "_")
         ));
     }
     Trial { db, copies: &copies, spoken, moves: &moves, new_name }.check_meaning()?;
     if is_reread {
-        return refuse(format!("with the name `{new_name}`, the program would be read in another way"));
+        return refuse(format!("the name `{new_name}` would change how the program is parsed"));
     }
     let error = facts.find_map(|((before, after), moves)| after.new_error(before, moves));
     match error {
-        Some(error) => refuse(format!("the name `{new_name}` would be a mistake: {}", error.message)),
+        Some(error) => refuse(format!("the name `{new_name}` would be an error: {}", error.message)),
         None => Ok(()),
     }
 }
@@ -80,7 +80,7 @@ impl Moves {
         moves
     }
 
-    /// Where an offset is once the edits are made; behind what is inserted there.
+    /// Where an offset is once the edits are made; after what is inserted there.
     fn moved(&self, offset: TextSize) -> TextSize {
         match self.ends[..self.ends.partition_point(|(end, _)| *end <= offset)].last() {
             Some((end, moved)) => *moved + (offset - *end),
@@ -127,13 +127,13 @@ impl Copies {
     }
 }
 
-/// The programs that others import, as far as somebody has looked at them.
+/// The imported programs, as far as they are loaded.
 struct Known<'a>(&'a dyn Db);
 
 impl Loader for Known<'_> {
-    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+    fn file(&mut self, path: &Path) -> Result<String, LoadError> {
         let program = self.0.place(Location::File(path.to_owned())).program(self.0);
-        program.map(|program| program.text(self.0).as_str().to_owned()).ok_or(NoText::Missing)
+        program.map(|program| program.text(self.0).as_str().to_owned()).ok_or(LoadError::Missing)
     }
 
     fn remote(&mut self, remote: &Remote, _: &Origin) -> Option<Fetched> {
@@ -164,7 +164,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind of a word; none for the name of an imported program, which may stand there only once it has another one.
+    /// The kind of a word; none for the name of an imported program, which may be there only once it has another one.
     fn of(body: &Body, word: &Word) -> Option<Self> {
         match word {
             Word::Bound(name) => {
@@ -247,7 +247,7 @@ impl Trial<'_, '_> {
         let range = mention.reference.range;
         let start = match mention.is_written {
             true => self.moves[index].moved(range.start()),
-            // Behind the quote that ends the path.
+            // After the quote that ends the path.
             false => self.moves[index].moved(range.end() + TextSize::of('"')) - TextSize::of(self.new_name),
         };
         (self.copies.files[index], start)

@@ -355,15 +355,15 @@ fn a_path_that_is_being_typed_gets_no_alias() {
         "let r = research()\nuse \"./lib/rese$0arch.prose",
         "study",
         expect![[r#"
-        the path that `research` has its name from is not closed; put a `"` behind it first
-    "#]],
+            the path that names `research` is not closed; add a `"` after it first
+        "#]],
     );
     check(
         "let r = research()\nuse \"./lib/rese$0arch.prose\nlet é = 1\n",
         "study",
         expect![[r#"
-        the path that `research` has its name from is not closed; put a `"` behind it first
-    "#]],
+            the path that names `research` is not closed; add a `"` after it first
+        "#]],
     );
 }
 
@@ -403,22 +403,22 @@ fn what_is_no_name_is_refused() {
         "let x$0 = 1\n",
         "2nd",
         expect![[r#"
-        `2nd` is not a name: a name starts with a letter or `_`, and goes on with letters, digits, `_`, and `-` between two of these
-    "#]],
+            `2nd` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
+        "#]],
     );
     check(
         "let x$0 = 1\n",
         "two words",
         expect![[r#"
-        `two words` is not a name: a name starts with a letter or `_`, and goes on with letters, digits, `_`, and `-` between two of these
-    "#]],
+            `two words` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
+        "#]],
     );
     check(
         "let x$0 = 1\n",
         "",
         expect![[r#"
-        `` is not a name: a name starts with a letter or `_`, and goes on with letters, digits, `_`, and `-` between two of these
-    "#]],
+            `` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
+        "#]],
     );
 }
 
@@ -437,15 +437,15 @@ fn keywords_are_names_where_the_grammar_lets_them_be() {
         "let x$0 = 1\nlet y = [x]\n",
         "true",
         expect![[r#"
-        `true` is a keyword, and would be read as one in a place where `x` stands
-    "#]],
+            `true` is a keyword and would be parsed as one in place of `x`
+        "#]],
     );
     check(
         "let x$0 = 1\noutput y = x\n",
         "session",
         expect![[r#"
-        `session` is a keyword, and would be read as one in a place where `x` stands
-    "#]],
+            `session` is a keyword and would be parsed as one in place of `x`
+        "#]],
     );
 }
 
@@ -455,7 +455,7 @@ fn keys_of_objects_keep_their_names() {
         "const config = { depth: 1 }\nsession \"{config.dep$0th}\"\n",
         "level",
         expect![[r#"
-            `depth` is the key of an entry, and who else reads the object by that key is not known
+            `depth` is a key of an object, and other uses of the object are not known
         "#]],
     );
 }
@@ -466,7 +466,7 @@ fn hyphens_are_refused_where_no_name_has_them() {
         "let r = parallel:\n  a$0 = session \"x\"\n  b = session \"y\"\nsession \"{r.a}\"\n",
         "first-draft",
         expect![[r#"
-            `first-draft` has a hyphen, which is not read as a part of a name in a place where `a` stands, as behind a dot in braces; `first_draft` would do
+            `first-draft` has a hyphen, which cannot be part of a name in a place of `a`; use `first_draft`
         "#]],
     );
     check(
@@ -572,21 +572,21 @@ fn programs_of_the_network_keep_their_names() {
         &fixture("let r = research(top$0ic: \"x\")"),
         "subject",
         expect![[r#"
-        `topic` is named in `alice/research`, which came from the network and cannot be changed from here
-    "#]],
+            `topic` is used in `alice/research`, which came from the network and cannot be changed
+        "#]],
     );
     check(
         &fixture("let r = research(topic: \"x\").find$0ings"),
         "facts",
         expect![[r#"
-        `findings` is named in `alice/research`, which came from the network and cannot be changed from here
-    "#]],
+            `findings` is used in `alice/research`, which came from the network and cannot be changed
+        "#]],
     );
     check(
         &fixture("let { findings } = research(topic: \"x\")\nsession \"{find$0ings}\""),
         "facts",
         expect![[r#"
-            `findings` is named in `alice/research`, which came from the network and cannot be changed from here
+            `findings` is used in `alice/research`, which came from the network and cannot be changed
         "#]],
     );
     check(
@@ -600,7 +600,7 @@ fn programs_of_the_network_keep_their_names() {
     );
     check_refused(
         "//- /main.prose\nuse \"alice/research\"\n//- alice/research\noutput find$0ings = 1\n",
-        expect!["this program came from the network, and what is shown of it is a copy"],
+        expect!["cannot rename in a copy of a program from the network"],
     );
 }
 
@@ -610,43 +610,29 @@ fn names_from_programs_that_are_not_known_stay() {
         "use \"alice/research\"\nlet { find$0ings } = research(topic: \"x\")\n",
         "facts",
         expect![[r#"
-            `findings` is taken by its name from a result of `research`, whose program is not known; write `let result = research(…)` and use `result.findings`, and the name is your own
+            `findings` is an output of `research`, which is not loaded; bind the result with `let` and use `result.findings`
         "#]],
     );
     check_refused(
         "use \"alice/research\"\nlet r = research(top$0ic: \"x\")\n",
-        expect!["`topic` is an input of `research`, whose program is not known or has no such input"],
+        expect!["`topic` is an input of `research`, which is not loaded or has no such input"],
     );
 }
 
 #[test]
 fn where_nothing_has_a_name_nothing_is_renamed() {
-    check_refused(
-        "sess$0ion \"x\"\n",
-        expect!["this is a word of the language; names of your own can be changed"],
-    );
-    check_refused(
-        "session \"some wo$0rds\"\n",
-        expect!["this is text; in a text, only names in braces can be changed"],
-    );
-    check_refused(
-        "agent a:\n  mod$0el: opus\n",
-        expect!["this is a word of the language; names of your own can be changed"],
-    );
-    check_refused(
-        "agent a:\n  model: op$0us\n",
-        expect!["the names of models are not for a program to choose"],
-    );
-    check_refused("let x = 1 # com$0ment\n", expect!["nothing here has a name"]);
-    check_refused("let x = nob$0ody\n", expect!["nothing in this program is called `nobody`"]);
+    check_refused("sess$0ion \"x\"\n", expect!["keywords of the language cannot be renamed"]);
+    check_refused("session \"some wo$0rds\"\n", expect!["text cannot be renamed; only names in braces can"]);
+    check_refused("agent a:\n  mod$0el: opus\n", expect!["keywords of the language cannot be renamed"]);
+    check_refused("agent a:\n  model: op$0us\n", expect!["names of models cannot be renamed"]);
+    check_refused("let x = 1 # com$0ment\n", expect!["there is no name here to rename"]);
+    check_refused("let x = nob$0ody\n", expect!["`nobody` is not defined in this program"]);
     check_refused(
         "let x = [1] | map:\n  session \"{ite$0m}\"\n",
-        expect![
-            "`item` is what `map`, `filter` and `pmap` call each value; it is bound nowhere, and has no other name"
-        ],
+        expect!["`item` is the fixed name in `map`, `filter` and `pmap` and cannot be renamed"],
     );
     check_refused(
         "use \"./a$0.prose\" as a\n",
-        expect!["a path is not a name; rename `a` behind `as`, which is what the program is called here"],
+        expect!["a path cannot be renamed; rename `a` after `as` instead"],
     );
 }

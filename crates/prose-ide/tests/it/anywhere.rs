@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use prose_analysis::{AnalysisHost, Database, SourceFile, Text};
 use prose_ide::{
-    HintsWanted, block_program, callables, document_highlights, document_links, goto_declaration,
+    HintOptions, block_program, callables, document_highlights, document_links, goto_declaration,
     goto_definition, goto_implementation, goto_type_definition, hover, incoming_calls, inlay_hints,
     outgoing_calls, prepare_rename, references, runnable_blocks, signature_help,
 };
@@ -106,7 +106,7 @@ fn assert_links(db: &Database, file: SourceFile) {
 
 fn assert_hints(db: &Database, file: SourceFile) {
     let all = TextRange::up_to(TextSize::of(file.text(db).as_str()));
-    for hint in inlay_hints(db, file, all, HintsWanted::ALL, 1000) {
+    for hint in inlay_hints(db, file, all, HintOptions::ALL, 1000) {
         assert_place(db, file, TextRange::empty(hint.offset));
         assert!(!hint.label.is_empty(), "{hint:?}");
     }
@@ -180,7 +180,7 @@ fn every_offset_of_the_samples_has_an_answer() {
         assert_links(host.db(), *file);
         assert_blocks(host.db(), *file);
         assert_hints(host.db(), *file);
-        // Those behind the end and inside of characters too.
+        // Those after the end and inside of characters too.
         for offset in 0..text.len() + 3 {
             ask(host.db(), &files, *file, TextSize::new(offset as u32));
         }

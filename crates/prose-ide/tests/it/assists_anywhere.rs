@@ -64,12 +64,12 @@ fn said(string: &Str) -> String {
 }
 
 /// The starts of the labels of assists after which the program says the same.
-const SAME: &[&str] = &["Write the arrow chain", "Join the sessions", "Write the string", "Put the imports"];
+const SAME: &[&str] = &["Convert the arrow chain", "Convert the sessions", "Convert to a triple-quoted", "Organize imports"];
 
 /// Assists that undo each other, by the starts of their labels.
 const INVERSE: &[(&str, &str)] = &[
-    ("Join the sessions", "Write the arrow chain"),
-    ("Run the sessions at once", "Run the branches one"),
+    ("Convert the sessions", "Convert the arrow chain"),
+    ("Run the sessions concurrently", "Run the branches seq"),
     ("Resume", "Start"),
 ];
 
@@ -145,7 +145,7 @@ fn assists_of_the_samples_bring_no_errors() {
         labels.extend(check_all(&text, &path));
         labels.extend(check_all(&text.replace('\n', "\r\n"), &path));
     }
-    for label in ["Extract a block", "Extract the prompt", "Surround", "Write the string"] {
+    for label in ["Extract a block", "Extract the prompt", "Surround", "Convert to a triple-quoted"] {
         assert!(labels.iter().any(|found| found.starts_with(label)), "{label} is offered nowhere");
     }
 }

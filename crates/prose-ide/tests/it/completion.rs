@@ -222,7 +222,7 @@ fn a_property_that_has_its_colon_is_given_none() {
 }
 
 #[test]
-fn what_stands_behind_the_word_is_kept() {
+fn what_stands_after_the_word_is_kept() {
     let agent = "agent writer:\n  model: opus\n";
     check_accepted(
         &format!("{agent}sess$0 \"Say hello\"\n"),
@@ -291,11 +291,11 @@ fn values_of_properties_come_from_the_tables() {
     check(
         "agent writer:\n  permissions:\n    bash: $0\n",
         expect![[r#"
-        allow (value)
-        deny (value)
-        prompt (value)
-        ["…"] (value, patterns of what is allowed) ["${1:**}"]
-    "#]],
+            allow (value)
+            deny (value)
+            prompt (value)
+            ["…"] (value, patterns that are allowed) ["${1:**}"]
+        "#]],
     );
     check(
         "session \"A\"\n  prompt: $0\n",
@@ -312,10 +312,10 @@ fn a_value_can_be_written_around() {
         "let xs = [1]\nlet r = xs.m$0\n",
         expect![[r#"
             map (snippet, A session for each item, one after the other) xs | map:⏎  session "${1:Work on} {item}"
-            pmap (snippet, A session for each item, all at once) xs | pmap:⏎  session "${1:Work on} {item}"
-            filter (snippet, The items that a session says yes to) xs | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
-            reduce (snippet, One value of all items) xs | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
-            session (snippet, A session that is given the value) session "$1"⏎  context: xs
+            pmap (snippet, A session for each item, concurrently) xs | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items for which a session answers yes) xs | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value from all items) xs | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session with the value as context) session "$1"⏎  context: xs
         "#]],
     );
     check_labels(
@@ -362,7 +362,7 @@ fn an_agent_without_a_memory_is_not_resumed() {
 }
 
 #[test]
-fn parts_of_values_stand_behind_a_dot() {
+fn parts_of_values_stand_after_a_dot() {
     let block = "block judge:\n  output verdict = 1\n  output reason = session \"Why?\"\n";
     check(
         &format!("{block}let r = do judge\nsession \"{{r.$0}}\"\n"),
@@ -412,7 +412,7 @@ fn what_is_bound_only_further_down_is_empty_here() {
 }
 
 #[test]
-fn agents_stand_behind_session_and_resume() {
+fn agents_stand_after_session_and_resume() {
     let agents = "agent writer:\n  model: opus\n  prompt: \"You write\"\nagent tutor:\n  persist: project\n";
     check(
         &format!("{agents}session: $0\n"),
@@ -447,7 +447,7 @@ fn agents_stand_behind_session_and_resume() {
 }
 
 #[test]
-fn blocks_stand_behind_do_with_gaps_for_their_parameters() {
+fn blocks_stand_after_do_with_gaps_for_their_parameters() {
     let blocks = "block review(text, depth):\n  session \"Review {text}\"\nblock done:\n  session \"Done\"\n";
     check(
         &format!("{blocks}do $0\n"),
@@ -492,7 +492,7 @@ fn variables_are_those_that_can_be_seen() {
             topic (parameter, input)
             below (variable, variable)
             […] (value, several values) [$1]
-            {…} (value, several values by their names) { $1 \}
+            {…} (value, several named values) { $1 \}
         "#]],
     );
     check_labels(
@@ -555,7 +555,7 @@ fn braces_in_texts_take_variables() {
     check_labels("let found = 1\nsession \"\"\"\n  Use {$0\n  and more\n", expect!["found"]);
     check_labels("let found = 1\nif **{$0\n", expect!["found"]);
     check_labels("let found = 1\nsession \"Not \\{$0\"\n", expect![[""]]);
-    // An agent's text is filled in where the agent is started.
+    // An agent's text is interpolated where the agent is started.
     check(
         r#"
         agent writer:
@@ -612,21 +612,21 @@ fn headers_go_on_as_the_grammar_wants() {
     check(
         "loop $0\n",
         expect![[r#"
-        until (keyword, goes on until the condition holds) until **$1**
-        while (keyword, goes on while it holds) while **$1**
-        (max: …) (keyword, how often at most) (max: ${1:5})
-        as (keyword, a name for the index) as ${1:i}
-    "#]],
+            until (keyword, repeats until the condition holds) until **$1**
+            while (keyword, repeats while the condition holds) while **$1**
+            (max: …) (keyword, the maximum number of iterations) (max: ${1:5})
+            as (keyword, a name for the index) as ${1:i}
+        "#]],
     );
     check(
         "loop until **done** $0\n",
         expect![[r#"
-        (max: …) (keyword, how often at most) (max: ${1:5})
-        as (keyword, a name for the index) as ${1:i}
-        and (keyword, both hold) and 
-        or (keyword, one of the two holds) or 
-        is (keyword, the same as `==`) is 
-    "#]],
+            (max: …) (keyword, the maximum number of iterations) (max: ${1:5})
+            as (keyword, a name for the index) as ${1:i}
+            and (keyword, both hold) and 
+            or (keyword, at least one holds) or 
+            is (keyword, the same as `==`) is 
+        "#]],
     );
     check_labels("loop until **done** (max: 3) $0:\n", expect!["as"]);
     check_labels("loop until $0\n", expect!["**…** | not"]);
@@ -713,10 +713,10 @@ fn imported_programs_are_known_by_their_contracts() {
             findings (field, output of `research`)
             sources (field, output of `research`)
             map (snippet, A session for each item, one after the other) x | map:⏎  session "${1:Work on} {item}"
-            pmap (snippet, A session for each item, all at once) x | pmap:⏎  session "${1:Work on} {item}"
-            filter (snippet, The items that a session says yes to) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
-            reduce (snippet, One value of all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
-            session (snippet, A session that is given the value) session "$1"⏎  context: x
+            pmap (snippet, A session for each item, concurrently) x | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items for which a session answers yes) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value from all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session with the value as context) session "$1"⏎  context: x
         "#]],
     );
     check_labels(
@@ -762,7 +762,7 @@ fn use_takes_the_paths_of_known_programs() {
 }
 
 #[test]
-fn use_takes_programs_of_elsewhere_behind_those_that_are_near() {
+fn use_takes_programs_of_elsewhere_after_those_that_are_near() {
     let program = |text: &str| {
         format!(
             r#"
@@ -783,12 +783,12 @@ use "github.com/owner/repo/flows/a.prose@v1"
     check(
         &program("use \"al$0\""),
         expect![[r#"
-        ./near.prose (file)
-        alice/research (file, program of the registry)
-        bob/review (file, program of the registry)
-        github.com/owner/repo/flows/a.prose@v1 (file, program of a git repository)
-        https://example.com/lib.prose (file, program of the web)
-    "#]],
+            ./near.prose (file)
+            alice/research (file, program in a registry)
+            bob/review (file, program in a registry)
+            github.com/owner/repo/flows/a.prose@v1 (file, program in a git repository)
+            https://example.com/lib.prose (file, program at an address)
+        "#]],
     );
     check_accepted(
         &program("use \"ali$0ce/res\" as look"),
@@ -842,10 +842,10 @@ fn programs_of_the_network_are_known_by_their_contracts() {
             findings (field, output of `research`)
             sources (field, output of `research`)
             map (snippet, A session for each item, one after the other) x | map:⏎  session "${1:Work on} {item}"
-            pmap (snippet, A session for each item, all at once) x | pmap:⏎  session "${1:Work on} {item}"
-            filter (snippet, The items that a session says yes to) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
-            reduce (snippet, One value of all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
-            session (snippet, A session that is given the value) session "$1"⏎  context: x
+            pmap (snippet, A session for each item, concurrently) x | pmap:⏎  session "${1:Work on} {item}"
+            filter (snippet, The items for which a session answers yes) x | filter:⏎  session "${1:Is} {item} ${2:good}? Answer true or false."
+            reduce (snippet, One value from all items) x | reduce(${1:result}, ${2:item}):⏎  session "${3:Combine} {${1:result}} and {${2:item}}"
+            session (snippet, A session with the value as context) session "$1"⏎  context: x
         "#]],
     );
     check_labels(
@@ -881,7 +881,7 @@ fn the_documentation_says_where_things_come_from() {
 }
 
 #[test]
-fn directly_behind_the_colon_of_a_header_nothing_is_in_the_way_of_enter() {
+fn directly_after_the_colon_of_a_header_nothing_is_in_the_way_of_enter() {
     check_labels("if **it rains**:\n  session \"Stay\"\nelse:$0\n", expect![""]);
     check_labels("repeat 3:$0", expect![""]);
     let (_, items) = at_cursor("repeat 3: $0\n");

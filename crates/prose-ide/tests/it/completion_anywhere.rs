@@ -48,7 +48,7 @@ fn every_place_of_the_samples_can_be_completed() {
 }
 
 #[test]
-fn offsets_behind_the_end_and_inside_of_characters_are_taken_for_near_ones() {
+fn offsets_after_the_end_and_inside_of_characters_are_taken_for_near_ones() {
     let text = "let x = \"é\"\nsession \"{é";
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("/main.prose"), Text::new(text));

@@ -71,7 +71,7 @@ enum Kept {
     All,
 }
 
-/// Renames each thing that a text names to a fresh name and back. Gives how many there were, and why some were refused.
+/// Renames each thing that a text names to a fresh name and back. Returns how many there were, and why some were refused.
 #[track_caller]
 fn rename_all(text: &str, kept: Kept) -> (usize, Vec<String>) {
     let program = Program::new(text);
@@ -233,7 +233,7 @@ proptest! {
         prop_assert!(refused.is_empty(), "{refused:#?} in\n{text}");
     }
 
-    /// What is renamed in a program that is being typed is still what was meant, or it is refused.
+    /// What is renamed in a program that is being typed is still what was meant, or it is rejected.
     #[test]
     fn names_of_broken_programs_are_renamed_and_renamed_back(
         text in generated(),

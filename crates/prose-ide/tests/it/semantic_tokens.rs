@@ -233,7 +233,7 @@ fn the_tokens_of_a_range_are_those_of_the_file_in_its_lines() {
 }
 
 #[test]
-fn a_range_behind_the_end_has_no_tokens() {
+fn a_range_after_the_end_has_no_tokens() {
     let (host, files) = analysed(&Fixture::parse("session \"Go\"\n"));
     let range = TextRange::new(TextSize::new(500), TextSize::new(600));
     assert_eq!(semantic_tokens_in(host.db(), files[0], range), []);

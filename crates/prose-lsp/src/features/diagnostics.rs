@@ -78,7 +78,7 @@ pub(crate) fn workspace_report(
     let mut reports = Vec::new();
     let mut has_news = views.is_first_poll;
     for program in views.closed.iter() {
-        views.db.give_way();
+        views.db.unwind_if_cancelled();
         let before = previous.remove(&*program.uri);
         let items = closed_items(views, program, session);
         if before.is_none() && items.is_empty() {

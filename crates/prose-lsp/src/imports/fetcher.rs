@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_config::FetchMode;
 use prose_project::files::read_import;
@@ -206,7 +206,7 @@ pub(crate) struct Imports<'a> {
 }
 
 impl Loader for Imports<'_> {
-    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+    fn file(&mut self, path: &Path) -> Result<String, LoadError> {
         read_import(path)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::SourceFile;
-use prose_analysis::imports::{imported_programs, remote, unfound};
+use prose_analysis::imports::{imported_programs, missing_remotes, remote};
 use prose_analysis::location::{Origin, Remote};
 use prose_config::FetchMode;
 use prose_project::imports::FetchResult;
@@ -28,7 +28,7 @@ impl Owner {
             ImportMessage::Fetched(remote, result) => self.fetched(&remote, result),
             ImportMessage::RetryDue(remote) => self.retry_fetch(&remote),
             ImportMessage::Due(remote) => {
-                let asker = self.analysis.host.asker(&remote);
+                let asker = self.analysis.host.importer_origin(&remote);
                 self.fetcher.due(&remote, asker);
                 self.report_progress();
             }
@@ -123,7 +123,7 @@ impl Owner {
                 self.tell(&Err(format!("`{path}` is not fetched: {FETCH_IS_OFF}")));
             }
             CommandKind::Fetch => {
-                if let Some(asker) = self.analysis.host.asker(&remote) {
+                if let Some(asker) = self.analysis.host.importer_origin(&remote) {
                     self.fetcher.fetch(&remote, asker);
                     self.report_progress();
                 }
@@ -161,13 +161,13 @@ impl Owner {
     /// Retries the imports of a program that were not found.
     pub(super) fn retry_unfound_imports(&mut self, path: &Path) {
         let Some(file) = self.analysis.host.file(path) else { return };
-        let lost = unfound(self.analysis.host.db(), file);
+        let lost = missing_remotes(self.analysis.host.db(), file);
         if lost.is_empty() {
             return;
         }
         self.requests.reads.recall_views();
         for remote in &lost {
-            self.analysis.host.forget_fetched(remote);
+            self.analysis.host.remove_fetched(remote);
         }
         let config = self.analysis.settings.of(path);
         self.load_imports(file, &config, When::Now);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use prose_analysis::location::LockFile;
 use prose_analysis::{Database, SourceFile, host};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
-use prose_ide::HintsWanted;
+use prose_ide::HintOptions;
 use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
@@ -32,7 +32,7 @@ pub(crate) struct FileConfig {
     /// The client's setting for Markdown documents, likewise.
     markdown: Option<bool>,
     client: Arc<RunSettings>,
-    hints: HintsWanted,
+    hints: HintOptions,
 }
 
 /// How the client is set to run programs.
@@ -195,7 +195,7 @@ impl FileConfig {
     }
 
     /// Which hints of the analysis the client shows.
-    pub(crate) fn hints(&self) -> HintsWanted {
+    pub(crate) fn hints(&self) -> HintOptions {
         self.hints
     }
 
@@ -228,7 +228,7 @@ pub(crate) struct Settings {
     /// Whether programs that are not open are checked.
     workspace: Option<bool>,
     client: Arc<RunSettings>,
-    hints: HintsWanted,
+    hints: HintOptions,
 }
 
 impl Settings {
@@ -360,9 +360,9 @@ fn fetch(settings: &Value) -> Option<FetchMode> {
 }
 
 /// Which hints of the analysis the client shows: all that it does not switch off.
-fn hints(settings: &Value) -> HintsWanted {
+fn hints(settings: &Value) -> HintOptions {
     let shows = |kind: &str| flag(section(settings), "inlayHints", kind).unwrap_or(true);
-    HintsWanted {
+    HintOptions {
         models: shows("models"),
         parameters: shows("parameters"),
         contracts: shows("contracts"),
@@ -463,12 +463,12 @@ mod tests {
     #[test]
     fn clients_switch_hints_off_one_by_one() {
         let off = |kind: &str| hints(&json!({ "prose": { "inlayHints": { kind: false } } }));
-        assert_eq!(off("models"), HintsWanted { models: false, ..HintsWanted::ALL });
-        assert_eq!(off("parameters"), HintsWanted { parameters: false, ..HintsWanted::ALL });
-        assert_eq!(off("contracts"), HintsWanted { contracts: false, ..HintsWanted::ALL });
-        assert_eq!(off("iterations"), HintsWanted { iterations: false, ..HintsWanted::ALL });
-        assert_eq!(off("else"), HintsWanted::ALL);
-        assert_eq!(hints(&json!({ "inlayHints": { "models": "no" } })), HintsWanted::ALL);
+        assert_eq!(off("models"), HintOptions { models: false, ..HintOptions::ALL });
+        assert_eq!(off("parameters"), HintOptions { parameters: false, ..HintOptions::ALL });
+        assert_eq!(off("contracts"), HintOptions { contracts: false, ..HintOptions::ALL });
+        assert_eq!(off("iterations"), HintOptions { iterations: false, ..HintOptions::ALL });
+        assert_eq!(off("else"), HintOptions::ALL);
+        assert_eq!(hints(&json!({ "inlayHints": { "models": "no" } })), HintOptions::ALL);
     }
 
     #[test]

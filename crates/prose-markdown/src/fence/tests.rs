@@ -4,7 +4,7 @@ use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
 
 use crate::{Fence, programs};
 
-/// The lines of the programs of a document, each behind the bar that stands where it starts in the document.
+/// The lines of the programs of a document, each after the bar that stands where it starts in the document.
 #[track_caller]
 fn check(document: &str, expect: Expect) {
     let mut shown = String::new();
@@ -179,7 +179,7 @@ fn places_outside_of_the_lines_of_a_program_are_in_none() {
     assert_eq!(program.range_in_text(TextRange::new(size(0), size(13))), None);
     assert_eq!(program.range_in_text(TextRange::new(size(19), size(28))), None);
 
-    // Behind a block that is not closed yet one goes on typing.
+    // After a block that is not closed yet one continues typing.
     assert_eq!(programs("```prose\n")[0].in_text(size(9)), Some(size(0)));
     assert_eq!(programs("```prose\na\n")[0].in_text(size(11)), Some(size(2)));
     assert_eq!(programs("```prose\n```")[0].in_text(size(9)), None);
@@ -317,7 +317,7 @@ fn check_places(document: &str, program: &Fence) -> Result<(), TestCaseError> {
         prop_assert!(here >= last && here <= text.len(), "{} goes back", there);
         last = here;
         let back = usize::from(program.in_document(size(here)));
-        // What stands before a line means its start.
+        // What comes before a line means its start.
         prop_assert!(back >= there && !document.as_bytes()[there..back].contains(&b'\n'));
         prop_assert_eq!(document.is_char_boundary(there), text.is_char_boundary(here));
     }
@@ -340,7 +340,7 @@ proptest! {
         let document = document.replace(['\r', '\t'], "");
         let ours: Vec<String> = programs(&document).iter().map(|program| program.text.to_string()).collect();
         let theirs = texts(&document);
-        // A block that has no line yet is no program.
+        // A block that has no line yet is not a program.
         let theirs = &theirs[..ours.len().max(theirs.len().saturating_sub(1)).min(theirs.len())];
         prop_assert_eq!(ours, theirs);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_analysis::location::{Fetched, FetchedProgram, Note, Origin, Remote, RemoteOrigin};
 use prose_reference::Reference;
-use prose_registry::{By, Client, Found, Importer, LockMismatch, Outcome, Problem, Program, Refusal};
+use prose_registry::{Client, Found, Importer, LockMismatch, Outcome, Problem, Program, Provenance, Refusal};
 use prose_syntax::Code;
 
 /// Who asks, as the client of registries has to know to refuse what is not safe.
@@ -65,7 +65,7 @@ fn fetched_program(
     remote: &Remote,
     asker: &Origin,
     program: &Program,
-    by: Option<By>,
+    by: Option<Provenance>,
     client: &Client,
 ) -> FetchedProgram {
     FetchedProgram {
@@ -76,11 +76,16 @@ fn fetched_program(
 }
 
 /// Where a program of the network came from.
-pub(crate) fn origin(reference: Reference, depth: usize, program: &Program, by: Option<By>) -> RemoteOrigin {
+pub(crate) fn origin(
+    reference: Reference,
+    depth: usize,
+    program: &Program,
+    by: Option<Provenance>,
+) -> RemoteOrigin {
     let source = &program.source;
     let vouched = match by {
         // The age would change with every look-up, and have everything analysed again.
-        Some(By::Vendored) => "vendored".to_owned(),
+        Some(Provenance::Vendored) => "vendored".to_owned(),
         _ => format!("fetched {}", source.fetched),
     };
     RemoteOrigin {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_reference::Reference;
-use prose_registry::{By, Cache, Client, CredentialsProblem, Freshness, Locked, Problem, Settings, Vendor};
+use prose_registry::{
+    Cache, Client, CredentialsProblem, Freshness, Locked, Problem, Provenance, Settings, Vendor,
+};
 use url::Url;
 
 use super::fetched;
@@ -129,9 +131,11 @@ impl Registries {
         let Some(client) = self.client(&remote.registry) else { return (None, None) };
         let known = client.known(&remote.reference);
         let is_enough = known.as_ref().is_some_and(|found| match found.by {
-            By::Vendored | By::Lock => true,
-            By::Cache(age) | By::Offline(age) => age.is_some_and(|age| age < client.settings().fresh_for),
-            By::Host | By::HostUnchanged => true,
+            Provenance::Vendored | Provenance::Lock => true,
+            Provenance::Cache(age) | Provenance::Offline(age) => {
+                age.is_some_and(|age| age < client.settings().fresh_for)
+            }
+            Provenance::Host | Provenance::HostUnchanged => true,
         });
         let fetched = known.map(|found| fetched::known(remote, asker, found, &client));
         let pending = (!is_enough).then(|| PendingFetch {
@@ -146,7 +150,7 @@ impl Registries {
 /// Where the program came from that a file shows: one of the cache, or a vendored copy. With the registry, if it was asked by name.
 pub fn shown_at(cache: &Cache, path: &Path) -> Option<(Origin, Option<Registry>)> {
     let cached = cache.shown_at(path).map(|program| (program, None));
-    let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(By::Vendored))))?;
+    let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(Provenance::Vendored))))?;
     let reference = Reference::parse(&program.source.reference).ok()?;
     let registry = match (&reference, by) {
         // A copy lies in its project, whose settings name the registry.
@@ -172,7 +176,7 @@ impl PendingFetch {
         let importer = fetched::importer(asker);
         let outcome = self.client.get(&self.remote.reference, &importer, self.freshness).await;
         let again_after = match &outcome.result {
-            Err(Problem::Unreachable { why, .. }) => why.may_pass(),
+            Err(Problem::Unreachable { why, .. }) => why.retry_after(),
             _ => None,
         };
         FetchResult { fetched: fetched::fetched(&self.remote, asker, &outcome, &self.client), again_after }

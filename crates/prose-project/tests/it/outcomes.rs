@@ -57,22 +57,22 @@ fn a_program_that_is_none_is_an_error() {
         Some(Page::Text("<html></html>")),
         WRONG,
         expect![[r#"
-        error[E143]: `alice/research` is no program: https://registry.example.com/alice/research is a page for browsers; the address of the bare text is needed
-    "#]],
+            error[E143]: `alice/research` is not a program: https://registry.example.com/alice/research is a web page; use the address of the raw text
+        "#]],
     );
     check(
         Some(Page::Bytes(b"\0\x01\x02")),
         WRONG,
         expect![[r#"
-        error[E143]: `alice/research` is no program: https://registry.example.com/alice/research is no text
-    "#]],
+            error[E143]: `alice/research` is not a program: https://registry.example.com/alice/research is not text
+        "#]],
     );
     check(
         Some(Page::Bytes(b"session \"\xff\"\n")),
         WRONG,
         expect![[r#"
-        error[E143]: `alice/research` is no program: https://registry.example.com/alice/research is no UTF-8 at byte 9; save the program as UTF-8
-    "#]],
+            error[E143]: `alice/research` is not a program: https://registry.example.com/alice/research is not valid UTF-8 at byte 9; save the program as UTF-8
+        "#]],
     );
 }
 
@@ -97,8 +97,8 @@ fn what_is_not_encrypted_is_refused() {
         None,
         "use \"http://example.com/research.prose\"\noutput found = research()\n",
         expect![[r#"
-        error[E144]: `http://example.com/research.prose` is not fetched: everyone on the way could change what http://example.com/research.prose answers; use `https://`, or allow `http://` by PROSE_ALLOW_HTTP=1 in the environment [Change to `https://example.com/research.prose`]
-    "#]],
+            error[E144]: `http://example.com/research.prose` is not fetched: http://example.com/research.prose is not encrypted; use `https://`, or allow `http://` by setting PROSE_ALLOW_HTTP=1 [Change to `https://example.com/research.prose`]
+        "#]],
     );
 }
 
@@ -108,7 +108,7 @@ fn what_cannot_be_reached_is_information() {
         None,
         "use \"https://unreachable.example.com/x.prose\"\noutput found = x(topik: 1)\n",
         expect![[r#"
-        info[W143]: `https://unreachable.example.com/x.prose` could not be fetched: unreachable.example.com has no address (no such host); is the name right, and is there a network?
+        info[W143]: `https://unreachable.example.com/x.prose` could not be fetched: unreachable.example.com cannot be resolved (no such host); check the name and the network
     "#]],
     );
 }
@@ -136,7 +136,7 @@ fn without_a_network_the_last_text_is_used() {
     .assert_eq(&web.check_with(WRONG, &client).shown());
     let other = "use \"alice/other\"\noutput found = other(topik: 1)\n";
     expect![[r#"
-        info[W143]: `alice/other` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network
+        info[W143]: `alice/other` is not in the cache, and fetching is disabled; run `prose fetch` with a network
     "#]].assert_eq(&web.check_with(other, &client).shown());
     assert_eq!(web.asked().len(), 1);
 }

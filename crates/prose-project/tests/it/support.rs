@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_project::imports::{fetched, importer};
-use prose_registry::{Cache, Client, Freshness, Limits, Lock, Locked, Names, Settings};
+use prose_registry::{Cache, Client, Freshness, Limits, Lock, Locked, Resolver, Settings};
 use prose_syntax::{Diagnostic, Profile, Severity};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
@@ -46,10 +46,10 @@ pub(crate) struct Web {
     address: SocketAddr,
 }
 
-/// Names that lead to one server, apart from those that lead nowhere.
+/// Resolver that lead to one server, apart from those that lead nowhere.
 struct Hosts(SocketAddr);
 
-impl Names for Hosts {
+impl Resolver for Hosts {
     fn lookup(&self, host: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let found = match host.starts_with("unreachable.") {
             true => Err(io::Error::other("no such host")),
@@ -128,7 +128,7 @@ impl Web {
         host.load_imports_with(file, &mut files);
         let mut known = HashSet::new();
         while let Some(remote) = host.remotes().into_iter().find(|remote| known.insert(remote.clone())) {
-            let asker = host.asker(&remote).unwrap();
+            let asker = host.importer_origin(&remote).unwrap();
             let outcome =
                 self.runtime.block_on(client.get(&remote.reference, &importer(&asker), Freshness::Recent));
             host.set_fetched(&remote, fetched(&remote, &asker, &outcome, client), &mut files);
@@ -169,9 +169,9 @@ impl Checked {
 struct Files(Vec<PathBuf>);
 
 impl Loader for Files {
-    fn file(&mut self, path: &Path) -> Result<String, NoText> {
+    fn file(&mut self, path: &Path) -> Result<String, LoadError> {
         self.0.push(path.to_owned());
-        Err(NoText::Missing)
+        Err(LoadError::Missing)
     }
 }
 

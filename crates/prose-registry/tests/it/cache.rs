@@ -179,7 +179,7 @@ fn a_folder_that_cannot_be_written_to_is_told_once_and_memory_serves() {
     cache.put(&program("alice/other", "session \"Other\"\n"));
 
     let problem = cache.take_problem().unwrap().to_string();
-    assert!(problem.contains("are not kept on the disk") && problem.contains("PROSE_CACHE_DIR"), "{problem}");
+    assert!(problem.contains("are not cached") && problem.contains("PROSE_CACHE_DIR"), "{problem}");
     assert_eq!(cache.take_problem(), None);
     assert_eq!(cache.get(&research.source.url), Some(research.clone()));
     assert_eq!(cache.text(research.source.sha256).as_deref(), Some(&*research.text));
@@ -201,7 +201,7 @@ fn a_full_disk_is_told_once_and_memory_serves() {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("make room"), "{told}");
+    assert!(output.status.success() && told.contains("free space"), "{told}");
     assert_eq!(Cache::at(dir.path()).list().len(), 1);
     // What was written of the other one is gone.
     assert_eq!(fs::read_dir(dir.path().join("texts")).unwrap().count(), 1);

@@ -72,7 +72,7 @@ async fn a_token_that_is_not_accepted_is_told() {
     let outcome = get(&with_token(&server, &server), "a/b").await;
     assert_eq!(
         outcome.to_string(),
-        "`a/b` could not be fetched: 127.0.0.1 does not accept the token (status 403); it may have expired"
+        "`a/b` could not be fetched: 127.0.0.1 rejects the token (status 403); it may have expired"
     );
 }
 
@@ -149,9 +149,9 @@ fn what_is_wrong_with_tokens_is_told_without_them() {
     check(&format!("token = \"{TOKEN}\"\n"), "line 1");
     check(
         &format!("[tokens]\n\"http://a.example\" = \"{TOKEN}\"\n"),
-        "`http://a.example` is no address that starts with `https://`",
+        "`http://a.example` is not an address that starts with `https://`",
     );
-    check(&format!("[tokens]\n\"https://me:{TOKEN}@a.example\" = \"{TOKEN}\"\n"), "belongs to no address");
+    check(&format!("[tokens]\n\"https://me:{TOKEN}@a.example\" = \"{TOKEN}\"\n"), "it has no address");
     check("[tokens]\n\"https://a.example\" = \"\"\n", "has no token for https://a.example");
     check(
         &format!("[tokens]\n\"https://a.example\" = \"{TOKEN} x\"\n"),

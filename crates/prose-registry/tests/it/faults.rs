@@ -71,7 +71,7 @@ async fn nobody_waits_for_a_host_that_is_busy_for_too_long() {
     let start = Instant::now();
     assert_eq!(
         told(&server).await,
-        "`a/b` could not be fetched: 127.0.0.1 has too much to do and asks to come back in 3600 s"
+        "`a/b` could not be fetched: 127.0.0.1 is limiting requests; retry in 3600 s"
     );
     assert!(start.elapsed() < Duration::from_millis(500));
     assert_eq!(server.seen().len(), 1);
@@ -94,19 +94,19 @@ async fn redirects_that_lead_nowhere_are_told() {
     let circle = one_after_the_other(vec![Reply::redirect(302, "/a/b")]).await;
     assert_eq!(
         told(&circle).await,
-        "`a/b` could not be fetched: 127.0.0.1 redirects in a circle, or more than 5 times"
+        "`a/b` could not be fetched: 127.0.0.1 redirects in a loop, or more than 5 times"
     );
     assert_eq!(circle.seen().len(), 6);
 
     let nowhere = one_after_the_other(vec![Reply::status(302)]).await;
     assert_eq!(
         told(&nowhere).await,
-        "`a/b` could not be fetched: 127.0.0.1 redirects to ``, which is no address"
+        "`a/b` could not be fetched: 127.0.0.1 redirects to ``, which is not a valid address"
     );
     let bad = one_after_the_other(vec![Reply::redirect(302, "https://[")]).await;
     assert_eq!(
         told(&bad).await,
-        "`a/b` could not be fetched: 127.0.0.1 redirects to `https://[`, which is no address"
+        "`a/b` could not be fetched: 127.0.0.1 redirects to `https://[`, which is not a valid address"
     );
 }
 
@@ -114,14 +114,14 @@ async fn redirects_that_lead_nowhere_are_told() {
 async fn what_fails_behind_a_redirect_is_told_of_who_failed() {
     let server = one_after_the_other(vec![Reply::redirect(302, "http://localhost/c")]).await;
     let unknown = told(&server).await;
-    assert!(unknown.starts_with("`a/b` could not be fetched: localhost has no address"), "{unknown}");
+    assert!(unknown.starts_with("`a/b` could not be fetched: localhost cannot be resolved"), "{unknown}");
     let server = Server::start(|seen| match seen.path.as_str() {
         "/a/b" => Reply::redirect(302, "/c"),
         _ => Reply::text("<!doctype html><html></html>"),
     })
     .await;
     let page = told(&server).await;
-    assert!(page.starts_with("`a/b` is no program: URL/c is a page"), "{page}");
+    assert!(page.starts_with("`a/b` is not a program: URL/c is a web page"), "{page}");
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn an_answer_that_is_shorter_than_it_says_is_none() {
     let server = one_after_the_other(vec![broken.clone()]).await;
     let told = told(&server).await;
     assert!(
-        told.starts_with("`a/b` could not be fetched: 127.0.0.1 sent an answer that breaks off ("),
+        told.starts_with("`a/b` could not be fetched: 127.0.0.1 sent an incomplete response ("),
         "{told}"
     );
     assert_eq!(server.seen().len(), 3);
@@ -183,7 +183,7 @@ async fn a_reset_in_the_middle_may_pass() {
     ]);
     let server = one_after_the_other(vec![reset.clone()]).await;
     let told = told(&server).await;
-    assert!(told.contains("sent an answer that breaks off"), "{told}");
+    assert!(told.contains("sent an incomplete response"), "{told}");
 
     let server = one_after_the_other(vec![reset, Reply::text(PROGRAM)]).await;
     assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
@@ -194,7 +194,7 @@ async fn what_is_not_http_is_told() {
     for bytes in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"", b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"] {
         let server = one_after_the_other(vec![Reply::raw(vec![Act::Send(bytes.to_vec())])]).await;
         let told = told(&server).await;
-        assert!(told.contains("sent an answer that breaks off"), "{told}");
+        assert!(told.contains("sent an incomplete response"), "{told}");
     }
 }
 
@@ -207,7 +207,7 @@ async fn a_host_that_takes_no_connection_is_told_and_the_last_text_is_at_hand() 
     assert!(matches!(unreachable(&outcome), Unreachable::Connect(_)));
     assert_eq!(outcome.program(), None);
     let told = outcome.to_string();
-    assert!(told.starts_with("`a/b` could not be fetched: 127.0.0.1 takes no connection ("), "{told}");
+    assert!(told.starts_with("`a/b` could not be fetched: 127.0.0.1 cannot be connected to ("), "{told}");
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn the_last_text_is_at_hand_when_the_host_is_not() {
     assert_eq!(outcome.program().map(|program| &*program.text), Some(PROGRAM));
     assert_eq!(
         outcome.to_string(),
-        "`a/b` could not be fetched: 127.0.0.1 answered with status 503; the last text known is used"
+        "`a/b` could not be fetched: 127.0.0.1 answered with status 503; the cached text is used"
     );
 }
 
@@ -230,10 +230,10 @@ async fn a_name_without_an_address_is_told() {
     let outcome = get(&Client::new(settings.clone(), Cache::in_memory()), "a/b").await;
     assert_eq!(
         outcome.to_string(),
-        "`a/b` could not be fetched: registry.invalid has no address (no such host); is the name right, and is there a network?"
+        "`a/b` could not be fetched: registry.invalid cannot be resolved (no such host); check the name and the network"
     );
     // As the system says it.
-    let settings = Settings { names: std::sync::Arc::new(prose_registry::SystemNames), ..settings };
+    let settings = Settings { names: std::sync::Arc::new(prose_registry::SystemResolver), ..settings };
     let outcome = get(&Client::new(settings, Cache::in_memory()), "a/b").await;
     assert!(matches!(unreachable(&outcome), Unreachable::Name(_) | Unreachable::TimedOut(_)));
 }
@@ -257,7 +257,7 @@ async fn a_page_is_no_program() {
     .await;
     assert_eq!(
         told(&server).await,
-        "`a/b` is no program: URL/a/b is a page for browsers; the address of the bare text is needed"
+        "`a/b` is not a program: URL/a/b is a web page; use the address of the raw text"
     );
 }
 
@@ -272,11 +272,11 @@ async fn a_program_may_be_called_html_by_a_server_that_knows_no_better() {
 #[tokio::test]
 async fn bytes_that_are_no_text_are_no_program() {
     let server = one_after_the_other(vec![Reply::text(b"\x7fELF\x02\x01\x01\0\0")]).await;
-    assert_eq!(told(&server).await, "`a/b` is no program: URL/a/b is no text");
+    assert_eq!(told(&server).await, "`a/b` is not a program: URL/a/b is not text");
     let server = one_after_the_other(vec![Reply::text(b"session \"\xe9t\xe9\"\n")]).await;
     assert_eq!(
         told(&server).await,
-        "`a/b` is no program: URL/a/b is no UTF-8 at byte 9; save the program as UTF-8"
+        "`a/b` is not a program: URL/a/b is not valid UTF-8 at byte 9; save the program as UTF-8"
     );
 }
 
@@ -303,7 +303,7 @@ async fn a_body_of_100_megabytes_is_not_read() {
     let endless = Reply::raw(vec![head(""), Act::Flood(100_000_000)]);
     let server = one_after_the_other(vec![endless]).await;
     let told = told(&server).await;
-    assert!(told.ends_with("has more than 1048576 bytes, which no program needs"), "{told}");
+    assert!(told.ends_with("is larger than 1048576 bytes"), "{told}");
     assert!((MAX_BYTES..20_000_000).contains(&server.sent()), "{}", server.sent());
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use prose_registry::{By, Cache, Client, Freshness, Problem, Settings, Timestamp};
+use prose_registry::{Cache, Client, Freshness, Problem, Provenance, Settings, Timestamp};
 use url::Url;
 
 use crate::support::{
@@ -66,8 +66,8 @@ async fn an_unchanged_program_is_not_sent_again() {
         let client = client(server.url());
         let first = get(&client, "alice/research").await;
         let second = get(&client, "alice/research").await;
-        assert_eq!(first.result.as_ref().unwrap().by, By::Host);
-        assert_eq!(second.result.as_ref().unwrap().by, By::HostUnchanged);
+        assert_eq!(first.result.as_ref().unwrap().by, Provenance::Host);
+        assert_eq!(second.result.as_ref().unwrap().by, Provenance::HostUnchanged);
         assert_eq!(text(&second), PROGRAM);
         assert_eq!(server.seen().len(), 2);
     }
@@ -97,7 +97,7 @@ async fn a_recent_program_is_not_asked_for() {
     let client = Client::new(settings(server.url()), Cache::at(dir.path()));
     let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert!(
-        matches!(outcome.result.as_ref().unwrap().by, By::Cache(Some(age)) if age < Duration::from_secs(60))
+        matches!(outcome.result.as_ref().unwrap().by, Provenance::Cache(Some(age)) if age < Duration::from_secs(60))
     );
     assert_eq!(server.seen().len(), 1);
 
@@ -134,7 +134,7 @@ async fn a_damaged_text_is_fetched_again() {
 
     let outcome = get_as(&client, "a/b", Freshness::Recent).await;
     assert_eq!(text(&outcome), PROGRAM);
-    assert_eq!(outcome.result.unwrap().by, By::Host);
+    assert_eq!(outcome.result.unwrap().by, Provenance::Host);
     assert_eq!(std::fs::read_to_string(file).unwrap(), PROGRAM);
 }
 
@@ -144,7 +144,7 @@ async fn nothing_is_asked_where_only_the_known_is_wanted() {
     let client = client(server.url());
     assert_eq!(
         get_as(&client, "a/b", Freshness::Known).await.to_string(),
-        "`a/b` was not fetched yet; `prose fetch` does that"
+        "`a/b` is not fetched yet; run `prose fetch`"
     );
     assert!(client.known(&reference("a/b")).is_none());
     assert!(server.seen().is_empty());
@@ -165,13 +165,13 @@ async fn offline_the_cache_serves_and_says_so() {
     assert_eq!(text(&outcome), PROGRAM);
     assert_eq!(
         outcome.to_string(),
-        "`a/b` comes from the cache, fetched just now, since nothing may be fetched"
+        "`a/b` comes from the cache, fetched just now, since fetching is disabled"
     );
     let outcome = get(&client, "a/c").await;
     unreachable(&outcome);
     assert_eq!(
         outcome.to_string(),
-        "`a/c` is not in the cache, and nothing may be fetched; `prose fetch` brings it there once there is a network"
+        "`a/c` is not in the cache, and fetching is disabled; run `prose fetch` with a network"
     );
     assert_eq!(server.seen().len(), 1);
 }
@@ -206,7 +206,7 @@ async fn redirects_are_followed_and_those_for_good_are_told() {
     assert_eq!(outcome.moved_to().map(Url::path), Some("/e/f"));
     assert_eq!(
         outcome.to_string(),
-        format!("`a/b` was fetched; its host says that it has moved to {}e/f for good", server.url())
+        format!("`a/b` was fetched; it has moved permanently to {}e/f", server.url())
     );
 
     let outcome = get(&client(server.url()), "e/f").await;
@@ -249,5 +249,5 @@ async fn files_of_this_machine_are_not_for_the_client() {
     let server = Server::with("/a/b", PROGRAM).await;
     let outcome = get(&client(server.url()), "./a.prose").await;
     refusal(&outcome);
-    assert_eq!(outcome.to_string(), "`./a.prose` is a file of this machine and not fetched");
+    assert_eq!(outcome.to_string(), "`./a.prose` is a local file and is not fetched");
 }

@@ -51,7 +51,7 @@ async fn check(seed: u64) {
     let mut found_any = false;
     for _ in 0..3 {
         let paths: Vec<String> = (0..AT_ONCE).map(|number| format!("a/p{number}")).collect();
-        // Far more than the time that a fetch may take: a busy machine is no fault of the client.
+        // Far more than the time that a fetch may take: a busy machine is not a fault of the client.
         let fetches = join_all(paths.iter().map(|path| get(&client, path)));
         let outcomes = tokio::time::timeout(Duration::from_secs(60), fetches);
         for outcome in outcomes.await.unwrap_or_else(|_| panic!("seed {seed}: a fetch does not end")) {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use prose_registry::{
-    By, Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Locked, Outcome, Pin, Problem, Program,
-    Reference, Settings, Source, Timestamp,
+    Cache, Client, Hash, Importer, Lock, LockError, LockMismatch, Locked, Outcome, Pin, Problem, Program,
+    Provenance, Reference, Settings, Source, Timestamp,
 };
 use url::Url;
 
@@ -82,8 +82,9 @@ fn what_differs_is_refused() {
     let lock = lock();
     assert_eq!(lock.check(&reference("@alice/research"), Hash::of("session \"R\"\n")), Ok(()));
     let told = |path: &str, text: &str| lock.check(&reference(path), Hash::of(text)).unwrap_err().to_string();
-    expect!["`@alice/research` is another text than the one in prose.lock, which is of 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); read what has changed, then `prose lock --update=@alice/research` accepts it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
-    expect!["`alice/other` is not in prose.lock; `prose lock` adds it"].assert_eq(&told("alice/other", ""));
+    expect!["`@alice/research` differs from the text in prose.lock, locked 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); review the change, then run `prose lock --update=@alice/research` to accept it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
+    expect!["`alice/other` is not in prose.lock; run `prose lock` to add it"]
+        .assert_eq(&told("alice/other", ""));
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn a_file_of_another_form_is_told() {
     for (text, expected) in [
         (
             merged.as_str(),
-            "prose.lock is no lock file; if two branches were merged, take one side and run `prose lock`",
+            "prose.lock is not a valid lock file; after a merge, keep one side and run `prose lock`",
         ),
         ("", "missing field `version`"),
         (&odd_hash, "a SHA-256 has 64 hexadecimal digits"),
@@ -140,7 +141,7 @@ fn a_file_of_another_form_is_told() {
         assert!(error.to_string().contains(expected), "{error}");
     }
     let newer = Lock::parse("version = 2\nprograms = \"elsewhere\"\n", path).unwrap_err();
-    assert_eq!(newer.to_string(), "prose.lock has version 2, which a newer `prose` has written");
+    assert_eq!(newer.to_string(), "prose.lock has version 2, written by a newer `prose`");
 }
 
 /// What someone gets who has pinned `a/b` to a text, from a host that has another one by now or not.
@@ -177,7 +178,7 @@ async fn a_text_that_is_pinned_and_known_needs_no_host() {
     get(&client, "a/b").await;
     let outcome = pinned(&client, PROGRAM, &server).await.unwrap();
     assert_eq!(text(&outcome), PROGRAM);
-    assert_eq!(outcome.result.unwrap().by, By::Lock);
+    assert_eq!(outcome.result.unwrap().by, Provenance::Lock);
     assert_eq!(server.seen().len(), 2);
 }
 
@@ -195,15 +196,15 @@ async fn a_client_with_a_lock_file_gives_what_is_pinned() {
     let dir = tempfile::tempdir().unwrap();
     let client = locked(&server, dir.path(), PROGRAM, true);
     let told = get(&client, "a/b").await.to_string();
-    assert!(told.starts_with("`a/b` is another text than the one in prose.lock"), "{told}");
+    assert!(told.starts_with("`a/b` differs from the text in prose.lock"), "{told}");
     let told = get(&client, "a/c").await.to_string();
-    assert_eq!(told, "`a/c` is not in prose.lock; `prose lock` adds it");
+    assert_eq!(told, "`a/c` is not in prose.lock; run `prose lock` to add it");
     assert_eq!(client.known(&reference("a/b")), None);
 
     // Whoever has the text needs no host, and what the host has now changes nothing.
     Cache::at(dir.path()).put(&program("x/y", PROGRAM));
     assert_eq!(text(&get(&client, "a/b").await), PROGRAM);
-    assert_eq!(client.known(&reference("a/b")).unwrap().by, By::Lock);
+    assert_eq!(client.known(&reference("a/b")).unwrap().by, Provenance::Lock);
     assert_eq!(server.paths(), ["/a/b"]);
 }
 
@@ -220,7 +221,7 @@ async fn another_spelling_of_a_pinned_program_is_pinned_as_well() {
     let address = format!("{}a/b", server.url());
     for spelling in ["a/b", "@a/b", &address, &format!("{address}.prose")] {
         let told = get(&client, spelling).await.to_string();
-        assert!(told.contains("is another text than the one in prose.lock"), "{spelling}: {told}");
+        assert!(told.contains("differs from the text in prose.lock"), "{spelling}: {told}");
     }
     assert_eq!(text(&get(&client, "a/bc").await), "session \"New\"\n");
 }

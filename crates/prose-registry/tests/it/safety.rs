@@ -73,7 +73,7 @@ async fn names_of_addresses_that_are_not_public_are_refused() {
         let told = outcome.to_string();
         assert!(matches!(refusal(&outcome), Refusal::NotPublic { .. }), "{told}");
         assert!(
-            told.contains("which is of this machine, and a program from the network must not ask"),
+            told.contains("which is a loopback address, and a program from the network may request only"),
             "{told}"
         );
     }
@@ -117,8 +117,8 @@ async fn without_encryption_only_this_machine_is_asked() {
     let outcome = get(&client, "http://example.com/a.prose").await;
     assert_eq!(
         outcome.to_string(),
-        "`http://example.com/a.prose` is not fetched: everyone on the way could change what http://example.com/a.prose \
-         answers; use `https://`, or allow `http://` by PROSE_ALLOW_HTTP=1 in the environment"
+        "`http://example.com/a.prose` is not fetched: http://example.com/a.prose is not encrypted; use `https://`, or \
+         allow `http://` by setting PROSE_ALLOW_HTTP=1"
     );
     for registry in ["http://10.0.0.1/", "http://localhost.example.com/"] {
         let client = Client::new(settings(Url::parse(registry).unwrap()), Cache::in_memory());

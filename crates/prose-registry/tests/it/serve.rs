@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::SocketAddr;
 
-use prose_registry::{By, RegistryServer};
+use prose_registry::{Provenance, RegistryServer};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -77,11 +77,11 @@ async fn a_program_that_is_known_is_not_sent_again_until_it_changes() {
     let (dir, address) = registry().await;
     let client = client(url(address));
     get(&client, "alice/research").await;
-    assert_eq!(get(&client, "alice/research").await.result.unwrap().by, By::HostUnchanged);
+    assert_eq!(get(&client, "alice/research").await.result.unwrap().by, Provenance::HostUnchanged);
     fs::write(dir.path().join("programs/alice/research.prose"), "session \"New\"\n").unwrap();
     let outcome = get(&client, "alice/research").await;
     assert_eq!(text(&outcome), "session \"New\"\n");
-    assert_eq!(outcome.result.unwrap().by, By::Host);
+    assert_eq!(outcome.result.unwrap().by, Provenance::Host);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn nobody_else_is_answered() {
 
     let dir = tempfile::tempdir().unwrap();
     let error = RegistryServer::bind(dir.path(), "0.0.0.0:0".parse().unwrap()).await.unwrap_err();
-    assert!(error.to_string().contains("can be reached from other machines"), "{error}");
+    assert!(error.to_string().contains("is reachable from other machines"), "{error}");
     let error =
         RegistryServer::bind(dir.path().join("none"), "127.0.0.1:0".parse().unwrap()).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use prose_registry::{
-    Cache, Client, Freshness, Importer, Limits, Names, Outcome, Problem, Reference, Refusal, Settings,
+    Cache, Client, Freshness, Importer, Limits, Outcome, Problem, Reference, Refusal, Resolver, Settings,
     Unreachable,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -167,7 +167,7 @@ impl Server {
         self.seen().into_iter().map(|seen| seen.path).collect()
     }
 
-    /// How many bytes of floods were handed to the system to be sent.
+    /// How many bytes of floods were passed to the system to be sent.
     pub(crate) fn sent(&self) -> usize {
         self.sent.load(Ordering::SeqCst)
     }
@@ -238,7 +238,7 @@ impl Hosts {
     }
 }
 
-impl Names for Hosts {
+impl Resolver for Hosts {
     fn lookup(&self, host: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let found = self.0.get(host).cloned().ok_or_else(|| io::Error::other("no such host"));
         Box::pin(async move { found })

@@ -83,8 +83,8 @@ async fn an_authority_that_nobody_knows_is_not_believed() {
     let outcome = get(&Client::new(settings(server.url()), Cache::in_memory()), "a/b").await;
     assert_eq!(
         outcome.to_string(),
-        "`a/b` could not be fetched: 127.0.0.1 has a certificate that is not believed (nobody knows who issued it); a \
-         certificate of your own authority goes into the file that PROSE_EXTRA_CA_CERTS names"
+        "`a/b` could not be fetched: 127.0.0.1 has a certificate that is not trusted (its issuer is unknown); add \
+         your own authority to the file that PROSE_EXTRA_CA_CERTS names"
     );
     assert!(server.seen().is_empty());
 }

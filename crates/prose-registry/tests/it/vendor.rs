@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use prose_registry::{By, Cache, Client, Lock, Settings, Vendor, VendorError};
+use prose_registry::{Cache, Client, Lock, Provenance, Settings, Vendor, VendorError};
 
 use crate::support::{PROGRAM, Reply, Server, get, reference, settings, text, unreachable};
 
@@ -31,7 +31,7 @@ async fn vendored_copies_serve_without_a_network() {
     ] {
         let outcome = get(&client, path).await;
         assert_eq!(text(&outcome), expected);
-        assert_eq!(outcome.result.unwrap().by, By::Vendored);
+        assert_eq!(outcome.result.unwrap().by, Provenance::Vendored);
     }
     unreachable(&get(&client, "alice/other").await);
     assert_eq!(server.seen().len(), before);
@@ -45,8 +45,8 @@ async fn vendored_copies_come_before_the_network() {
     let dir = tempfile::tempdir().unwrap();
     let vendor = Vendor::write(dir.path(), &[program]).unwrap();
     let client = Client::new(Settings { vendor: Some(vendor), ..settings(server.url()) }, Cache::in_memory());
-    assert_eq!(get(&client, "a/b").await.result.unwrap().by, By::Vendored);
-    assert_eq!(client.known(&reference("a/b")).unwrap().by, By::Vendored);
+    assert_eq!(get(&client, "a/b").await.result.unwrap().by, Provenance::Vendored);
+    assert_eq!(client.known(&reference("a/b")).unwrap().by, Provenance::Vendored);
     assert_eq!(server.seen().len(), 1);
 }
 
@@ -107,7 +107,7 @@ fn a_folder_without_an_index_has_no_copies() {
     fs::write(dir.path().join("index.toml"), "[[program]]\n").unwrap();
     let error = Vendor::load(dir.path()).unwrap_err();
     assert!(matches!(error, VendorError::Malformed(..)));
-    assert!(error.to_string().contains("write it anew with `prose vendor`"), "{error}");
+    assert!(error.to_string().contains("recreate it with `prose vendor`"), "{error}");
 }
 
 #[cfg(unix)]

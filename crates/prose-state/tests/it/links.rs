@@ -188,7 +188,7 @@ fn a_memory_over_the_limit_is_refused_by_name() {
     fs::File::create(&path).unwrap().set_len((1 << 20) + 1).unwrap();
     let error = run.store.read_memory(&place).unwrap_err().to_string();
     assert!(
-        error.ends_with("memory.md` is refused: it is too large: the memory of an agent has at most 1 MiB"),
+        error.ends_with("memory.md` is refused: it is too large: an agent memory may have at most 1 MiB"),
         "{error}"
     );
 }

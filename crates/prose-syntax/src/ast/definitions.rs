@@ -37,7 +37,7 @@ impl Use {
         child(self)
     }
 
-    /// The name behind `as`.
+    /// The name after `as`.
     pub fn alias(&self) -> Option<Name> {
         child(self)
     }
@@ -167,7 +167,7 @@ impl Assignment {
         child(self)
     }
 
-    /// The value: what stands behind the `=`.
+    /// The value: what comes after the `=`.
     pub fn value(&self) -> Option<Value> {
         let equals = token(self, SyntaxKind::EQ)?.text_range();
         self.syntax()

@@ -109,7 +109,7 @@ impl Call {
         child(self)
     }
 
-    /// The string behind `from`.
+    /// The string after `from`.
     pub fn source(&self) -> Option<Str> {
         token(self, SyntaxKind::FROM_KW).and_then(|_| child(self))
     }
@@ -140,7 +140,7 @@ impl Field {
         child(self)
     }
 
-    /// The name behind the dot.
+    /// The name after the dot.
     pub fn field(&self) -> Option<SyntaxToken> {
         token(self, SyntaxKind::IDENT)
     }
@@ -152,7 +152,7 @@ impl Index {
         child(self)
     }
 
-    /// What stands between the brackets.
+    /// What is between the brackets.
     pub fn index(&self) -> Option<Expression> {
         children(self).nth(1)
     }
@@ -203,7 +203,7 @@ impl Ternary {
 }
 
 impl Paren {
-    /// What stands between the parentheses.
+    /// What is between the parentheses.
     pub fn inner(&self) -> Option<Expression> {
         child(self)
     }

@@ -86,7 +86,7 @@ impl Interpolation {
         children(self).next()
     }
 
-    /// The tokens behind the root: `.b`, `[0]`, `[i]`.
+    /// The tokens after the root: `.b`, `[0]`, `[i]`.
     pub fn path(&self) -> impl Iterator<Item = SyntaxToken> + use<> {
         self.0
             .descendants_with_tokens()

@@ -105,7 +105,7 @@ nodes! {
     PipeStage = PIPE_STAGE
 }
 
-/// What stands behind `=`: a statement that has a value, or an expression.
+/// What comes after `=`: a statement that has a value, or an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A session, a parallel block, a loop …
@@ -148,7 +148,7 @@ impl ExprStmt {
 }
 
 impl Session {
-    /// The text behind the keyword.
+    /// The text after the keyword.
     pub fn text(&self) -> Option<Str> {
         child(self)
     }
@@ -170,7 +170,7 @@ impl Session {
 }
 
 impl Resume {
-    /// The agent that goes on.
+    /// The agent that continues.
     pub fn agent(&self) -> Option<NameRef> {
         child(self)
     }
@@ -264,7 +264,7 @@ macro_rules! loop_names {
                 children(self).nth(1)
             }
 
-            /// What is gone through.
+            /// What is iterated over.
             pub fn collection(&self) -> Option<Expression> {
                 child(self)
             }
@@ -280,7 +280,7 @@ impl Repeat {
         child(self)
     }
 
-    /// The name behind `as`.
+    /// The name after `as`.
     pub fn index(&self) -> Option<Name> {
         child(self)
     }
@@ -302,7 +302,7 @@ impl Loop {
         child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
     }
 
-    /// The name behind `as`.
+    /// The name after `as`.
     pub fn index(&self) -> Option<Name> {
         child(self)
     }

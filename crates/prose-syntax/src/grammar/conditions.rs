@@ -24,7 +24,7 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
     }
     let start = p.range();
     // `if the tests pass:` – words in a row are no expression.
-    // Behind the condition of a loop a parenthesis opens the modifiers.
+    // After the condition of a loop a parenthesis opens the modifiers.
     let first = usize::from(p.at(L_PAREN) && followed == Followed::ByColon);
     let are_words = is_name(p.nth(first))
         && p.nth(first) != NOT_KW

@@ -39,7 +39,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
         has_finally = (has_finally || clause == FINALLY_KW) && !p.has_error_up_to(line_end, before);
         handlers += 1;
     }
-    // What else stands on the line is reported, and may be the handler.
+    // What else is on the line is reported, and may be the handler.
     if handlers == 0 && !is_being_written && !p.line_has_error() {
         p.handlerless_try = Some(p.diagnostic_count());
         p.note(Code::E105, keyword, "`try` needs a `catch:` or a `finally:`", None);
@@ -47,7 +47,7 @@ pub(super) fn try_statement(p: &mut Parser<'_>) {
     p.finish();
 }
 
-/// Whether a clause of the present statement comes next; passes the line end before it.
+/// Whether a clause of the current statement comes next; passes the line end before it.
 fn at_clause(p: &mut Parser<'_>, is_clause: impl Fn(SyntaxKind) -> bool) -> bool {
     let first = usize::from(p.at(LINE_END));
     let (clause, next) = (p.nth(first), p.nth(first + 1));
@@ -376,7 +376,7 @@ pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
     end_of_statement(p);
 }
 
-/// `assert condition`, with a message behind a colon or below it
+/// `assert condition`, with a message after a colon or below it
 pub(super) fn assert(p: &mut Parser<'_>) {
     p.start(ASSERT);
     p.bump_as(ASSERT_KW);

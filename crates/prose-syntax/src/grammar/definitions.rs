@@ -73,7 +73,7 @@ fn bare_path(p: &mut Parser<'_>) {
     }
 }
 
-/// The path of a program that `written` is or was probably meant to be: a single word is taken for a file beside this one.
+/// The path of a program that `written` is or was probably meant to be: a single word is taken for a file next to this one.
 /// What names no program (E012) would be a fix that makes another error, so there is none for the source of a skill.
 fn program_path(written: &str) -> Option<String> {
     let is_plain = |text: &str| {
@@ -190,12 +190,12 @@ pub(super) fn input(p: &mut Parser<'_>) {
                     prompt(p);
                 } else if p.at(EQ) {
                     let equals = p.range();
-                    let behind_name = TextRange::new(p.previous_end(), equals.end());
+                    let after_name = TextRange::new(p.previous_end(), equals.end());
                     p.error_with_fix(
                         Code::E005,
                         equals,
                         "expected `:` and a description, found `=`; the caller provides the value of an input",
-                        fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(behind_name, ":")),
+                        fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(after_name, ":")),
                     );
                     p.skip_line();
                 } else if p.at_string() || is_discretion(p.kind()) {
@@ -384,12 +384,12 @@ fn missing_equals(p: &mut Parser<'_>) {
             _ => p.range(),
         };
         let written = p.text_at(sign);
-        let behind_name = TextRange::new(p.previous_end(), sign.end());
+        let after_name = TextRange::new(p.previous_end(), sign.end());
         p.error_with_fix(
             Code::E005,
             sign,
             format!("expected `=` after the name of a variable, found `{written}`"),
-            fix(format!("Change `{written}` to `=`"), FixSafety::Safe, TextEdit::replace(behind_name, " =")),
+            fix(format!("Change `{written}` to `=`"), FixSafety::Safe, TextEdit::replace(after_name, " =")),
         );
         p.start(ERROR);
         p.bump();
@@ -420,7 +420,7 @@ pub(super) fn assignment(p: &mut Parser<'_>) {
     end_of_statement(p);
 }
 
-/// `report_{item} = …`, which is no name.
+/// `report_{item} = …`, which is not a name.
 pub(super) fn assignment_to_pattern(p: &mut Parser<'_>) {
     p.start(ASSIGNMENT);
     name_with_braces(p);
@@ -454,7 +454,7 @@ fn name_with_braces(p: &mut Parser<'_>) {
     p.finish();
 }
 
-/// The agent behind `session:` or `resume:`.
+/// The agent after `session:` or `resume:`.
 pub(super) fn agent_reference(p: &mut Parser<'_>) {
     name_ref(p);
 }

@@ -15,12 +15,12 @@ enum Calls {
     GluedOnly,
 }
 
-/// An expression. Gives the kind of its node, `ERROR` where there is none.
+/// An expression. Returns the kind of its node, `ERROR` where there is none.
 pub(super) fn expression(p: &mut Parser<'_>) -> SyntaxKind {
     ternary(p, Calls::Anywhere)
 }
 
-/// The condition of a loop, behind which modifiers may stand in parentheses.
+/// The condition of a loop, after which modifiers may be in parentheses.
 pub(super) fn condition_before_modifiers(p: &mut Parser<'_>) -> SyntaxKind {
     ternary(p, Calls::GluedOnly)
 }
@@ -67,7 +67,7 @@ fn level(operator: SyntaxKind) -> Option<u8> {
 }
 
 /// Operators of `loosest` and tighter ones. Operands of one level stand side by side in one node: `a + b - c` is flat, so that a
-/// long sum is no deep tree.
+/// long sum is not a deep tree.
 fn binary(p: &mut Parser<'_>, loosest: u8, calls: Calls) -> SyntaxKind {
     let checkpoint = p.checkpoint();
     let mut kind = if loosest <= COMPARISON && p.at(NOT_KW) && starts_value(p.nth(1)) {
@@ -160,7 +160,7 @@ fn kind_is_block(kind: SyntaxKind) -> bool {
     matches!(kind, SESSION | BLOCK)
 }
 
-/// `from ".env"` behind a call.
+/// `from ".env"` after a call.
 fn from_clause(p: &mut Parser<'_>) {
     if p.at(FROM_KW) && is_string(p.nth(1)) {
         p.bump();
@@ -168,7 +168,7 @@ fn from_clause(p: &mut Parser<'_>) {
     }
 }
 
-/// The name behind a dot is resolved through what stands before it, so it is no reference of its own.
+/// The name after a dot is resolved through what comes before it, so it is not a reference of its own.
 fn name_of_field(p: &mut Parser<'_>) {
     p.bump_as(IDENT);
 }
@@ -264,12 +264,12 @@ pub(super) fn arguments(p: &mut Parser<'_>) {
         } else if p.at_name() && p.nth(1) == EQ {
             let equals = p.nth_range(1);
             name(p);
-            let behind_name = TextRange::new(p.previous_end(), equals.end());
+            let after_name = TextRange::new(p.previous_end(), equals.end());
             p.error_with_fix(
                 Code::E005,
                 equals,
                 "expected `:` after the name of an argument, found `=`",
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
             );
             p.start(ERROR);
             p.bump();
@@ -301,7 +301,7 @@ fn object_entry(p: &mut Parser<'_>) -> bool {
     kind != ERROR
 }
 
-/// Items between brackets, with commas between them and perhaps behind the last.
+/// Items between brackets, with commas between them and perhaps after the last.
 pub(super) fn list(
     p: &mut Parser<'_>,
     node: SyntaxKind,
@@ -346,7 +346,7 @@ pub(super) fn list(
     p.finish();
 }
 
-/// Whether the present colon ends the line: it belongs to the header, and the bracket was forgotten.
+/// Whether the current colon ends the line: it belongs to the header, and the bracket was forgotten.
 fn is_header_colon(p: &Parser<'_>) -> bool {
     p.at(COLON) && p.nth(1) == LINE_END
 }
@@ -392,7 +392,7 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
     );
 }
 
-/// Whether the closing bracket stands on a line below, in a string that is never closed. That is the mistake then.
+/// Whether the closing bracket is on a line below, in a string that is never closed. That is the mistake then.
 fn is_closed_in_broken_string(p: &Parser<'_>, closing: &str) -> bool {
     // No more than the lines of an array or a call.
     const FARTHEST: usize = 200;

@@ -104,7 +104,7 @@ impl Foreign {
     }
 }
 
-/// Parses the present line as what it stands for in another language, if it is such a line.
+/// Parses the current line as what it stands for in another language, if it is such a line.
 pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bool {
     let word = p.token_text();
     if matches!(word, "while" | "until") && !matches!(p.nth(1), COLON | LINE_END) {
@@ -124,7 +124,7 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
                 message,
                 Some(Fix {
                     title: format!("Change to `{keyword}`"),
-                    // What stands in parentheses may have to be written in another way too.
+                    // What is in parentheses may have to be written in another way too.
                     safety: safe_if(
                         p.nth(1) != L_PAREN && !(word == "except" && is_name(p.nth(1)) && p.nth(1) != AS_KW),
                     ),
@@ -142,14 +142,14 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
     true
 }
 
-/// The text alone, in the place of the error that is made of it: `raise ValueError("message")`.
+/// The text alone, in place of the error that is made of it: `raise ValueError("message")`.
 fn raised_text(p: &Parser<'_>) -> Option<TextEdit> {
     let is_object =
         p.token_text() == "raise" && p.nth(2) == L_PAREN && is_string(p.nth(3)) && p.nth(4) == R_PAREN;
     is_object.then(|| TextEdit::replace(p.nth_range(1).cover(p.nth_range(4)), p.nth_text(3)))
 }
 
-/// What to put in the place of a line whose statement has no counterpart of the same form.
+/// What to put in place of a line whose statement has no counterpart of the same form.
 fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
     let line = p.rest_of_line_range();
     match word {
@@ -246,7 +246,7 @@ pub(super) fn session_call(p: &mut Parser<'_>) {
 }
 
 /// `session "text" with { a: b }`, `session "text" as name`
-pub(super) fn behind_session(p: &mut Parser<'_>, session: TextRange) {
+pub(super) fn after_session(p: &mut Parser<'_>, session: TextRange) {
     let range = p.range();
     match p.token_text() {
         "with" => {

@@ -122,7 +122,7 @@ fn has_clear_end(literal: &str, mark: &str) -> bool {
         && (mark == "\"" || content.starts_with(|c: char| c.is_alphanumeric() || c == '{'))
 }
 
-/// The length of the interpolation at the start of `text`, if what stands there has the form of one:
+/// The length of the interpolation at the start of `text`, if what is there has the form of one:
 /// a name, then `.name`, `[3]` or `[name]`, without spaces. All else between braces is literal text.
 pub(crate) fn interpolation_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();

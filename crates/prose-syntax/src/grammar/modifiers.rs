@@ -1,4 +1,4 @@
-//! What changes how a statement runs, in parentheses behind it: `(max: 3)`.
+//! What changes how a statement runs, in parentheses after it: `(max: 3)`.
 
 use rowan::TextRange;
 

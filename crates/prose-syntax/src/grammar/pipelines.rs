@@ -9,8 +9,8 @@ use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{Parser, fix};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// The stages behind the expression that began at `checkpoint`: on its line, on lines indented below it, or on lines that start
-/// with `|` at its column. Tells whether there are any.
+/// The stages after the expression that began at `checkpoint`: on its line, on lines indented below it, or on lines that start
+/// with `|` at its column. Returns whether there are any.
 pub(super) fn pipeline(p: &mut Parser<'_>, checkpoint: Checkpoint) -> bool {
     if !at_stage(p) {
         return false;
@@ -36,7 +36,7 @@ pub(super) fn pipeline(p: &mut Parser<'_>, checkpoint: Checkpoint) -> bool {
     true
 }
 
-/// Whether a stage comes next, perhaps on the next line. The body of a stage that stands on its line ends with it, so the lines
+/// Whether a stage comes next, perhaps on the next line. The body of a stage that is on its line ends with it, so the lines
 /// below belong to the pipeline outside.
 fn at_stage(p: &Parser<'_>) -> bool {
     if p.one_line {

@@ -1,4 +1,4 @@
-//! What is said of text that fits no rule, and how parsing goes on behind it.
+//! What is reported about text that fits no rule, and how parsing continues after it.
 
 use rowan::TextRange;
 
@@ -20,7 +20,7 @@ use crate::syntax_kind::{
 /// Lines that are indented although nothing opens a block. They are parsed all the same.
 pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
     let indentation = indentation_before(p, 1);
-    // What is said of the tabs before the first line is said once.
+    // What is reported about the tabs before the first line is said once.
     let is_reported = p.position() == 0 && p.text_at(indentation).contains('\t');
     if !after_error && !is_reported {
         let word = p.nth_text(1);
@@ -88,7 +88,7 @@ pub(super) fn too_deep(p: &mut Parser<'_>, range: TextRange) {
     );
 }
 
-/// Where something is missing: behind the last token of the line, or at the token that stands in its place.
+/// Where something is missing: after the last token of the line, or at the token that is in its place.
 pub(super) fn missing_at(p: &Parser<'_>) -> TextRange {
     if p.at_line_end() { TextRange::empty(p.previous_end()) } else { p.range() }
 }
@@ -139,7 +139,7 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
             fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
         ),
         _ if foreign::unexpected(p) => {}
-        _ if is_behind_string(p) => {
+        _ if follows_string(p) => {
             let quick_fix = escaped_quotes(p);
             p.error_with_fix(
                 Code::E004,
@@ -170,8 +170,8 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
     }
 }
 
-/// Whether the present token stands right behind a string, as `hello` does in `"He said "hello" to me"`.
-fn is_behind_string(p: &Parser<'_>) -> bool {
+/// Whether the current token is right after a string, as `hello` does in `"He said "hello" to me"`.
+fn follows_string(p: &Parser<'_>) -> bool {
     p.is_glued() && (p.at_name() || is_string(p.kind())) && p.text_at(p.previous_range()).ends_with('"')
 }
 
@@ -268,12 +268,12 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     }
     if p.nth(1) == COLON && is_name(p.kind()) && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
         let colon = p.nth_range(1);
-        let behind_name = TextRange::new(range.end(), colon.end());
+        let after_name = TextRange::new(range.end(), colon.end());
         p.error_with_fix(
             Code::E005,
             colon,
             format!("expected `=` after `{}`, found `:`", shorten(word)),
-            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(behind_name, " =")),
+            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(after_name, " =")),
         );
         p.skip_line();
         sessions::properties_below(p);
@@ -361,7 +361,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     end_of_statement(p);
 }
 
-/// The statement keyword that the present word was probably meant to be, where what follows fits it.
+/// The statement keyword that the current word was probably meant to be, where what follows fits it.
 fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, SyntaxKind)> {
     let candidates = KEYWORDS
         .iter()
@@ -371,9 +371,9 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
 }
 
-/// The keyword of a block expression that the present word was probably meant to be, behind a `=`.
+/// The keyword of a block expression that the current word was probably meant to be, after a `=`.
 pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, SyntaxKind)> {
-    // With parentheses behind it the word is most likely the name of a program.
+    // With parentheses after it the word is most likely the name of a program.
     if !p.at(IDENT) || p.nth(1) == L_PAREN {
         return None;
     }
@@ -381,7 +381,7 @@ pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, Syn
         .filter(|(_, kind)| matches!(kind, SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | LOOP_KW | TRY_KW))
 }
 
-/// Whether what follows the present word would fit a statement of this keyword.
+/// Whether what follows the current word would fit a statement of this keyword.
 fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
     let (next, second) = (p.nth(1), p.nth(2));
     let is_header = p.nth(p.rest_of_line().saturating_sub(1)) == COLON;
@@ -432,7 +432,7 @@ pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSa
     p.finish();
 }
 
-/// A colon before the name of a definition instead of behind it: `agent: writer`.
+/// A colon before the name of a definition instead of after it: `agent: writer`.
 pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
     if !p.at(COLON) || !is_name(p.nth(1)) {
         return;
@@ -561,7 +561,7 @@ fn not_a_name(p: &mut Parser<'_>) {
     );
 }
 
-/// Passes a string that stands in the place of a name, which is a `node` where it is written without quotes.
+/// Passes a string that is in place of a name, which is a `node` where it is written without quotes.
 pub(super) fn quoted_name(p: &mut Parser<'_>, node: SyntaxKind, code: Code, what: &str) -> bool {
     let range = p.range();
     let is_clear = match p.nth(1) {
@@ -590,7 +590,7 @@ pub(super) fn unquoted(string: &str) -> Option<&str> {
     names::is_name(name).then_some(name)
 }
 
-/// `if **so** {` in the place of a header's colon.
+/// `if **so** {` in place of a header's colon.
 pub(super) fn braces_around_body(p: &mut Parser<'_>) {
     let count = p.rest_of_line();
     if !p.at(L_BRACE) || (count > 1 && p.nth(count - 1) != R_BRACE) {
@@ -633,7 +633,7 @@ pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: Sy
     }
 }
 
-/// Passes a word that stands in the place of a name and is none.
+/// Passes a word that is in place of a name and is none.
 pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
     not_a_name(p);
     p.start(ERROR);

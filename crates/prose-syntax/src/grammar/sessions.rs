@@ -14,7 +14,7 @@ use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// A session, and those chained behind it by arrows.
+/// A session, and those chained after it by arrows.
 pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
     let checkpoint = p.checkpoint();
     session(p, keyword);
@@ -25,7 +25,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
     let mut indented = 0;
     let mut spans_lines = false;
     while at_arrow(p) {
-        spans_lines |= !p.at(ARROW) || p.is_behind_line();
+        spans_lines |= !p.at(ARROW) || p.is_past_line();
         while !p.at(ARROW) {
             indented += usize::from(p.at(INDENT));
             p.bump();
@@ -43,7 +43,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 p.skip_line();
             }
         }
-        spans_lines |= p.is_behind_line();
+        spans_lines |= p.is_past_line();
         // The line above is one of the chain only where the chain has several.
         p.clause_has_error |= p.line_has_error() || (spans_lines && p.line_above_has_error);
         while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
@@ -80,7 +80,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.bump();
             if p.at_name() {
                 agent_reference(p);
-                text_behind_agent(p, keyword_range);
+                text_after_agent(p, keyword_range);
             } else if p.at_string() && !is_session {
                 recovery::quoted_name(p, NAME_REF, Code::E003, "an agent name");
             } else if p.at_string() {
@@ -103,12 +103,12 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             }
         }
         EQ if is_name(p.nth(1)) => {
-            let behind_keyword = TextRange::new(p.previous_end(), p.range().end());
+            let after_keyword = TextRange::new(p.previous_end(), p.range().end());
             p.error_with_fix(
                 Code::E005,
                 p.range(),
                 "expected `:` before the name of the agent, found `=`",
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_keyword, ":")),
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_keyword, ":")),
             );
             p.start(ERROR);
             p.bump();
@@ -117,7 +117,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
         }
         kind if super::is_string(kind) && is_session => {
             expressions::string(p);
-            behind_text(p, keyword_range);
+            rest_after_text(p, keyword_range);
         }
         kind if is_name(kind) && is_session && p.nth(1) == COLON => {
             name(p);
@@ -125,7 +125,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             if p.at_name() {
                 agent_reference(p);
             } else {
-                text_behind_agent(p, keyword_range);
+                text_after_agent(p, keyword_range);
             }
         }
         kind if is_name(kind)
@@ -135,7 +135,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             && p.rest_of_line() == 2 =>
         {
             agent_reference(p);
-            text_behind_agent(p, keyword_range);
+            text_after_agent(p, keyword_range);
         }
         kind if is_name(kind) && p.rest_of_line() == 1 => {
             let word = if is_session { "session" } else { "resume" };
@@ -178,7 +178,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             p.skip_line();
         }
     }
-    // The lines below may also go on with the chain.
+    // The lines below may also continue with the chain.
     if !matches!(p.nth(2), ARROW | PIPE) {
         properties(p, if is_session { "session" } else { "resume" });
     }
@@ -192,7 +192,7 @@ pub(super) fn has_equals_sign(p: &Parser<'_>) -> bool {
 }
 
 /// `session: writer "text"`, where the text is a property.
-fn text_behind_agent(p: &mut Parser<'_>, keyword: TextRange) {
+fn text_after_agent(p: &mut Parser<'_>, keyword: TextRange) {
     if !matches!(p.kind(), STRING_LITERAL | TRIPLE_STRING_LITERAL) || p.is_glued() {
         return;
     }
@@ -218,16 +218,16 @@ fn text_behind_agent(p: &mut Parser<'_>, keyword: TextRange) {
     p.finish();
 }
 
-/// The properties below the header of an `owner`. Tells whether there are any.
+/// The properties below the header of an `owner`. Returns whether there are any.
 pub(super) fn properties(p: &mut Parser<'_>, owner: &str) -> bool {
     properties_below(p) || unindented_properties(p, owner)
 }
 
-/// Property lines that stand below their header without being indented. They are reported once.
+/// Property lines that are below their header without being indented. They are reported once.
 fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
     let at_property =
         |p: &Parser<'_>| p.at(LINE_END) && p.nth(2) == COLON && properties::find(p.nth_text(1)).is_some();
-    // Below a mistake nothing tells what the lines belong to, and in a list of properties they are some of it.
+    // After an error it is unknown what the lines belong to, and in a list of properties they are part of it.
     if p.in_expression || p.one_line || p.is_place_unknown || p.line_has_error() || !at_property(p) {
         return false;
     }
@@ -266,8 +266,8 @@ fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
     p.error(Code::E003, range, message);
 }
 
-/// What may stand behind the text of a session on its line.
-fn behind_text(p: &mut Parser<'_>, session: TextRange) {
+/// What may come after the text of a session on its line.
+fn rest_after_text(p: &mut Parser<'_>, session: TextRange) {
     match p.kind() {
         L_PAREN => {
             expressions::list(p, PROPERTY_LIST, R_PAREN, |p| {
@@ -302,21 +302,21 @@ fn behind_text(p: &mut Parser<'_>, session: TextRange) {
             }
             p.finish();
         }
-        kind if is_name(kind) => foreign::behind_session(p, session),
+        kind if is_name(kind) => foreign::after_session(p, session),
         _ => {}
     }
 }
 
-/// The `:` and the value of a property whose name was passed, both on the present line.
+/// The `:` and the value of a property whose name was passed, both on the current line.
 fn property_value(p: &mut Parser<'_>) {
     let property = p.text_at(p.previous_range());
     if p.at(EQ) {
-        let behind_name = TextRange::new(p.previous_end(), p.range().end());
+        let after_name = TextRange::new(p.previous_end(), p.range().end());
         p.error_with_fix(
             Code::E005,
             p.range(),
             format!("expected `:`, found `=`; a property is written `{}: …`", recovery::shorten(property)),
-            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
         );
         p.bump();
     } else if !p.eat(COLON) {
@@ -394,7 +394,7 @@ fn bare_arguments(p: &mut Parser<'_>) {
     p.skip_line();
 }
 
-/// The id of a model without quotes, where it is more than a word: `vendor/model-1.5`. Tells whether there is one.
+/// The id of a model without quotes, where it is more than a word: `vendor/model-1.5`. Returns whether there is one.
 fn bare_model_id(p: &mut Parser<'_>) -> bool {
     let is_part = |kind| is_name(kind) || matches!(kind, NUMBER | DURATION | DOT | SLASH | MINUS | COLON);
     let parts = 1 + (1..).take_while(|&ahead| p.nth_is_glued(ahead) && is_part(p.nth(ahead))).count();
@@ -417,7 +417,7 @@ fn bare_model_id(p: &mut Parser<'_>) -> bool {
     true
 }
 
-/// The indented property lines below the present line. Tells whether there are any.
+/// The indented property lines below the current line. Returns whether there are any.
 pub(super) fn properties_below(p: &mut Parser<'_>) -> bool {
     if !p.at_lines_below() {
         return false;
@@ -539,12 +539,12 @@ pub(super) fn property(p: &mut Parser<'_>) {
         }
         EQ => {
             let range = p.range();
-            let behind_name = TextRange::new(p.previous_end(), range.end());
+            let after_name = TextRange::new(p.previous_end(), range.end());
             p.error_with_fix(
                 Code::E005,
                 range,
                 format!("expected `:`, found `=`; a property is written `{property}: …`"),
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(behind_name, ":")),
+                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
             );
             p.start(ERROR);
             p.bump();

@@ -1,4 +1,4 @@
-//! Bodies that stand below their header without being indented. They are taken for what they were meant to be, so that the header
+//! Bodies that are below their header without being indented. They are taken for what they were meant to be, so that the header
 //! keeps what it binds for them, and are reported once.
 
 use rowan::{TextRange, TextSize};
@@ -9,7 +9,7 @@ use crate::diagnostic::{Fix, TextEdit};
 use crate::parser::{Parser, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// What is to be said of the bodies of one statement that are not indented.
+/// What is to be reported about the bodies of one statement that are not indented.
 pub(crate) struct Unindented {
     /// The first word of the first of the bodies.
     first: TextRange,
@@ -32,7 +32,7 @@ pub(super) fn is_body_below(p: &Parser<'_>, parent: Parent) -> (bool, usize) {
     }
 }
 
-/// Whether the line that starts `ahead` places on is no header, or one with a body. Headers one below the other are a sketch, and
+/// Whether the line that starts `ahead` places on is not a header, or one with a body. Headers one below the other are a sketch, and
 /// none of them is the body of the one above.
 fn leads_to_statement(p: &Parser<'_>, mut ahead: usize) -> (bool, usize) {
     const MAX_HEADERS: usize = 8;
@@ -66,7 +66,7 @@ fn is_next_line(p: &Parser<'_>, ahead: usize, parent: Parent) -> bool {
     is_statement && between.iter().all(is_comment)
 }
 
-/// Whether the present line is probably the first behind the body of an `owner`: a result is handed over at the end, and a block is
+/// Whether the current line is probably the first after the body of an `owner`: a result is passed at the end, and a block is
 /// called where it is defined only from outside.
 fn leads_out(p: &Parser<'_>, owner: &str) -> bool {
     match owner {
@@ -110,7 +110,7 @@ pub(super) fn body(p: &mut Parser<'_>, owner: &str, parent: Parent) {
 /// Reports the bodies of the statement that has just ended, if there are any.
 pub(super) fn report(p: &mut Parser<'_>) {
     if p.is_body_unindented {
-        // The statement around tells of them.
+        // The outer statement reports them.
         return;
     }
     let Some(mut found) = p.unindented.take() else { return };

@@ -1,4 +1,4 @@
-//! What is written as in YAML: front matter, definitions below a word such as `agents:`, lists with an item a line behind a `-`, and texts
+//! What is written as in YAML: front matter, definitions below a word such as `agents:`, lists with an item a line after a `-`, and texts
 //! below a `|`.
 
 use rowan::TextRange;
@@ -9,13 +9,13 @@ use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, is_name, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// Whether such a list stands below the line that ends `ahead` places on.
+/// Whether such a list is below the line that ends `ahead` places on.
 pub(super) fn is_list_below(p: &Parser<'_>, ahead: usize) -> bool {
     let (next, second) = (p.nth(ahead + 1), p.nth(ahead + 2));
     p.nth(ahead) == LINE_END && !p.in_expression && (next == MINUS || (next == INDENT && second == MINUS))
 }
 
-/// The list below the present line end, as the array that it was meant to be. `are_texts` tells that a word is no name.
+/// The list below the current line end, as the array that it was meant to be. `are_texts` states that words are not names.
 pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     let header_end = p.previous_end();
     p.bump();
@@ -57,7 +57,7 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     }
 }
 
-/// Whether a text in the form of YAML stands behind the colon `ahead` places on: `prompt: |` with indented lines below.
+/// Whether a text in the form of YAML comes after the colon `ahead` places on: `prompt: |` with indented lines below.
 pub(super) fn is_text_below(p: &Parser<'_>, ahead: usize) -> bool {
     let end = ahead + 1 + usize::from(p.nth(ahead + 2) == MINUS);
     matches!(p.nth(ahead + 1), PIPE | GT)
@@ -67,7 +67,7 @@ pub(super) fn is_text_below(p: &Parser<'_>, ahead: usize) -> bool {
         && !p.in_expression
 }
 
-/// The sign behind the colon and the text below it, whose words are no code.
+/// The sign after the colon and the text below it, whose words are no code.
 pub(super) fn text(p: &mut Parser<'_>, property: &str) {
     let indentation = p.indentation_at(p.range().start());
     let sign = p.rest_of_line_range();
@@ -98,7 +98,7 @@ pub(super) fn text(p: &mut Parser<'_>, property: &str) {
 
 /// Lines between two lines of `---` at the start of a program.
 pub(super) fn front_matter(p: &mut Parser<'_>) {
-    /// Front matter is short, and a program without its end is looked through no farther.
+    /// Front matter is short, and a program without its end is searched no farther.
     const MAX_LEXEMES: usize = 1000;
     let is_fence = |p: &Parser<'_>, at: usize| {
         let is_dash = |at: usize| p.nth(at) == MINUS && p.nth_text(at) == "-";
@@ -152,7 +152,7 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
     p.eat(LINE_END);
 }
 
-/// The keyword of the definitions that stand below a word such as `agents`.
+/// The keyword of the definitions that are below a word such as `agents`.
 fn definition(word: &str) -> Option<&'static str> {
     match word {
         "agents" => Some("agent"),
@@ -162,7 +162,7 @@ fn definition(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Definitions below a word for all of them: `agents:` with `writer:` and its properties below. Tells whether they are there.
+/// Definitions below a word for all of them: `agents:` with `writer:` and its properties below. Returns whether they are there.
 pub(super) fn definitions(p: &mut Parser<'_>) -> bool {
     let is_header = p.nth(1) == COLON && p.nth(2) == LINE_END && p.nth(3) == INDENT;
     let is_named = is_name(p.nth(4)) && p.nth(5) == COLON;

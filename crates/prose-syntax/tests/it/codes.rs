@@ -34,7 +34,7 @@ fn titles_and_explanations_are_worded_alike() {
     }
 }
 
-/// The programs of an example of several files, one behind the other.
+/// The programs of an example of several files, one after the other.
 fn program(example: &str) -> String {
     if example.starts_with("//- /prose.toml") {
         return String::new();

@@ -8,7 +8,7 @@ use prose_syntax::{Severity, parse};
 /// The stack of a thread of the standard library. That of a main thread is larger.
 const STACK: usize = 2 << 20;
 
-/// Parses on a small stack, with everything a caller may do with the tree. Tells whether there are errors.
+/// Parses on a small stack, with everything a caller may do with the tree. Returns whether there are errors.
 #[track_caller]
 fn check(name: &str, text: String) -> bool {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || {

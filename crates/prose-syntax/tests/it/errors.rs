@@ -1,4 +1,4 @@
-//! What is said of programs with mistakes, where, and what mends them.
+//! What is reported about programs with mistakes, where, and what fixes them.
 
 mod control;
 mod garbage;

@@ -1,4 +1,4 @@
-//! A safe fix mends its mistake and makes no other.
+//! A safe fix fixes its mistake and makes no other.
 
 use crate::invariants::isolation::Lines;
 use crate::invariants::{apply, bad_safe_fixes, programs};

@@ -13,7 +13,7 @@ use prose_syntax::FixSafety;
 
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(programs::all);
 
-/// Tokens, halves of tokens, and what editors and other languages leave behind.
+/// Tokens, halves of tokens, and what editors and other languages leave after.
 const TOKENS: &[&str] = &[
     "use ",
     "import ",

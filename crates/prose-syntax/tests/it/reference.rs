@@ -5,7 +5,7 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use prose_syntax::{Parse, TextSize, parse};
 
-/// Checks what is said of `wrong`, and that nothing is said of `right`.
+/// Checks what is reported about `wrong`, and that nothing is reported about `right`.
 #[track_caller]
 fn check(wrong: &str, expect: Expect, right: &str) {
     expect.assert_eq(&found(wrong, &parse(wrong)));

@@ -1,4 +1,4 @@
-//! Shows what is said of a program, where, and what mends it.
+//! Shows what is reported about a program, where, and what fixes it.
 
 use expect_test::Expect;
 use prose_fixture::wording;

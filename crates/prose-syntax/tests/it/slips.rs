@@ -1,4 +1,4 @@
-//! What is said of programs that are written as they nearly would be right, and what mends them.
+//! What is reported about programs that are written as they nearly would be right, and what fixes them.
 
 use crate::shown::check;
 use expect_test::expect;

@@ -3,7 +3,7 @@
 use expect_test::Expect;
 use prose_syntax::{NodeOrToken, SyntaxKind, SyntaxNode, parse};
 
-/// Parses the text, which has no diagnostics, and compares its tree. A newline behind the opening quote does not count.
+/// Parses the text, which has no diagnostics, and compares its tree. A newline after the opening quote does not count.
 #[track_caller]
 #[allow(dead_code, reason = "each test file uses what it needs of this module")]
 pub(crate) fn check(text: &str, expect: Expect) {

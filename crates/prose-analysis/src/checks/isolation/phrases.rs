@@ -19,7 +19,7 @@ pub(super) struct Phrase {
     pub(super) is_plural: bool,
 }
 
-/// What sessions are asked to make, and other sessions to go on with.
+/// What sessions are asked to make, and other sessions to continue with.
 const WORK: &[&str] = &[
     "analyses",
     "analysis",
@@ -239,7 +239,7 @@ const ENDS: &[&str] = &[
 const LEADS: &[&str] =
     &["also", "carefully", "finally", "first", "in", "lastly", "next", "now", "please", "then"];
 
-/// Words behind a noun that say which one is meant: `the results of the survey`.
+/// Words after a noun that say which one is meant: `the results of the survey`.
 const SPECIFYING: &[&str] = &["about", "on", "of", "that", "which"];
 
 fn is_determiner(word: &str) -> bool {
@@ -320,14 +320,14 @@ pub(super) fn phrases(text: &str) -> Vec<Phrase> {
     found
 }
 
-/// Marks where clauses start: behind a comma, and behind `and` or `then` where no further noun follows.
+/// Marks where clauses start: after a comma, and after `and` or `then` where no further noun follows.
 fn mark_clauses(tokens: &mut [Token]) {
     for at in 1..tokens.len() {
         let before = tokens[at - 1].word.as_str();
         let is_noun = |word: &str| is_determiner(word) || WORK.contains(&word) || STEPS.contains(&word);
-        let behind_break = matches!(before, "and" | "then" | "or" | "but" | "");
+        let after_break = matches!(before, "and" | "then" | "or" | "but" | "");
         let word = tokens[at].word.as_str();
-        tokens[at].starts_clause = behind_break && !word.is_empty() && !is_noun(word);
+        tokens[at].starts_clause = after_break && !word.is_empty() && !is_noun(word);
     }
 }
 
@@ -401,7 +401,7 @@ fn noun_phrase(tokens: &[Token], at: usize) -> Option<Phrase> {
     if !is_determiner(determiner) || is_second {
         return None;
     }
-    // What the session itself makes is no earlier work.
+    // What the session itself makes is not an earlier work.
     if MAKING.contains(&before(tokens, at, 1)) && !matches!(determiner, "both" | "all" | "these" | "those") {
         return None;
     }

@@ -70,7 +70,7 @@ fn a_lock_file_that_is_a_pipe_or_has_no_end_is_refused() {
     fs::remove_file(workspace.path("prose.lock")).expect("it is there");
     File::create(workspace.path("prose.lock")).expect("it can be made").set_len(1 << 40).expect("holes");
     let said = workspace.prose(&["run", "main.prose", "--locked"]).stderr;
-    assert!(said.contains("is too large: a lock file has at most 16 MiB"), "{said}");
+    assert!(said.contains("is too large: a lock file may have at most 16 MiB"), "{said}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn files_without_an_end_are_refused_by_name() {
         expect![[r#"
             status: 2
             ---- stderr
-            error: `large.prose` is too large: a program has at most 16 MiB
+            error: `large.prose` is too large: a program may have at most 16 MiB
         "#]],
     );
     workspace.check(
@@ -96,7 +96,7 @@ fn files_without_an_end_are_refused_by_name() {
         expect![[r#"
             status: 2
             ---- stderr
-            error: the script `large.toml` is too large: a script has at most 64 MiB
+            error: the script `large.toml` is too large: a script may have at most 64 MiB
         "#]],
     );
     workspace.check(
@@ -104,7 +104,7 @@ fn files_without_an_end_are_refused_by_name() {
         expect![[r#"
             status: 2
             ---- stderr
-            error: `large.toml` is too large: a file of inputs has at most 16 MiB
+            error: `large.toml` is too large: an inputs file may have at most 16 MiB
         "#]],
     );
     workspace.check(
@@ -112,7 +112,7 @@ fn files_without_an_end_are_refused_by_name() {
         expect![[r#"
             status: 2
             ---- stderr
-            error: the narration `large.txt` is too large: a narration has at most 256 MiB
+            error: the narration `large.txt` is too large: a narration may have at most 256 MiB
         "#]],
     );
     symlink("large.toml", workspace.path("prose.toml")).expect("links can be made");
@@ -121,7 +121,7 @@ fn files_without_an_end_are_refused_by_name() {
         expect![[r#"
             status: 2
             ---- stderr
-            error: `prose.toml` is too large: a file of settings has at most 1 MiB
+            error: `prose.toml` is too large: a settings file may have at most 1 MiB
         "#]],
     );
 }

@@ -22,7 +22,7 @@ fn a_program_that_cannot_be_read_or_has_errors() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: `.` is a folder where a file was expected
+        error: `.` is a folder, not a file
     "#]],
     );
     workspace.check(

@@ -49,9 +49,9 @@ fn what_cannot_be_had_is_refused_with_the_reason() {
     refused(&["alice/research", "-i", "topik=x"], "did you mean `topic`?");
     refused(&["alice/other", "--offline"], "nothing is fetched");
     drop(registry);
-    refused(&["alice/other"], "takes no connection");
+    refused(&["alice/other"], "cannot be connected to");
     workspace.write("main.prose", b"use \"alice/other\" as other\nsession \"First\"\noutput o = other()\n");
-    refused(&["main.prose"], "takes no connection");
+    refused(&["main.prose"], "cannot be connected to");
     assert!(workspace.runs().is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::host::{Loader, NoText, Project};
+use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::location::{Fetched, FetchedProgram, Origin, Remote, RemoteOrigin};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_fixture::{Fixture, FixtureFile};
@@ -11,7 +11,7 @@ use prose_reference::Reference;
 
 const REGISTRY: &str = "https://registry.example/programs/";
 
-/// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing; what the fixture does not
+/// The programs of a fixture, analysed together. A path that is not a file of the fixture is known to be missing; what the fixture does not
 /// have of the network is not known.
 ///
 /// A program such as `//- alice/research` came from the network, and its text lies in `/cache/alice/research.prose`.
@@ -51,8 +51,8 @@ fn shown_at(path: &str) -> PathBuf {
 struct Network<'a>(&'a [FixtureFile]);
 
 impl Loader for Network<'_> {
-    fn file(&mut self, _: &Path) -> Result<String, NoText> {
-        Err(NoText::Missing)
+    fn file(&mut self, _: &Path) -> Result<String, LoadError> {
+        Err(LoadError::Missing)
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {

@@ -8,7 +8,7 @@ use crate::grammar::expressions;
 use crate::parser::{Parser, fix, is_name, is_string, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// A sign that other languages have between values, or before or behind one.
+/// A sign that other languages have between values, or before or after one.
 struct Sign {
     text: &'static str,
     message: &'static str,
@@ -26,7 +26,7 @@ const fn missing(text: &'static str, message: &'static str) -> Sign {
 
 const ARROW_MESSAGE: &str = "expected `->` between two sessions";
 
-/// A longer sign stands before one that it starts with.
+/// A longer sign comes before one that it starts with.
 const SIGNS: &[Sign] = &[
     written("===", "unknown operator `===`; use `==`", "=="),
     written("!==", "unknown operator `!==`; use `!=`", "!="),
@@ -41,7 +41,7 @@ const SIGNS: &[Sign] = &[
     missing("%", "unknown operator `%`; use a `session` to compute the value"),
 ];
 
-/// Reports the sign of another language that starts here, or with the token before, which is an operator on its own. Tells whether
+/// Reports the sign of another language that starts here, or with the token before, which is an operator on its own. Returns whether
 /// there is one.
 pub(in crate::grammar) fn sign(p: &mut Parser<'_>) -> bool {
     // A sign has three tokens at most, and a line can have very many.
@@ -142,7 +142,7 @@ pub(in crate::grammar) fn string_prefix(p: &mut Parser<'_>) {
     p.finish();
 }
 
-/// Words that say how a value is waited for. Passes them, so that what they stand before comes next.
+/// Words that say how a value is waited for. Passes them, so that what they come before comes next.
 pub(in crate::grammar) fn words_of_waiting(p: &mut Parser<'_>) {
     while matches!(p.token_text(), "await" | "async" | "yield")
         && matches!(p.nth(1), SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | FOR_KW | LOOP_KW | BLOCK_KW)
@@ -198,7 +198,7 @@ pub(in crate::grammar) fn conditional_value(p: &mut Parser<'_>, start: TextSize)
     p.finish();
 }
 
-/// `throw new Error("message")`. Tells whether there is one.
+/// `throw new Error("message")`. Returns whether there is one.
 pub(in crate::grammar) fn thrown_object(p: &mut Parser<'_>) -> bool {
     let class = usize::from(p.token_text() == "new");
     let ends = |ahead: usize| p.nth(ahead) == LINE_END || p.nth(ahead) == END;
@@ -259,7 +259,7 @@ pub(in crate::grammar) fn is_type(word: &str) -> bool {
     TYPES.contains(&word)
 }
 
-/// What stands behind the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; tells whether the list goes on.
+/// What comes after the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; returns whether the list continues.
 pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
     let (message, title) = match p.kind() {
         COLON if is_name(p.nth(1)) => ("parameters have no types", "Remove the type"),
@@ -282,7 +282,7 @@ pub(in crate::grammar) fn type_or_default(p: &mut Parser<'_>) -> bool {
     true
 }
 
-/// A call of what other languages print with. It is no call of a program, to which values are given by name.
+/// A call of what other languages print with. It is not a call of a program, to which values are given by name.
 pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
     let is_call = matches!(p.token_text(), "print" | "println" | "echo" | "log")
         && p.nth(1) == L_PAREN
@@ -301,7 +301,7 @@ pub(in crate::grammar) fn call_that_prints(p: &mut Parser<'_>) {
     );
 }
 
-/// A comment as other languages start it: `-- text`, `/* text */`. Tells whether there is one.
+/// A comment as other languages start it: `-- text`, `/* text */`. Returns whether there is one.
 pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
     let rule = (0..p.rest_of_line()).take_while(|&at| p.nth(at) == MINUS).count();
     if rule > 2 && rule == p.rest_of_line() {
@@ -332,7 +332,7 @@ pub(in crate::grammar) fn comment(p: &mut Parser<'_>) -> bool {
     true
 }
 
-/// Whether the line has the form of a header whose name has parentheses behind it, as that of a function has.
+/// Whether the line has the form of a header whose name has parentheses after it, as that of a function has.
 pub(in crate::grammar) fn is_header_with_parentheses(p: &Parser<'_>) -> bool {
     let last = || p.nth(p.rest_of_line().saturating_sub(1));
     p.nth(1) == L_PAREN && (matches!(last(), COLON | L_BRACE) || is_braced(p))
@@ -344,7 +344,7 @@ fn is_braced(p: &Parser<'_>) -> bool {
     close.is_some_and(|close| p.nth(close + 1) == L_BRACE)
 }
 
-/// Passes what `recovery` has no better word for than that it is unexpected. Tells whether there is one.
+/// Passes what `recovery` has no better word for than that it is unexpected. Returns whether there is one.
 pub(in crate::grammar) fn unexpected(p: &mut Parser<'_>) -> bool {
     if p.at(PIPE) && matches!(p.nth(1), SESSION_KW | RESUME_KW) {
         let range = p.range();

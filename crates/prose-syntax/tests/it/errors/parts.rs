@@ -1,4 +1,4 @@
-//! What is missing, misspelt or stands where it cannot.
+//! What is missing, misspelled or stands where it cannot.
 
 use expect_test::expect;
 

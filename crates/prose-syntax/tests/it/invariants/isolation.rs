@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prose_syntax::{Parse, SyntaxKind, SyntaxNode, parse};
 
-/// What stands in the place of a line.
+/// What is in place of a line.
 pub(crate) const GARBAGE: &[&str] = &[
     "@@ %% ^^",
     "foo bar baz",
@@ -220,7 +220,7 @@ impl<'a> Original<'a> {
                 break;
             }
         }
-        // Quotes above a literal whose own quotes stand alone on their line, as the message of an `assert` does: nothing tells
+        // Quotes above a literal whose own quotes are alone on their line, as the message of an `assert` does: nothing tells
         // which of the two is the opener.
         if garbage.contains("\"\"\"")
             && let Some(&(first, last)) = self.joined.iter().find(|&&(first, _)| first == line + 1)
@@ -236,7 +236,7 @@ impl<'a> Original<'a> {
         related
     }
 
-    /// Puts `garbage` in the place of `line`.
+    /// Puts `garbage` in place of `line`.
     pub(crate) fn violation(&self, line: usize, garbage: &str) -> Option<Violation> {
         let range = self.lines.range(line);
         let mut text = self.text.to_owned();
@@ -274,7 +274,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether what is said of the line depends on a line that is garbage now.
+    /// Whether what is reported about the line depends on a line that is garbage now.
     fn depends(&self, found: &Placed) -> bool {
         let line = found.line;
         match found.code {
@@ -287,7 +287,7 @@ impl Context<'_> {
                 self.is_beside_related(line)
             }
             "E104" => self.is_below_related(line) || self.is_beside_related(line),
-            // The `catch` of a `try` would stand behind its body.
+            // The `catch` of a `try` would come after its body.
             "E105" => self.ends_at_related(line),
             _ => false,
         }
