@@ -1,6 +1,6 @@
 //! The language server: transport, documents and ordering.
 //!
-//! A message takes one road. [`protocol::framing`] reads it off the wire, [`server`] decodes it and hands it to the one owner of all
+//! A message takes one road. [`protocol::transport`] reads and decodes it, [`dispatch`] hands it to the one owner of all
 //! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
 //! which they run in the bounded pool of [`reads`]. Programs that a person runs have threads of their own, in [`runs`]. What
 //! the protocol's types are is known to [`server`] and [`protocol`] alone.

@@ -19,4 +19,5 @@ pub(crate) mod recording;
 pub(crate) mod request;
 pub(crate) mod session;
 pub(crate) mod shown;
+pub(crate) mod transport;
 pub(crate) mod uri;

@@ -1,9 +1,9 @@
 //! The life of the connection to one client.
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufWriter};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
@@ -13,11 +13,10 @@ use crate::messages::{Message, SessionMessage};
 use crate::owner::state::Owner;
 use crate::protocol::client::{Client, Outgoing};
 use crate::protocol::client_requests::ClientRequests;
-use crate::protocol::framing::{FrameReader, write_frame};
-use crate::protocol::incoming::decode_message;
+use crate::protocol::framing::write_frame;
 use crate::protocol::json::Json;
 use crate::protocol::recording::{Recorder, Side};
-use crate::protocol::request::{Failure, RequestId};
+use crate::protocol::transport::receive_messages;
 use crate::runs::registry::Runs;
 
 /// How the connection ended.
@@ -63,31 +62,23 @@ pub(crate) async fn serve(
     }
     let _end_of_owner = EndOfOwner(to_owner.clone());
 
-    let mut dispatcher =
-        Dispatcher::new(to_owner.clone(), client.clone(), client_requests, events_sender.clone());
+    let dispatcher = Arc::new(Mutex::new(Dispatcher::new(
+        to_owner.clone(),
+        client.clone(),
+        client_requests,
+        events_sender.clone(),
+    )));
     let receive = async {
-        let mut frames = FrameReader::new(BufReader::with_capacity(BUFFER, input));
-        loop {
-            match frames.next().await {
-                Ok(Some(Ok(body))) => {
-                    if let Some(recorder) = &recorder {
-                        recorder.record(Side::Client, &body);
-                    }
-                    dispatcher.receive(decode_message(&body));
-                }
-                Ok(Some(Err(error))) => {
-                    dispatcher.receive(Err((RequestId::Null, Failure::Unreadable(error.to_string()))));
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    tracing::warn!("cannot read the input: {error}");
-                    break;
-                }
-            }
+        let receiver = Arc::clone(&dispatcher);
+        let receive = move |message| receiver.lock().unwrap_or_else(PoisonError::into_inner).receive(message);
+        if receive_messages(input, recorder.as_ref(), receive).await {
+            let _ = events_sender.send(Event::EndOfInput);
+            let _ = to_owner.send(SessionMessage::EndOfInput.into());
         }
-        let _ = events_sender.send(Event::EndOfInput);
-        let _ = to_owner.send(SessionMessage::EndOfInput.into());
-        dispatcher.finish().await;
+        // The transport has dropped its share.
+        if let Some(dispatcher) = Arc::into_inner(dispatcher) {
+            dispatcher.into_inner().unwrap_or_else(PoisonError::into_inner).finish().await;
+        }
         client.end();
         // What was sent last is still to be written.
         std::future::pending::<()>().await;
@@ -104,7 +95,9 @@ pub(crate) async fn serve(
             match event {
                 Ok(Some(Event::ShutDown)) => shut_down = true,
                 Ok(Some(Event::Exit)) => deadline = Some(Instant::now() + AFTER_EXIT),
-                Ok(Some(Event::EndOfInput)) => deadline = Some(Instant::now() + AFTER_END_OF_INPUT),
+                Ok(Some(Event::EndOfInput)) => {
+                    deadline = deadline.or(Some(Instant::now() + AFTER_END_OF_INPUT));
+                }
                 Ok(Some(Event::ParentDied)) => return true,
                 Ok(None) | Err(_) => return false,
             }

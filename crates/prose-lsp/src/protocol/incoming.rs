@@ -1,6 +1,10 @@
-//! Messages of the client, decoded once: requests, notifications, and responses to requests of the server.
+//! Messages of the client: requests, notifications, and responses to requests of the server.
 
-use serde_json::{Map, Value};
+use std::fmt;
+
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::protocol::request::{Failure, RequestId};
 
@@ -26,49 +30,114 @@ pub(crate) enum Incoming {
 /// A message that is not one of JSON-RPC 2.0, with the id under which the client expects an answer.
 pub(crate) type Malformed = (RequestId, Failure);
 
-/// Decodes the body of a message. Its texts are moved into the result, not copied.
-pub(crate) fn decode_message(body: &[u8]) -> Result<Incoming, Malformed> {
+/// Checks that the transport library can decode the body of a message, since it reads nothing after one that it cannot. Nothing is built
+/// here: the library decodes each message, once.
+pub(crate) fn check_message(body: &[u8]) -> Result<(), Malformed> {
     let text = std::str::from_utf8(body)
         .map_err(|error| parse_error(format!("the message is not UTF-8: {error}")))?;
-    tracing::trace!("<- {text}");
+    if serde_json::from_str::<Envelope>(text).is_ok() {
+        return Ok(());
+    }
     let message: Value = serde_json::from_str(text)
         .map_err(|error| parse_error(format!("the message is not JSON: {error}")))?;
-    let Value::Object(mut fields) = message else { return Err(invalid(RequestId::Null)) };
-    let id = match fields.remove("id") {
-        None => None,
-        Some(id) => Some(serde_json::from_value(id).map_err(|_| invalid(RequestId::Null))?),
-    };
-    decode_fields(fields, id.clone()).ok_or_else(|| invalid(id.unwrap_or(RequestId::Null)))
+    let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+    Err(invalid(id.unwrap_or(RequestId::Null)))
 }
 
-fn decode_fields(mut fields: Map<String, Value>, id: Option<RequestId>) -> Option<Incoming> {
-    if fields.get("jsonrpc")? != "2.0" {
-        return None;
+/// A message that the library takes at least for a request: what is not one may still be answered.
+struct Envelope;
+
+impl<'de> Deserialize<'de> for Envelope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self)
     }
-    Some(match (fields.remove("method"), id) {
-        (Some(Value::String(method)), id) => {
-            let params = fields.remove("params").unwrap_or_default();
-            match id {
-                Some(id) => Incoming::Request { id, method, params },
-                None => Incoming::Notification { method, params },
+}
+
+impl<'de> Visitor<'de> for Envelope {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message of JSON-RPC 2.0")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(field) = fields.next_key::<String>()? {
+            match field.as_str() {
+                "jsonrpc" if fields.next_value::<String>()? == "2.0" => {}
+                "jsonrpc" => return Err(A::Error::custom("another version")),
+                "method" => drop(fields.next_value::<String>()?),
+                "id" => drop(fields.next_value::<RequestId>()?),
+                _ => drop(fields.next_value::<Valid>()?),
             }
+            if seen.contains(&field) {
+                return Err(A::Error::custom("the same field twice"));
+            }
+            seen.push(field);
         }
-        (None, Some(id)) => match fields.remove("result") {
-            Some(result) => Incoming::Response { id, result: Some(result) },
-            None => {
-                fields.get("error")?;
-                Incoming::Response { id, result: None }
-            }
-        },
-        _ => return None,
-    })
+        match seen.iter().any(|field| field == "jsonrpc") {
+            true => Ok(self),
+            false => Err(A::Error::missing_field("jsonrpc")),
+        }
+    }
+}
+
+/// Any value, read as one that is built would be: with its escapes, its numbers and its depth.
+struct Valid;
+
+impl<'de> Deserialize<'de> for Valid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Valid {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+        while fields.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
 }
 
 fn parse_error(message: String) -> Malformed {
     (RequestId::Null, Failure::Unreadable(message))
 }
 
-fn invalid(id: RequestId) -> Malformed {
+pub(crate) fn invalid(id: RequestId) -> Malformed {
     let message = "the message is not a request, notification or response of JSON-RPC 2.0";
     (id, Failure::InvalidRequest(message.to_owned()))
 }

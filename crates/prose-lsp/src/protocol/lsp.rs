@@ -1,3 +1,3 @@
-//! The types of the protocol. Only this file imports the library that has them.
+//! The types of the protocol.
 
-pub(crate) use ls_types::*;
+pub(crate) use tower_lsp_server::ls_types::*;
