@@ -466,7 +466,7 @@ fn hyphens_are_refused_where_no_name_has_them() {
         "let r = parallel:\n  a$0 = session \"x\"\n  b = session \"y\"\nsession \"{r.a}\"\n",
         "first-draft",
         expect![[r#"
-            `first-draft` has a hyphen, which cannot be part of a name in a place of `a`; use `first_draft`
+            `first-draft` has a hyphen, which is not allowed in some uses of `a`; use `first_draft`
         "#]],
     );
     check(
