@@ -333,7 +333,10 @@ mod tests {
         File::create(&path).unwrap().set_len(SMALL.bytes).unwrap();
         assert_eq!(read(&path, SMALL).unwrap().len() as u64, SMALL.bytes);
         File::create(&path).unwrap().set_len(SMALL.bytes + 1).unwrap();
-        assert_eq!(read(&path, SMALL).unwrap_err().to_string(), "is too large: a test may have at most 1 MiB");
+        assert_eq!(
+            read(&path, SMALL).unwrap_err().to_string(),
+            "is too large: a test may have at most 1 MiB"
+        );
         let endless = read_stream(io::repeat(b'a'), SMALL).unwrap_err();
         assert_eq!(endless.to_string(), "is too large: a test may have at most 1 MiB");
     }

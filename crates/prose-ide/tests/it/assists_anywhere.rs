@@ -64,7 +64,8 @@ fn said(string: &Str) -> String {
 }
 
 /// The starts of the labels of assists after which the program says the same.
-const SAME: &[&str] = &["Convert the arrow chain", "Convert the sessions", "Convert to a triple-quoted", "Organize imports"];
+const SAME: &[&str] =
+    &["Convert the arrow chain", "Convert the sessions", "Convert to a triple-quoted", "Organize imports"];
 
 /// Assists that undo each other, by the starts of their labels.
 const INVERSE: &[(&str, &str)] = &[
