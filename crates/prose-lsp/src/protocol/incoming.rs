@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for Envelope {
                 "jsonrpc" => return Err(A::Error::custom("another version")),
                 "method" => drop(fields.next_value::<String>()?),
                 "id" => drop(fields.next_value::<RequestId>()?),
-                _ => drop(fields.next_value::<Valid>()?),
+                _ => _ = fields.next_value::<Valid>()?,
             }
             if seen.contains(&field) {
                 return Err(A::Error::custom("the same field twice"));
