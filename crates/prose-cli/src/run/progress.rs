@@ -107,11 +107,10 @@ impl<'a> Progress<'a> {
         }
         let indent = indent(event.nesting);
         match &event.what {
-            What::SessionStarted { request, task } => {
-                if self.is_now.get() {
-                    self.session_started(*request, session_line(event.nesting, task));
-                }
+            What::SessionStarted { request, task } if self.is_now.get() => {
+                self.session_started(*request, session_line(event.nesting, task));
             }
+            What::SessionStarted { .. } => {}
             What::SessionEnded { request, status, error } => {
                 let why =
                     error.as_ref().map_or(String::new(), |error| format!(": {}", beginning(&error.message)));

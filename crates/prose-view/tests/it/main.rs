@@ -1,5 +1,7 @@
 //! Tests of the view of a run.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod deltas;
 mod events;
 mod history;
